@@ -1,0 +1,37 @@
+# make demo   the whole way on a fresh machine: virtual environment, training, logging, reports
+# make test   lint, types and all tests in a virtual environment of its own
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/.installed
+
+.PHONY: demo test lint bench coverage gallery clean
+
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[all,test]'
+	touch $@
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -q
+
+bench: $(INSTALLED)
+	$(BIN)/python -m tests.benchmarks
+
+coverage: $(INSTALLED)
+	$(BIN)/python -m tests.coverage
+
+demo: $(INSTALLED)
+	$(BIN)/python examples/demo.py
+
+gallery: $(INSTALLED)
+	$(BIN)/python examples/gallery.py
+
+clean:
+	rm -rf $(VENV) demo-output gallery dist build

@@ -1,0 +1,143 @@
+"""One error tree. Every error says what is wrong, where, and how to mend it.
+
+The command line prints the three lines and leaves with the error's exit code; nothing else in the
+house catches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar
+
+
+class EvalreportError(Exception):
+    """What every error of evalreport is.
+
+    Parameters
+    ----------
+    message : str
+        What happened, in one sentence without a full stop.
+    where : str
+        File, column, row, run or label concerned; may be empty.
+    fix : str
+        What the user can do; may be empty.
+
+    Examples
+    --------
+    >>> error = DataError("column 'p' has 3 NaN", where="scores.csv, first: row 17", fix="drop the rows")
+    >>> print(error.as_lines())
+    error: column 'p' has 3 NaN
+      at   scores.csv, first: row 17
+      fix  drop the rows
+    >>> error.exit_code, error.code
+    (5, 'DATA_INVALID')
+    """
+
+    code: ClassVar[str] = "ERROR"
+    exit_code: ClassVar[int] = 101
+
+    def __init__(self, message: str, *, where: str = "", fix: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.where = where
+        self.fix = fix
+
+    def located(self, where: str) -> EvalreportError:
+        """Return the same error with `where` put before what it already says of the place."""
+        return type(self)(self.message, where=", ".join(filter(None, (where, self.where))), fix=self.fix)
+
+    def as_lines(self) -> str:
+        """Return the error as the one to three lines that the command line prints."""
+        lines = [f"error: {self.message}"]
+        if self.where:
+            lines.append(f"  at   {self.where}")
+        if self.fix:
+            lines.append(f"  fix  {self.fix}")
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the error as the object that `--json` prints."""
+        return {"code": self.code, "message": self.message, "where": self.where, "fix": self.fix}
+
+
+class UsageError(EvalreportError):
+    """An option or a setting that cannot be meant."""
+
+    code = "USAGE"
+    exit_code = 2
+
+
+class MissingExtraError(UsageError):
+    """An optional dependency is not installed; the fix is the install command."""
+
+    code = "MISSING_EXTRA"
+
+
+class NotFoundError(EvalreportError):
+    """A run, an artifact, a file or a column that is not there."""
+
+    code = "NOT_FOUND"
+    exit_code = 3
+
+
+class RunNotFoundError(NotFoundError):
+    """No such run or experiment in the tracking store."""
+
+    code = "RUN_NOT_FOUND"
+
+
+class ArtifactNotFoundError(NotFoundError):
+    """The run exists but holds no predictions that can be read."""
+
+    code = "ARTIFACT_NOT_FOUND"
+
+
+class FileMissingError(NotFoundError):
+    """No such file."""
+
+    code = "FILE_NOT_FOUND"
+
+
+class ColumnNotFoundError(NotFoundError):
+    """No such column; the message lists what is there."""
+
+    code = "COLUMN_NOT_FOUND"
+
+
+class ServerError(EvalreportError):
+    """The tracking server cannot be reached, or refuses."""
+
+    code = "SERVER"
+    exit_code = 4
+
+
+class DataError(EvalreportError):
+    """Data that cannot be evaluated as they are."""
+
+    code = "DATA_INVALID"
+    exit_code = 5
+
+
+class UnsafeFileError(DataError):
+    """A file that is refused for what reading it could do (pickle, expansion, path)."""
+
+    code = "UNSAFE_FILE"
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a phrase naming the nearest known names, for the end of a remedy.
+
+    Examples
+    --------
+    >>> nearest("f1_marco", ["f1_macro", "recall"])
+    'Did you mean f1_macro?'
+    >>> nearest("zzz", ["f1_macro", "recall"])
+    'Known: f1_macro, recall'
+    """
+    names = list(known)
+    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f"Did you mean {' or '.join(close)}?"
+    shown = ", ".join(names[:20])
+    return f"Known: {shown}" + (f" and {len(names) - 20} more" if len(names) > 20 else "")

@@ -1,0 +1,276 @@
+"""The label space is the task.
+
+`Binary`, `Multiclass` and `Multilabel` are the three tasks; code that depends on the task matches
+over them with `assert_never`, so that a fourth is a type error until every floor handles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError, nearest
+
+Label: TypeAlias = str | int | bool
+Task: TypeAlias = Literal["binary", "multiclass", "multilabel"]
+
+UNPARSED = -1
+"""Code of an answer from which no label could be read."""
+
+
+class _Labelled:
+    """What the three label spaces share: an ordered tuple of distinct labels and their codes."""
+
+    labels: tuple[Label, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Labels as text, in order."""
+        return tuple(str(label) for label in self.labels)
+
+    @cached_property
+    def code_of(self) -> Mapping[str, int]:
+        """Code (position) of each label, by its text."""
+        return {name: code for code, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Binary(_Labelled):
+    """Two labels, one of them positive. Codes: negative 0, positive 1.
+
+    Examples
+    --------
+    >>> space = Binary(negative="ham", positive="spam")
+    >>> space.labels, space.task
+    (('ham', 'spam'), 'binary')
+    """
+
+    negative: Label
+    positive: Label
+
+    def __post_init__(self) -> None:
+        _check_distinct((self.negative, self.positive))
+
+    @property
+    def labels(self) -> tuple[Label, ...]:  # type: ignore[override]
+        """Negative label, then positive label."""
+        return (self.negative, self.positive)
+
+    @property
+    def task(self) -> Task:
+        """``binary``."""
+        return "binary"
+
+
+@dataclass(frozen=True)
+class Multiclass(_Labelled):
+    """Each example has exactly one of two or more labels.
+
+    Parameters
+    ----------
+    labels : sequence of str or int
+        Distinct, in the order of codes and score columns.
+    ordered : bool
+        Whether the order means something (then quadratic kappa is defined).
+
+    Examples
+    --------
+    >>> Multiclass(["low", "mid", "high"], ordered=True).code_of["high"]
+    2
+    """
+
+    labels: tuple[Label, ...]
+    ordered: bool = False
+
+    def __init__(self, labels: Iterable[Label], *, ordered: bool = False) -> None:
+        object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "ordered", ordered)
+        _check_distinct(self.labels)
+
+    @property
+    def task(self) -> Task:
+        """``multiclass``."""
+        return "multiclass"
+
+
+@dataclass(frozen=True)
+class Multilabel(_Labelled):
+    """Each example has any number of the labels, none included.
+
+    Examples
+    --------
+    >>> len(Multilabel(["joy", "anger"]))
+    2
+    """
+
+    labels: tuple[Label, ...]
+
+    def __init__(self, labels: Iterable[Label]) -> None:
+        object.__setattr__(self, "labels", tuple(labels))
+        _check_distinct(self.labels)
+
+    @property
+    def task(self) -> Task:
+        """``multilabel``."""
+        return "multilabel"
+
+
+LabelSpace: TypeAlias = Binary | Multiclass | Multilabel
+
+
+def _check_distinct(labels: Sequence[Label]) -> None:
+    if not labels:
+        raise DataError("the label set is empty", fix="pass at least one label")
+    seen: dict[str, Label] = {}
+    for label in labels:
+        if str(label) in seen:
+            raise DataError(
+                f"label {str(label)!r} stands twice in the label set",
+                fix="labels are distinct, also as text: 1 and '1' are the same label",
+            )
+        seen[str(label)] = label
+
+
+def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[Any]:
+    """Return values as an array of `str`, `bool` or `int64`; other kinds are an error.
+
+    Whole floats (what a CSV or pandas makes of integers beside a gap) become integers.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+    what : str
+        Name of the column, for the error.
+
+    Raises
+    ------
+    DataError
+        Gaps (with count and first row), mixed types, numbers that are not whole.
+
+    Examples
+    --------
+    >>> to_labels([1.0, 0.0], "y_true")
+    array([1, 0])
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise DataError(f"{what} has shape {array.shape}; expected one label per row", where=what)
+    if array.dtype.kind == "f":
+        return _whole(array, what)
+    if array.dtype.kind == "u":
+        return array.astype(np.int64)
+    if array.dtype.kind in "biU":
+        return array.astype(np.int64) if array.dtype.kind == "i" else array
+    items = array.astype(object)
+    gaps = np.flatnonzero([item is None or (isinstance(item, float) and item != item) for item in items])
+    if gaps.size:
+        raise _gaps(what, gaps)
+    return _one_kind(items, what)
+
+
+def _whole(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    gaps = np.flatnonzero(np.isnan(array))
+    if gaps.size:
+        raise _gaps(what, gaps)
+    off = np.flatnonzero(array != np.rint(array))
+    if off.size:
+        raise DataError(
+            f"{what} has {off.size} values that are not whole numbers",
+            where=f"{what}, first: row {off[0]}, {array[off[0]]}",
+            fix=f"{what} holds labels; a column of scores is named with --score",
+        )
+    return array.astype(np.int64)
+
+
+def _gaps(what: str, rows: npt.NDArray[np.intp]) -> DataError:
+    return DataError(
+        f"{what} is missing for {rows.size} row{'s' if rows.size > 1 else ''}",
+        where=f"{what}, first: row {rows[0]}",
+        fix="fill the gaps or drop those rows before the predictions are logged",
+    )
+
+
+def _one_kind(items: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    kinds = {
+        ("bool" if isinstance(i, (bool, np.bool_)) else _kind(i)): n
+        for n, i in reversed(list(enumerate(items)))
+    }
+    if len(kinds) > 1:
+        listed = ", ".join(
+            f"{kind} (first: row {row})" for kind, row in sorted(kinds.items(), key=lambda k: k[1])
+        )
+        raise DataError(
+            f"{what} mixes types of labels", where=f"{what}: {listed}", fix="use one type for all labels"
+        )
+    kind = next(iter(kinds), "text")
+    if kind == "number":
+        return _whole(items.astype(np.float64), what)
+    if kind == "text":
+        return items.astype(str)
+    if kind == "bool":
+        return items.astype(bool)
+    raise DataError(f"{what} holds {kind} values, not labels", where=f"{what}, row {kinds[kind]}")
+
+
+def _kind(item: object) -> str:
+    if isinstance(item, str):
+        return "text"
+    if isinstance(item, (int, float, np.integer, np.floating)):
+        return "number"
+    return type(item).__name__
+
+
+def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArray[np.int32]:
+    """Return codes of labels, shape (n,), dtype int32.
+
+    Raises
+    ------
+    DataError
+        A value outside the label set, with count, first row and the nearest label.
+
+    Examples
+    --------
+    >>> encode(np.array(["b", "a"]), Multiclass(["a", "b"]), "y_true")
+    array([1, 0], dtype=int32)
+    """
+    distinct, inverse = np.unique(values, return_inverse=True)
+    names = [str(value) for value in distinct.tolist()]
+    codes = np.array([labels.code_of.get(name, UNPARSED) for name in names], dtype=np.int32)
+    if (codes == UNPARSED).any():
+        rows = np.flatnonzero(codes[inverse] == UNPARSED)
+        name = names[int(inverse[rows[0]])]
+        raise DataError(
+            f"{what} has {rows.size} labels outside the label set",
+            where=f"{what}, first: row {rows[0]}, {name!r}",
+            fix=nearest(name, labels.names),
+        )
+    return codes[inverse].astype(np.int32)
+
+
+def distinct_labels(*columns: npt.NDArray[Any]) -> tuple[Label, ...]:
+    """Return the sorted union of the labels that occur, as Python values.
+
+    Raises
+    ------
+    DataError
+        When one column holds text and another numbers.
+
+    Examples
+    --------
+    >>> distinct_labels(np.array([2, 0]), np.array([1]))
+    (0, 1, 2)
+    """
+    found: set[Label] = set()
+    for column in columns:
+        found.update(np.unique(column).tolist())
+    if len({isinstance(label, str) for label in found}) > 1:
+        raise DataError("truth and predictions mix text and numbers", fix="use one type for all labels")
+    return tuple(sorted(found))

@@ -1,0 +1,111 @@
+"""What a computed number is: an `Estimate` with its interval, or `Undefined` with its reason.
+
+Undefined is not zero: a value that cannot be computed is null with a reason, all the way from the
+formula to `evaluation.json`, MLflow and the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with the interval that says how well this sample knows it.
+
+    Parameters
+    ----------
+    value : float
+        Finite.
+    n : float
+        The (weighted) number of rows that the value was computed over.
+    low, high : float or None
+        Confidence limits with ``low <= value <= high``, or None where there is no interval.
+    method : str or None
+        How the interval was made: ``wilson``, ``delong``, …
+    standard_error : float or None
+        Standard error of `value` on its own scale, where the method has one.
+    reason : str or None
+        Why there is no interval, when there is none.
+
+    Examples
+    --------
+    >>> Estimate(0.75, n=40, low=0.6, high=0.86, method="wilson").width
+    0.26
+    """
+
+    value: float
+    n: float
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+    standard_error: float | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value):
+            raise ValueError(f"an Estimate is finite, not {self.value}; use Undefined(reason)")
+        if self.low is not None and self.high is not None and not self.low <= self.value <= self.high:
+            raise ValueError(f"interval {self.low} to {self.high} does not hold its value {self.value}")
+
+    @property
+    def width(self) -> float | None:
+        """Width of the interval, or None where there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return round(self.high - self.low, 12)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the value as `evaluation.json` holds it."""
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "method": self.method,
+            "n": self.n,
+            "standard_error": self.standard_error,
+            "reason": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """No number, and why.
+
+    Examples
+    --------
+    >>> Undefined("no positive example").as_dict()["value"] is None
+    True
+    """
+
+    reason: str
+    n: float = 0.0
+
+    @property
+    def value(self) -> None:
+        """None, so that ``result.value`` can be read of either kind."""
+        return None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the value as `evaluation.json` holds it."""
+        empty = dict.fromkeys(("value", "low", "high", "method"))
+        return {**empty, "n": self.n, "standard_error": None, "reason": self.reason}
+
+
+Result: TypeAlias = Estimate | Undefined
+
+
+def result_from_dict(data: Mapping[str, Any]) -> Result:
+    """Rebuild a value from its `as_dict()`.
+
+    Examples
+    --------
+    >>> result_from_dict(Estimate(0.5, n=10.0).as_dict())
+    Estimate(value=0.5, n=10.0, low=None, high=None, method=None, standard_error=None, reason=None)
+    """
+    if data["value"] is None:
+        return Undefined(data["reason"], data["n"])
+    return Estimate(**data)

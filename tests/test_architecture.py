@@ -1,0 +1,125 @@
+"""The floors of the house: a module imports downward or from its own floor, never upward."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "evalreport"
+
+FLOORS: tuple[tuple[str, ...], ...] = (
+    (),
+    ("errors", "values", "text"),
+    ("labels", "scores", "parsing"),
+    ("predictions", "trials"),
+    ("facts",),
+    ("engines", "metrics", "curves", "sweep", "intervals"),
+    ("evaluation",),
+    ("findings", "comparison"),
+    ("panels", "figures"),
+    ("report",),
+    ("sources", "sinks"),
+    ("workflow",),
+    ("cli", "api", "__init__", "__main__"),
+)
+FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+STRANGERS = (("sources", "sinks"), ("panels", "figures"))
+"""Neighbours that never import each other."""
+HOMES = {
+    "jinja2": {"report/render.py"},
+    "matplotlib": {"figures"},
+    "seaborn": {"figures"},
+    "mlflow": {"sources", "sinks"},
+    "optuna": {"sources", "sweep"},
+}
+LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"}
+"""Imported inside the function that needs them, or in a module that is itself imported late."""
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def part(module: str) -> str:
+    return module.split("/")[0].removesuffix(".py")
+
+
+def imports(path: Path) -> list[tuple[str, bool]]:
+    """Each imported module as (dotted name, whether at the top level of the file)."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    top = {id(node) for node in tree.body}
+    found: list[tuple[str, bool]] = []
+    for node in ast.walk(tree):
+        is_top = id(node) in top and id(node) not in typing_only
+        if isinstance(node, ast.Import):
+            found += [(alias.name, is_top) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "evalreport":
+                found += [(f"evalreport.{alias.name}", is_top) for alias in node.names]
+            else:
+                found.append((node.module, is_top))
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_no_module_imports_upward(path: Path) -> None:
+    here = part(relative(path))
+    assert here in FLOOR, f"{here} stands on no floor: add it to FLOORS"
+    for name, _ in imports(path):
+        if not name.startswith("evalreport."):
+            continue
+        there = name.split(".")[1]
+        if there == "__version__":
+            continue
+        assert FLOOR[there] <= FLOOR[here], f"{relative(path)} imports {name}, which is above it"
+        for a, b in STRANGERS:
+            assert {here, there} != {a, b}, f"{relative(path)} imports {name}: these never meet"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_libraries_stay_at_home(path: Path) -> None:
+    where = relative(path)
+    for name, is_top in imports(path):
+        library = name.split(".")[0]
+        if library in HOMES:
+            assert any(where == home or part(where) == home for home in HOMES[library]), (
+                f"{library} in {where}"
+            )
+        assert not (is_top and library in LATE), f"{where} imports {library} at its top"
+
+
+def test_floors_name_only_what_exists() -> None:
+    there = {part(relative(path)) for path in MODULES}
+    assert set(FLOOR) <= there, f"no such module: {set(FLOOR) - there}"
+
+
+@pytest.mark.parametrize("statement", ["import evalreport", "from evalreport.cli import main"])
+def test_import_brings_nothing_heavy(statement: str) -> None:
+    code = f"{statement}; import sys; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
+    ).stdout.split()
+    assert not LATE & set(loaded)
+    assert "numpy" not in loaded
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_files_stay_readable(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400, f"{relative(path)} has over 400 lines"
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            size = (body[-1].end_lineno or 0) - body[0].lineno + 1
+            assert size <= 60, f"{relative(path)}:{node.lineno} {node.name} has {size} lines"
