@@ -6,6 +6,7 @@ over them with `assert_never`, so that a fourth is a type error until every floo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -169,8 +170,8 @@ def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[A
         return array.astype(np.int64)
     if array.dtype.kind in "biU":
         return array.astype(np.int64) if array.dtype.kind == "i" else array
-    items = array.astype(object)
-    gaps = np.flatnonzero([item is None or (isinstance(item, float) and item != item) for item in items])
+    items: list[Any] = array.astype(object).tolist()
+    gaps = np.flatnonzero([item is None or (isinstance(item, float) and math.isnan(item)) for item in items])
     if gaps.size:
         raise _gaps(what, gaps)
     return _one_kind(items, what)
@@ -198,34 +199,30 @@ def _gaps(what: str, rows: npt.NDArray[np.intp]) -> DataError:
     )
 
 
-def _one_kind(items: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    kinds = {
-        ("bool" if isinstance(i, (bool, np.bool_)) else _kind(i)): n
-        for n, i in reversed(list(enumerate(items)))
-    }
+_KINDS: Mapping[type, str] = {str: "text", bool: "bool", int: "number", float: "number"}
+
+
+def _one_kind(items: list[Any], what: str) -> npt.NDArray[Any]:
+    kinds = {_KINDS.get(kind, kind.__name__) for kind in set(map(type, items))}
     if len(kinds) > 1:
-        listed = ", ".join(
-            f"{kind} (first: row {row})" for kind, row in sorted(kinds.items(), key=lambda k: k[1])
-        )
+        named = [_KINDS.get(type(item), type(item).__name__) for item in items]
+        first = ", ".join(f"{kind} (first: row {named.index(kind)})" for kind in sorted(kinds))
         raise DataError(
-            f"{what} mixes types of labels", where=f"{what}: {listed}", fix="use one type for all labels"
+            f"{what} mixes types of labels", where=f"{what}: {first}", fix="use one type of label"
         )
-    kind = next(iter(kinds), "text")
-    if kind == "number":
-        return _whole(items.astype(np.float64), what)
-    if kind == "text":
-        return items.astype(str)
-    if kind == "bool":
-        return items.astype(bool)
-    raise DataError(f"{what} holds {kind} values, not labels", where=f"{what}, row {kinds[kind]}")
-
-
-def _kind(item: object) -> str:
-    if isinstance(item, str):
-        return "text"
-    if isinstance(item, (int, float, np.integer, np.floating)):
-        return "number"
-    return type(item).__name__
+    match kind := next(iter(kinds), "text"):
+        case "text":
+            return np.asarray(items, dtype=str)
+        case "number":
+            return _whole(np.asarray(items, dtype=np.float64), what)
+        case "bool":
+            return np.asarray(items, dtype=bool)
+        case _:
+            raise DataError(
+                f"{what} holds values of type {kind}, not labels",
+                where=f"{what}, first: row 0",
+                fix="a label is text, a whole number or a truth value",
+            )
 
 
 def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArray[np.int32]:
