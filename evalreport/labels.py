@@ -271,3 +271,58 @@ def distinct_labels(*columns: npt.NDArray[Any]) -> tuple[Label, ...]:
     if len({isinstance(label, str) for label in found}) > 1:
         raise DataError("truth and predictions mix text and numbers", fix="use one type for all labels")
     return tuple(sorted(found))
+
+
+def indicators(space: Multilabel, values: Any, what: str) -> npt.NDArray[np.bool_]:
+    """Return the indicator matrix of a multilabel column, shape (n, labels), dtype bool.
+
+    Parameters
+    ----------
+    values : 0/1 matrix of shape (n, labels), or one list of label names per row
+
+    Raises
+    ------
+    DataError
+        Another shape, values other than 0 and 1, a name outside the label set.
+
+    Examples
+    --------
+    >>> indicators(Multilabel(["joy", "anger"]), [["anger"], []], "y_true")
+    array([[False,  True],
+           [False, False]])
+    """
+    if not isinstance(values, np.ndarray) or values.dtype == object:
+        rows = list(values)
+        if rows and not all(np.isscalar(item) and not isinstance(item, str) for row in rows for item in row):
+            return _from_lists(space, rows, what)
+        values = np.asarray(rows)
+    if values.ndim != 2 or values.shape[1] != len(space):
+        raise DataError(
+            f"{what} has shape {values.shape}; expected (rows, {len(space)}): one indicator per label",
+            where=what,
+            fix="pass a 0/1 matrix in the order of the labels, or one list of label names per row",
+        )
+    bad = np.argwhere((values != 0) & (values != 1))
+    if bad.size:
+        row, column = bad[0]
+        raise DataError(
+            f"{what} has {len(bad)} values other than 0 and 1",
+            where=f"{what}, first: row {row}, label {space.names[column]!r}, {values[row, column]}",
+            fix="indicators are 0 or 1; scores go into a score column",
+        )
+    matrix: npt.NDArray[np.bool_] = values.astype(bool)
+    return matrix
+
+
+def _from_lists(space: Multilabel, rows: list[Any], what: str) -> npt.NDArray[np.bool_]:
+    matrix = np.zeros((len(rows), len(space)), dtype=bool)
+    for row, names in enumerate(rows):
+        if names is None or isinstance(names, (str, float)):
+            raise DataError(
+                f"{what} holds {names!r} where a list of labels is expected",
+                where=f"{what}, row {row}",
+                fix="an example without labels has an empty list",
+            )
+        if len(names):
+            matrix[row, encode(to_labels(list(names), what), space, f"{what}, row {row}")] = True
+    return matrix

@@ -1,0 +1,218 @@
+"""The NumPy engine: predictions in memory, one pass in blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import add
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, ScoreTable, Summary, Tally
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores, Probabilities
+
+BLOCK = 1 << 21
+"""Score cells that one block of rows may hold: small enough to stay in cache, large enough to vectorise."""
+TOP = (2, 3, 5)
+"""The k of top-k accuracy."""
+
+Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+
+def summarise(predictions: Predictions) -> Summary:
+    """Return the facts of predictions held in memory.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> from evalreport.scores import Probabilities
+    >>> facts = summarise(predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8])))
+    >>> facts.counts.total, len(facts.scores)
+    (3.0, 3)
+    """
+    match predictions.space:
+        case Binary():
+            parts = _binary(predictions)
+        case Multiclass():
+            parts = _multiclass(predictions)
+        case Multilabel():
+            parts = _multilabel(predictions)
+        case never:
+            assert_never(never)
+    return Summary(
+        space=predictions.space,
+        rows=len(predictions),
+        weight=float(predictions.weights.sum()),
+        score_kind=None if isinstance(predictions.scores, NoScores) else predictions.scores.declared,
+        threshold=predictions.threshold,
+        **parts,
+    )
+
+
+def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the per-row quantities whose means are metrics, each of shape (n,).
+
+    The `Tally` sums them; paired comparisons and cluster intervals read them row by row.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> list(row_values(predictions(Multiclass(["a", "b"]), ["a", "b"], ["a", "a"])))
+    []
+    """
+    parts = [rows for _, rows in _row_blocks(predictions)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _binary(p: Predictions) -> dict[str, Any]:
+    weights = p.weights if p.weighted else None
+    scores = None
+    if not isinstance(p.scores, NoScores):
+        scores = ScoreTable.of(p.scores.values, p.y_true.astype(bool), weights)
+    return {
+        "counts": None if p.y_pred is None else Counts.of(p.y_true, p.y_pred, 2, weights),
+        "scores": scores,
+        "tally": Tally.of({}, p.weights),
+    }
+
+
+def _multiclass(p: Predictions) -> dict[str, Any]:
+    size, weights = len(p.space), p.weights if p.weighted else None
+    parts: dict[str, Any] = {
+        "counts": None if p.y_pred is None else Counts.of(p.y_true, p.y_pred, size, weights),
+        "tally": _tally(p),
+    }
+    if isinstance(p.scores, NoScores):
+        return parts
+    values = p.scores.values
+    parts["scores"] = ClassScores(values, p.y_true, weights)
+    if isinstance(p.scores, Probabilities):
+        right = values.argmax(axis=1) == p.y_true
+        parts["confidence"] = ScoreTable.of(values.max(axis=1), right, weights)
+        parts["bins"] = _bins(p, p.scores)
+    return parts
+
+
+def _multilabel(p: Predictions) -> dict[str, Any]:
+    weights = p.weights if p.weighted else None
+    parts: dict[str, Any] = {"tally": _tally(p)}
+    if p.y_pred is not None:
+        parts["counts"] = _label_counts(p)
+    if not isinstance(p.scores, NoScores):
+        parts["scores"] = ClassScores(p.scores.values, p.y_true, weights)
+        if isinstance(p.scores, Probabilities):
+            parts["bins"] = _bins(p, p.scores)
+    return parts
+
+
+def _label_counts(p: Predictions) -> BinaryCounts:
+    truth, pred = p.y_true.astype(bool), np.asarray(p.y_pred).astype(bool)
+    tp = p.weights @ (truth & pred)
+    positives, predicted = p.weights @ truth, p.weights @ pred
+    point = np.broadcast_to(np.nan if p.threshold is None else p.threshold.value, tp.shape)
+    total = p.weights.sum()
+    return BinaryCounts(
+        tp, predicted - tp, positives - tp, total - positives - predicted + tp, np.zeros_like(tp), point
+    )
+
+
+def _blocks(p: Predictions) -> Iterator[slice]:
+    step = max(1, BLOCK // len(p.space))
+    return (slice(start, start + step) for start in range(0, len(p), step))
+
+
+def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
+    labels = np.arange(len(p.space))
+    parts = []
+    for block in _blocks(p):
+        truth = p.y_true[block]
+        indicator = truth.astype(bool) if truth.ndim == 2 else truth[:, None] == labels
+        parts.append(ClassBins.of(scores.values[block], indicator, p.weights[block]))
+    return reduce(add, parts)
+
+
+def _tally(p: Predictions) -> Tally:
+    return reduce(add, (Tally.of(rows, p.weights[block]) for block, rows in _row_blocks(p)))
+
+
+def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
+    for block in _blocks(p):
+        match p.space:
+            case Binary():
+                yield block, {}
+            case Multiclass():
+                yield block, _class_rows(p, block)
+            case Multilabel():
+                yield block, {**_set_rows(p, block), **_ranking_rows(p, block)}
+            case never:
+                assert_never(never)
+
+
+def _class_rows(p: Predictions, block: slice) -> Rows:
+    if isinstance(p.scores, NoScores):
+        return {}
+    scores, truth = p.scores.values[block], p.y_true[block]
+    own = scores[np.arange(len(truth)), truth][:, None]
+    ahead = (scores > own).sum(axis=1)
+    # Ties as scikit-learn's top_k_accuracy_score: of equal scores the later label stands first.
+    ahead += ((scores == own) & (np.arange(scores.shape[1]) > truth[:, None])).sum(axis=1)
+    rows = {f"top_{k}_accuracy": ahead < k for k in TOP}
+    if isinstance(p.scores, Probabilities):
+        eps = np.finfo(np.float64).eps
+        rows["log_loss"] = -np.log(np.clip(own[:, 0], eps, 1 - eps))
+        rows["brier"] = np.einsum("ij,ij->i", scores, scores) - 2 * own[:, 0] + 1
+    return rows
+
+
+def _ratio(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Sample-wise ratios, 0 where 0/0 (scikit-learn's zero_division=0)."""
+    ratio: npt.NDArray[np.float64] = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
+    return ratio
+
+
+def _set_rows(p: Predictions, block: slice) -> Rows:
+    truth = p.y_true[block].astype(bool)
+    rows: dict[str, npt.NDArray[Any]] = {"cardinality_true": truth.sum(axis=1)}
+    if p.y_pred is None:
+        return rows
+    pred = p.y_pred[block].astype(bool)
+    both = (truth & pred).sum(axis=1)
+    n_true, n_pred = rows["cardinality_true"], pred.sum(axis=1)
+    rows["cardinality_predicted"] = n_pred
+    rows["subset_accuracy"] = (truth == pred).all(axis=1)
+    rows["hamming_loss"] = (truth != pred).mean(axis=1)
+    rows["empty_prediction_rate"] = n_pred == 0
+    rows["jaccard_samples"] = _ratio(both, n_true + n_pred - both)
+    rows["precision_samples"] = _ratio(both, n_pred)
+    rows["recall_samples"] = _ratio(both, n_true)
+    rows["f1_samples"] = _ratio(2 * both, n_true + n_pred)
+    return rows
+
+
+def _ranking_rows(p: Predictions, block: slice) -> Rows:
+    if isinstance(p.scores, NoScores):
+        return {}
+    scores, truth = p.scores.values[block], p.y_true[block].astype(bool)
+    size = scores.shape[1]
+    order = np.argsort(-scores, axis=1)
+    ranked, carried = np.take_along_axis(scores, order, 1), np.take_along_axis(truth, order, 1)
+    last = np.full(scores.shape, size - 1)
+    last[:, :-1] = np.where(ranked[:, :-1] != ranked[:, 1:], np.arange(size - 1), size - 1)
+    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # end of each run of ties
+    carried_so_far = np.take_along_axis(carried.cumsum(axis=1), last, 1)
+    rank = last + 1
+    n_true = truth.sum(axis=1)
+    trivial = (n_true == 0) | (n_true == size)
+    precision = _ratio(np.where(carried, carried_so_far / rank, 0).sum(axis=1), n_true)
+    wrong_pairs = np.where(carried, rank - carried_so_far, 0).sum(axis=1)
+    top = ranked == ranked[:, :1]
+    return {
+        "average_precision_samples": np.where(trivial, 1.0, precision),
+        "coverage_error": np.where(carried, rank, 0).max(axis=1),
+        "ranking_loss": np.where(trivial, 0.0, _ratio(wrong_pairs, n_true * (size - n_true))),
+        "one_error": (top & ~carried).sum(axis=1) / top.sum(axis=1),
+    }

@@ -1,0 +1,141 @@
+"""Scores of several labels: one column per label, exact, read label by label when a metric asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array, sums
+from evalreport.facts.table import ScoreTable
+
+BINS = 15
+"""Equal-width calibration bins."""
+
+
+def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
+    """Return the right-closed equal-width bin of values in [0, 1], the first bin holding 0.
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.0, 0.2, 0.21, 1.0]), 5)
+    array([0, 0, 1, 4])
+    """
+    edges = np.linspace(0, 1, bins + 1)[1:-1]
+    return np.searchsorted(edges, values, side="left")
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores:
+    """The score matrix with its truth; exact one-vs-rest tables are made from it on demand.
+
+    Nothing smaller is exact: one-vs-one AUC needs each column by true class. Adding concatenates.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : int32 codes of shape (n,) for multiclass, bool of shape (n, K) for multilabel
+    weights : float64 array of shape (n,), or None when every row weighs 1
+
+    Examples
+    --------
+    >>> facts = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
+    >>> facts.table(0).tp, len(facts + facts)
+    (array([1., 1.]), 4)
+    """
+
+    scores: npt.NDArray[Any]
+    truth: npt.NDArray[Any]
+    weights: Array | None
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __add__(self, other: ClassScores) -> ClassScores:
+        weights = None
+        if self.weights is not None or other.weights is not None:
+            weights = np.concatenate([self.row_weights, other.row_weights])
+        return ClassScores(
+            np.concatenate([self.scores, other.scores]), np.concatenate([self.truth, other.truth]), weights
+        )
+
+    @property
+    def row_weights(self) -> Array:
+        """Weights, ones where none were given."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def size(self) -> int:
+        """Number of labels K."""
+        return int(self.scores.shape[1])
+
+    def positive(self, label: int) -> npt.NDArray[np.bool_]:
+        """Return which rows carry a label, shape (n,)."""
+        found: npt.NDArray[np.bool_] = self.truth[:, label] if self.truth.ndim == 2 else self.truth == label
+        return found
+
+    def table(self, label: int) -> ScoreTable:
+        """Return the one-vs-rest table of a label."""
+        return ScoreTable.of(np.ascontiguousarray(self.scores[:, label]), self.positive(label), self.weights)
+
+    def tables(self) -> Iterator[ScoreTable]:
+        """Yield the one-vs-rest table of each label in turn; none is kept."""
+        return (self.table(label) for label in range(self.size))
+
+    def pooled(self) -> ScoreTable:
+        """Return the table of all (row, label) decisions together: the micro average's."""
+        truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
+        weights = None if self.weights is None else np.repeat(self.weights, self.size)
+        return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassBins:
+    """Per label and equal-width bin of its probability: weight, summed probability, positives.
+
+    Parameters
+    ----------
+    weight, probability, positives : float64 arrays of shape (K, 15)
+
+    Examples
+    --------
+    >>> float(ClassBins.of(np.array([[0.9, 0.1]]), np.array([[True, False]]), np.ones(1)).weight.sum())
+    2.0
+    """
+
+    weight: Array
+    probability: Array
+    positives: Array
+
+    @classmethod
+    def of(cls, scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array) -> ClassBins:
+        """Bin probabilities of shape (n, K) with their indicators.
+
+        Most probabilities of a many-class problem lie in the first bin, which is what is left of the
+        column's total once the few others are binned.
+        """
+        size = scores.shape[1]
+        row, label = np.nonzero(scores > 1 / BINS)
+        high, weight = scores[row, label], weights[row]
+        place = label * BINS + bin_of(high)
+
+        def total(everything: Array, some: Array) -> Array:
+            binned = sums(place, some, size * BINS).reshape(size, BINS)
+            binned[:, 0] += np.maximum(everything - binned.sum(axis=1), 0)
+            return binned
+
+        return cls(
+            total(np.full(size, weights.sum()), weight),
+            total(weights @ scores, weight * high),
+            total(weights @ truth, weight * truth[row, label]),
+        )
+
+    def __add__(self, other: ClassBins) -> ClassBins:
+        return ClassBins(
+            self.weight + other.weight,
+            self.probability + other.probability,
+            self.positives + other.positives,
+        )

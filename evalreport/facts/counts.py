@@ -1,0 +1,208 @@
+"""Counts at the operating point: the confusion matrix and what is read off it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+
+def sums(place: npt.NDArray[Any], weights: Array | None, size: int) -> Array:
+    """Return the total weight (count, without weights) at each of `size` places.
+
+    Examples
+    --------
+    >>> sums(np.array([0, 2, 2]), None, 3)
+    array([1., 0., 2.])
+    """
+    return np.bincount(place, weights, size).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryCounts:
+    """True and false positives and negatives, as numbers or as arrays of one shape.
+
+    Arrays serve one-vs-rest labels, every threshold of a sweep and bootstrap replicates alike.
+
+    Parameters
+    ----------
+    tp, fp, fn, tn : float or array
+        Weighted counts. An unparsed answer to a positive is a false negative.
+    unread : float or array
+        Negatives whose answer could not be parsed: wrong, but not flagged.
+    threshold : float or array
+        The operating point; NaN where it is not known.
+
+    Examples
+    --------
+    >>> c = BinaryCounts(tp=3, fp=1, fn=2, tn=4) + BinaryCounts(tp=1, fp=0, fn=0, tn=1)
+    >>> c.tp, c.positives, c.total
+    (4, 6, 12)
+    """
+
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any
+    unread: Any = 0
+    threshold: Any = np.nan
+
+    def __add__(self, other: BinaryCounts) -> BinaryCounts:
+        return BinaryCounts(
+            self.tp + other.tp,
+            self.fp + other.fp,
+            self.fn + other.fn,
+            self.tn + other.tn,
+            self.unread + other.unread,
+            self.threshold,
+        )
+
+    def __getitem__(self, index: Any) -> BinaryCounts:
+        parts = (self.tp, self.fp, self.fn, self.tn, self.unread, self.threshold)
+        shape = np.shape(self.tp)
+        return BinaryCounts(*(np.broadcast_to(part, shape)[index] for part in parts))
+
+    @property
+    def positives(self) -> Any:
+        """True positives examples of the class: P = TP + FN."""
+        return self.tp + self.fn
+
+    @property
+    def negatives(self) -> Any:
+        """All examples that are not of the class: N."""
+        return self.fp + self.tn + self.unread
+
+    @property
+    def total(self) -> Any:
+        """P + N."""
+        return self.positives + self.negatives
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals:
+    """What multiclass metrics read off the confusion matrix.
+
+    Parameters
+    ----------
+    tp, support, predicted : array of shape (..., K)
+        Right answers, true examples and predictions of each class.
+    total : float or array of shape (...)
+        All examples, the unparsed included.
+    squared_distance : float or array of shape (...)
+        Sum over cells of weight times (row - column) squared; NaN when an answer is unparsed.
+
+    Examples
+    --------
+    >>> Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2).marginals.tp
+    array([1., 1.])
+    """
+
+    tp: Array
+    support: Array
+    predicted: Array
+    total: Any
+    squared_distance: Any
+
+    @property
+    def one_vs_rest(self) -> BinaryCounts:
+        """Each class against all others, arrays of shape (..., K)."""
+        fp, fn = self.predicted - self.tp, self.support - self.tp
+        return BinaryCounts(self.tp, fp, fn, np.asarray(self.total)[..., None] - self.tp - fp - fn)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """The confusion matrix as its non-zero cells, with a last column for unparsed answers.
+
+    Parameters
+    ----------
+    size : int
+        Number of labels K; the matrix is K rows by K + 1 columns.
+    cells : int64 array, ascending
+        ``row * (K + 1) + column`` of each non-zero cell.
+    weight : float64 array
+        Weight in each cell.
+
+    Examples
+    --------
+    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, -1, 0]), 2)
+    >>> counts.dense()
+    array([[1., 0., 0.],
+           [1., 0., 1.]])
+    >>> (counts + counts).total
+    6.0
+    """
+
+    size: int
+    cells: npt.NDArray[np.int64]
+    weight: Array
+
+    @classmethod
+    def of(
+        cls, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int, weights: Array | None = None
+    ) -> Counts:
+        """Count codes of truth (0 … K-1) against codes of predictions (-1: unparsed)."""
+        column = np.where(y_pred < 0, size, y_pred)
+        cell = y_true.astype(np.int64) * (size + 1) + column
+        if size <= 1000:
+            dense = sums(cell, weights, size * (size + 1))
+            found = np.flatnonzero(dense)
+            return cls(size, found, dense[found])
+        found, inverse = np.unique(cell, return_inverse=True)
+        weight = sums(inverse, weights, len(found))
+        return cls(size, found[weight > 0], weight[weight > 0])
+
+    def __add__(self, other: Counts) -> Counts:
+        cells, inverse = np.unique(np.concatenate([self.cells, other.cells]), return_inverse=True)
+        return Counts(
+            self.size, cells, sums(inverse, np.concatenate([self.weight, other.weight]), len(cells))
+        )
+
+    @cached_property
+    def rows(self) -> npt.NDArray[np.int64]:
+        """True code of each cell."""
+        return self.cells // (self.size + 1)
+
+    @cached_property
+    def columns(self) -> npt.NDArray[np.int64]:
+        """Predicted code of each cell; K for unparsed."""
+        return self.cells % (self.size + 1)
+
+    @property
+    def total(self) -> float:
+        """Sum of all cells."""
+        return float(self.weight.sum())
+
+    @property
+    def unparsed(self) -> float:
+        """Weight of unparsed answers."""
+        return float(self.weight[self.columns == self.size].sum())
+
+    def dense(self) -> Array:
+        """Return the matrix of shape (K, K + 1)."""
+        matrix = np.zeros(self.size * (self.size + 1))
+        matrix[self.cells] = self.weight
+        return matrix.reshape(self.size, self.size + 1)
+
+    @cached_property
+    def marginals(self) -> Marginals:
+        """Diagonal, row sums, column sums and total."""
+        on = self.rows == self.columns
+        apart = np.nan if self.unparsed else float((self.weight * (self.rows - self.columns) ** 2).sum())
+        return Marginals(
+            tp=sums(self.rows[on], self.weight[on], self.size),
+            support=sums(self.rows, self.weight, self.size),
+            predicted=sums(self.columns, self.weight, self.size + 1)[: self.size],
+            total=self.total,
+            squared_distance=apart,
+        )
+
+    def binary(self, threshold: float) -> BinaryCounts:
+        """Return the four counts of a two-label matrix (negative first)."""
+        (tn, fp, unread), (miss, tp, unread_positive) = self.dense().tolist()
+        return BinaryCounts(tp, fp, miss + unread_positive, tn, unread, threshold)

@@ -1,0 +1,134 @@
+"""The score table: the weight of positives and negatives at every distinct score, from one sort."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Distinct scores, ascending, with the weight of positives and negatives at each.
+
+    Everything that depends on scores and a binary truth alone is a function of it: every threshold,
+    the curves, AUC, average precision, log loss, Brier, calibration.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.9, 0.9]), np.array([False, True, False]))
+    >>> table.scores, table.pos, table.neg
+    (array([0.1, 0.9]), array([0., 1.]), array([1., 1.]))
+    >>> table.tp, table.fp
+    (array([1., 1.]), array([2., 1.]))
+    """
+
+    scores: Array
+    pos: Array
+    neg: Array
+
+    @classmethod
+    def of(
+        cls, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], weights: Array | None = None
+    ) -> ScoreTable:
+        """Build the table from rows.
+
+        Parameters
+        ----------
+        scores : float32 or float64, shape (n,), finite
+        positive : bool, shape (n,)
+        weights : float64, shape (n,), optional
+            Scores that only zero-weight rows have do not appear.
+        """
+        if weights is not None:
+            kept = weights > 0
+            return _weighted(scores[kept], positive[kept], weights[kept])
+        packed = _pack(scores, positive)
+        if packed is None:
+            return _merge_classes(scores, positive)
+        packed.sort()
+        ends = (
+            np.flatnonzero(np.append((packed[1:] ^ packed[:-1]) > 1, True))
+            if len(packed)
+            else np.empty(0, int)
+        )
+        below = np.cumsum(packed & 1, dtype=np.int64)[ends]
+        pos = np.diff(below, prepend=0).astype(np.float64)
+        size = np.diff(ends, prepend=-1)
+        distinct = (packed[ends] >> 1).astype(packed.dtype).view(scores.dtype)
+        return cls(distinct.astype(np.float64), pos, size - pos)
+
+    def __add__(self, other: ScoreTable) -> ScoreTable:
+        return _collapse(
+            np.concatenate([self.scores, other.scores]),
+            np.concatenate([self.pos, other.pos]),
+            np.concatenate([self.neg, other.neg]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @cached_property
+    def positives(self) -> float:
+        """Weight of all positives, P."""
+        return float(self.pos.sum())
+
+    @cached_property
+    def negatives(self) -> float:
+        """Weight of all negatives, N."""
+        return float(self.neg.sum())
+
+    @cached_property
+    def tp(self) -> Array:
+        """Weight of positives scored at least `scores[i]`."""
+        return np.cumsum(self.pos[::-1])[::-1]
+
+    @cached_property
+    def fp(self) -> Array:
+        """Weight of negatives scored at least `scores[i]`."""
+        return np.cumsum(self.neg[::-1])[::-1]
+
+
+def _pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
+    """Score bits and truth in one unsigned word: exact, and a value sort beats any argsort.
+
+    Floats in [0, 2) have their two top bits free, so that one shift loses nothing.
+    """
+    if len(scores) and not (scores.min() >= 0 and scores.max() < 2):
+        return None
+    word = np.uint32 if scores.dtype == np.float32 else np.uint64
+    bits = (scores + scores.dtype.type(0)).view(word)  # -0.0 becomes 0.0
+    packed: npt.NDArray[Any] = (bits << word(1)) | positive.astype(word)
+    return packed
+
+
+def _merge_classes(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> ScoreTable:
+    pos, pos_count = np.unique(scores[positive], return_counts=True)
+    neg, neg_count = np.unique(scores[~positive], return_counts=True)
+    return _collapse(
+        np.concatenate([pos, neg]).astype(np.float64),
+        np.concatenate([pos_count, np.zeros(len(neg))]),
+        np.concatenate([np.zeros(len(pos)), neg_count]),
+    )
+
+
+def _weighted(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], weights: Array) -> ScoreTable:
+    return _collapse(
+        scores.astype(np.float64), np.where(positive, weights, 0.0), np.where(positive, 0.0, weights)
+    )
+
+
+def _collapse(scores: Array, pos: Array, neg: Array) -> ScoreTable:
+    order = np.argsort(scores, kind="stable")
+    scores = scores[order]
+    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])) if len(scores) else np.empty(0, int)
+    if not len(starts):
+        return ScoreTable(scores, pos, neg)
+    return ScoreTable(
+        scores[starts], np.add.reduceat(pos[order], starts), np.add.reduceat(neg[order], starts)
+    )

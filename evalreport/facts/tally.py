@@ -1,0 +1,64 @@
+"""Means over rows: sums of per-row quantities with the squares that their standard error needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Weighted sums and sums of squares of named per-row quantities.
+
+    Parameters
+    ----------
+    names : tuple of str
+    sums, squares : float64 array, one entry per name
+        Sums of ``w x`` and ``w x²``.
+    weight : float
+        Sum of weights.
+
+    Examples
+    --------
+    >>> tally = Tally.of({"loss": np.array([1.0, 3.0])}, np.ones(2))
+    >>> tally.mean("loss"), tally.variance("loss")
+    (2.0, 1.0)
+    """
+
+    names: tuple[str, ...]
+    sums: Array
+    squares: Array
+    weight: float
+
+    @classmethod
+    def of(cls, rows: Mapping[str, npt.NDArray[Any]], weights: Array) -> Tally:
+        """Sum per-row quantities, each of shape (n,)."""
+        values = [np.asarray(row, dtype=np.float64) for row in rows.values()]
+        return cls(
+            tuple(rows),
+            np.array([weights @ value for value in values]),
+            np.array([weights @ (value * value) for value in values]),
+            float(weights.sum()),
+        )
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.names, self.sums + other.sums, self.squares + other.squares, self.weight + other.weight
+        )
+
+    def mean(self, name: str) -> float:
+        """Return the weighted mean of a quantity; NaN over no weight or when it was not tallied."""
+        if name not in self.names or self.weight == 0:
+            return float("nan")
+        return float(self.sums[self.names.index(name)] / self.weight)
+
+    def variance(self, name: str) -> float:
+        """Return the weighted variance (divisor: the sum of weights) of a quantity."""
+        mean = self.mean(name)
+        return max(0.0, float(self.squares[self.names.index(name)] / self.weight) - mean * mean)

@@ -1,0 +1,130 @@
+"""What a metric is: one record, tested, documented, logged and drawn by being listed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from evalreport.facts import BinaryCounts, Counts, Summary
+from evalreport.labels import Binary, Multiclass, Task
+from evalreport.values import Undefined
+
+Needs: TypeAlias = Literal["counts", "scores", "probabilities", "order", "text"]
+"""What must be known: decisions, any scores, probabilities, an order of the labels, a parser."""
+Reads: TypeAlias = Literal["counts", "scores", "tally", "confidence", "bins"]
+"""Which fact the function takes: see `view`."""
+Better: TypeAlias = Literal["higher", "lower", "one", "zero", "neither"]
+IntervalKind: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "none"]
+"""The family of interval: a proportion, an AUC, a function of counts, of the ranking, of probabilities,
+a mean over rows; `none` for plain counts and settings, which estimate nothing."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of one task.
+
+    Parameters
+    ----------
+    name : str
+        Key in `evaluation.json`, in MLflow and on the command line.
+    title, meaning, formula : str
+        For people: name in words, one line in plain English, definition.
+    task : {"binary", "multiclass", "multilabel"}
+    needs, reads : str
+        What must be known, and which fact the function takes.
+    low, high : float
+        Range of possible values, both included.
+    better : str
+        Which direction is better; ``one`` and ``zero`` are targets.
+    interval : str
+        Family of its confidence interval.
+    function : callable
+        From the fact to the value; NaN where it is undefined. Functions of counts take arrays, too.
+    undefined : str or callable
+        Why the value is NaN, as text or from the fact.
+    over : callable, optional
+        Weight that the value is computed over (a proportion's denominator); the total by default.
+    source, use, trap : str
+        Paper or reference implementation; when to use it; how it misleads.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    formula: str
+    task: Task
+    needs: Needs
+    reads: Reads
+    low: float
+    high: float
+    better: Better
+    interval: IntervalKind
+    function: Callable[[Any], Any]
+    undefined: str | Callable[[Any], str] = "it is 0/0 here"
+    over: Callable[[Any], Any] | None = None
+    source: str = ""
+    use: str = ""
+    trap: str = ""
+
+    def of(self, summary: Summary) -> float | Undefined:
+        """Return the value of the metric, or why there is none."""
+        missing = lacks(self, summary)
+        if missing is not None:
+            return Undefined(missing, summary.weight)
+        fact = view(summary, self.reads)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            value = float(self.function(fact))
+        if math.isfinite(value):
+            return value
+        reason = self.undefined if isinstance(self.undefined, str) else self.undefined(fact)
+        return Undefined(reason, summary.weight)
+
+    def weight(self, summary: Summary) -> float:
+        """Return the weight that the value was computed over."""
+        return summary.weight if self.over is None else float(self.over(view(summary, self.reads)))
+
+
+def view(summary: Summary, reads: Reads) -> Any:
+    """Return the fact that a metric takes.
+
+    ``counts`` is `BinaryCounts` for binary (numbers) and multilabel (one entry per label) and `Marginals`
+    for multiclass; ``scores`` is a `ScoreTable` for binary, else `ClassScores`.
+    """
+    if reads != "counts":
+        return getattr(summary, reads)
+    if not isinstance(summary.counts, Counts):
+        return summary.counts
+    if isinstance(summary.space, Binary):
+        point = summary.threshold.value if summary.threshold else math.nan
+        return summary.counts.binary(point if isinstance(point, float) else math.nan)
+    return summary.counts.marginals
+
+
+def lacks(metric: Metric, summary: Summary) -> str | None:
+    """Return what a metric needs and the summary has not, in words; None when nothing is missing."""
+    kind = summary.score_kind
+    match metric.needs:
+        case "counts" | "text" if summary.counts is None:
+            return "needs predictions or a threshold; got decision scores alone"
+        case "order" if not (isinstance(summary.space, Multiclass) and summary.space.ordered):
+            return "needs labels that are declared ordered"
+        case "scores" | "probabilities" if kind is None:
+            return f"needs {'scores' if metric.needs == 'scores' else 'probabilities'}; got labels alone"
+        case "probabilities" if kind == "decision":
+            return "needs probabilities; got decision scores"
+        case _:
+            return None
+
+
+def one_vs_rest(summary: Summary) -> BinaryCounts | None:
+    """Return each label against all others, fields of shape (labels,); None without decisions."""
+    if summary.counts is None:
+        return None
+    fact = view(summary, "counts")
+    if isinstance(summary.space, Binary) or isinstance(summary.counts, BinaryCounts):
+        return fact  # type: ignore[no-any-return]
+    return fact.one_vs_rest  # type: ignore[no-any-return]

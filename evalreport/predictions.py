@@ -1,0 +1,370 @@
+"""The validated front door: everything that is known row by row, as arrays of codes.
+
+Nothing behind this door sees a string label, an unweighted special case, or an array that somebody
+can still change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError, UsageError
+from evalreport.labels import (
+    UNPARSED,
+    Binary,
+    LabelSpace,
+    Multiclass,
+    Multilabel,
+    encode,
+    indicators,
+    to_labels,
+)
+from evalreport.scores import Decisions, KnownScores, Logits, NoScores, Probabilities, Scores, normalised
+
+Codes: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.bool_]
+Origin: TypeAlias = Literal["default", "given", "tuned", "cross-fitted", "predictions"]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Where the decision was taken: positive when ``score >= value``.
+
+    Parameters
+    ----------
+    value : float or tuple of float
+        One for all, or (multilabel) one per label, on the scale of the scores (probabilities for
+        declared logits).
+    origin : str
+        ``default`` (0.5), ``given``, ``tuned`` (on other rows), ``cross-fitted``, or ``predictions`` (the
+        logged predictions agree with 0.5 on every row).
+    """
+
+    value: float | tuple[float, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A grouping column: codes of rows and the distinct values that they stand for."""
+
+    codes: npt.NDArray[np.int32]
+    values: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike) -> Column:
+        """Return a column from raw values; a gap is a value of its own, named ``(missing)``.
+
+        Examples
+        --------
+        >>> Column.of(["b", None, "b"])
+        Column(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
+        """
+        named = ["(missing)" if v is None or v != v else str(v) for v in np.asarray(values).tolist()]  # noqa: PLR0124
+        distinct, codes = np.unique(np.asarray(named, dtype=str), return_inverse=True)
+        return cls(_read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Truth and predictions of n examples.
+
+    Made by `predictions`; the fields are read-only arrays.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    y_true : int32 codes of shape (n,), or bool of shape (n, labels) for multilabel
+    y_pred : the same; -1 where no label could be read; None when nothing decides
+    scores : Probabilities, Decisions or NoScores
+        Binary: P(positive) or its score, shape (n,). Else one column per label.
+    weights : float64 of shape (n,), finite and >= 0
+    weighted : bool
+        Whether weights were given (else all are 1).
+    """
+
+    space: LabelSpace
+    y_true: Codes
+    y_pred: Codes | None
+    scores: KnownScores
+    weights: npt.NDArray[np.float64]
+    weighted: bool = False
+    threshold: Threshold | None = None
+    ids: npt.NDArray[np.str_] | None = None
+    groups: Column | None = None
+    slices: Mapping[str, Column] = field(default_factory=dict)
+    texts: Sequence[str] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.y_true)
+
+    def take(self, rows: npt.NDArray[Any]) -> Predictions:
+        """Return the predictions of some rows (a mask or positions), in that order."""
+        rows = np.flatnonzero(rows) if rows.dtype == bool else rows
+        scores = self.scores
+        if not isinstance(scores, NoScores):
+            scores = replace(scores, values=scores.values[rows])
+        return replace(
+            self,
+            y_true=_read_only(self.y_true[rows]),
+            y_pred=None if self.y_pred is None else _read_only(self.y_pred[rows]),
+            scores=scores,
+            weights=_read_only(self.weights[rows]),
+            ids=None if self.ids is None else _read_only(self.ids[rows]),
+            groups=None if self.groups is None else replace(self.groups, codes=self.groups.codes[rows]),
+            slices={name: replace(column, codes=column.codes[rows]) for name, column in self.slices.items()},
+            texts=None if self.texts is None else [self.texts[int(row)] for row in rows],
+        )
+
+    def at(self, threshold: Threshold) -> Predictions:
+        """Return the same examples decided at another threshold."""
+        return replace(self, y_pred=_decide(self.space, self.scores, threshold), threshold=threshold)
+
+    @cached_property
+    def truth_digest(self) -> str:
+        """SHA-256 over (id, truth) pairs, independent of row order when there are ids."""
+        names = np.asarray(self.space.names, dtype=object)
+        if self.y_true.ndim == 2:
+            truth = ["\x1f".join(names[row]) for row in self.y_true.astype(bool)]
+        else:
+            truth = names[self.y_true].tolist()
+        ids = map(str, range(len(self))) if self.ids is None else self.ids.tolist()
+        pairs = sorted(f"{i}\x1e{t}" for i, t in zip(ids, truth, strict=True))
+        return hashlib.sha256("\x1d".join(pairs).encode()).hexdigest()
+
+
+def predictions(
+    space: LabelSpace,
+    y_true: npt.ArrayLike | Sequence[Any],
+    y_pred: npt.ArrayLike | Sequence[Any] | None = None,
+    scores: Scores | None = None,
+    *,
+    threshold: float | Sequence[float] | None = None,
+    weights: npt.ArrayLike | None = None,
+    ids: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
+    slices: Mapping[str, npt.ArrayLike] | None = None,
+    texts: Sequence[str] | None = None,
+    notes: Sequence[str] = (),
+) -> Predictions:
+    """Validate and return predictions.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+        The declared labels; a truth or prediction outside them is an error.
+    y_true, y_pred : array-like
+        Labels, shape (n,). Multilabel: indicator matrix (n, labels) or one list of names per row.
+    scores : Probabilities, Logits, Decisions or NoScores, optional
+        Binary: shape (n,), or (n, 2) of which the column of the positive label is kept.
+    threshold : float or one per label, optional
+        Decides binary and multilabel rows (``score >= threshold``). Without it `y_pred` decides, and
+        without that probabilities at 0.5, or the greatest score of a multiclass row.
+    weights, ids, groups : array-like of shape (n,), optional
+        Weights are finite and >= 0. Ids are distinct.
+    slices : mapping from a column's name to its values, optional
+    texts : sequence of str, optional
+        Example texts that the report may show.
+
+    Raises
+    ------
+    DataError
+        Unequal lengths, gaps, labels outside the set, bad scores or weights, duplicate ids.
+
+    Examples
+    --------
+    >>> p = predictions(Binary("ham", "spam"), ["ham", "spam"], scores=Probabilities([0.2, 0.9]))
+    >>> p.y_pred, p.threshold
+    (array([0, 1], dtype=int32), Threshold(value=0.5, origin='default'))
+    """
+    known = _known_scores(space, scores if scores is not None else NoScores())
+    truth = _codes(space, y_true, "y_true")
+    decided = None if y_pred is None else _codes(space, y_pred, "y_pred")
+    n = len(truth)
+    if n == 0:
+        raise DataError(
+            "there are no rows to evaluate", where="y_true", fix="check the file, or the filter that made it"
+        )
+    _same_length(
+        n,
+        {
+            "y_pred": decided,
+            "weights": weights,
+            "ids": ids,
+            "groups": groups,
+            "texts": texts,
+            **(slices or {}),
+        },
+    )
+    if not isinstance(known, NoScores):
+        _same_length(n, {"scores": known.values})
+    decided, point = _operating_point(space, decided, known, threshold)
+    return Predictions(
+        space=space,
+        y_true=_read_only(truth),
+        y_pred=None if decided is None else _read_only(decided),
+        scores=known,
+        weights=_read_only(_weights(weights, n)),
+        weighted=weights is not None,
+        threshold=point,
+        ids=None if ids is None else _distinct_ids(ids),
+        groups=None if groups is None else Column.of(groups),
+        slices={name: Column.of(values) for name, values in (slices or {}).items()},
+        texts=texts,
+        notes=(*notes, *(() if isinstance(known, NoScores) else known.notes)),
+    )
+
+
+def _read_only(array: Any) -> Any:
+    array = np.ascontiguousarray(array)
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:
+    if isinstance(scores, NoScores):
+        return scores
+    width = scores.values.shape[1] if scores.values.ndim == 2 else None
+    if isinstance(space, Binary):
+        if width not in (None, 2):
+            raise _score_shape(scores.values.shape, "(rows,) or (rows, 2)")
+        return _binary_scores(scores)
+    if width != len(space):
+        raise _score_shape(scores.values.shape, f"(rows, {len(space)}): one column per label")
+    if isinstance(scores, Logits):
+        return scores.probabilities(exclusive=isinstance(space, Multiclass))
+    if isinstance(scores, Probabilities) and isinstance(space, Multiclass):
+        return normalised(scores)
+    return scores
+
+
+def _binary_scores(scores: Probabilities | Logits | Decisions) -> KnownScores:
+    if scores.values.ndim == 2:
+        if isinstance(scores, Probabilities):
+            return replace(scores, values=normalised(scores).values[:, 1])
+        if isinstance(scores, Logits):
+            scores = Logits(scores.values[:, 1].astype(np.float64) - scores.values[:, 0])
+        else:
+            scores = Decisions(scores.values[:, 1].astype(np.float64) - scores.values[:, 0])
+    return scores.probabilities(exclusive=False) if isinstance(scores, Logits) else scores
+
+
+def _score_shape(shape: tuple[int, ...], expected: str) -> DataError:
+    return DataError(
+        f"scores have shape {shape}; expected {expected}",
+        where="scores",
+        fix="log one score column per label, in the order of the labels",
+    )
+
+
+def _codes(space: LabelSpace, values: npt.ArrayLike | Sequence[Any], what: str) -> Codes:
+    if isinstance(space, Multilabel):
+        return indicators(space, values, what)
+    return encode(to_labels(values, what), space, what)
+
+
+def _same_length(n: int, parts: Mapping[str, Any]) -> None:
+    for name, values in parts.items():
+        if values is not None and len(values) != n:
+            raise DataError(
+                f"{name} has {len(values)} rows and y_true has {n}",
+                where=name,
+                fix="every column describes the same examples in the same order",
+            )
+
+
+def _weights(weights: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
+    if weights is None:
+        return np.ones(n)
+    array = np.asarray(weights, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if bad.size:
+        raise DataError(
+            f"{bad.size} weights are negative or not finite",
+            where=f"weights, first: row {bad[0]}, {array[bad[0]]}",
+            fix="a weight is finite and at least 0",
+        )
+    if not array.any():
+        raise DataError(
+            "all weights are zero", where="weights", fix="give at least one row a positive weight"
+        )
+    return array.copy()
+
+
+def _distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
+    array = np.asarray(ids).astype(str)
+    order = np.argsort(array, kind="stable")
+    again = np.flatnonzero(array[order][1:] == array[order][:-1])
+    if again.size:
+        row = int(order[again + 1].min())
+        first = int(np.flatnonzero(array == array[row])[0])
+        raise DataError(
+            f"{again.size} ids occur more than once",
+            where=f"ids, first: {array[row]!r} in rows {first} and {row}",
+            fix="one row per example; for several rows of one user, name that column with --group",
+        )
+    return _read_only(array)  # type: ignore[no-any-return]
+
+
+def _operating_point(
+    space: LabelSpace, decided: Codes | None, scores: KnownScores, threshold: float | Sequence[float] | None
+) -> tuple[Codes | None, Threshold | None]:
+    if threshold is not None:
+        point = _given_threshold(space, scores, threshold)
+        return _decide(space, scores, point), point
+    if decided is not None:
+        return decided, _implied(space, decided, scores)
+    match scores:
+        case NoScores():
+            raise DataError(
+                "there are neither predictions nor scores", where="y_pred", fix="pass one of them"
+            )
+        case Probabilities() | Decisions() if isinstance(space, Multiclass):
+            return scores.values.argmax(axis=1).astype(np.int32), None
+        case Probabilities():
+            default = Threshold(0.5, "default")
+            return _decide(space, scores, default), default
+        case Decisions():
+            return None, None
+
+
+def _given_threshold(space: LabelSpace, scores: KnownScores, threshold: float | Sequence[float]) -> Threshold:
+    if isinstance(space, Multiclass):
+        raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
+    if isinstance(scores, NoScores):
+        raise UsageError(
+            "a threshold needs scores, and there are none", fix="name the score column with --score"
+        )
+    if isinstance(threshold, (int, float)):
+        return Threshold(float(threshold), "given")
+    if isinstance(space, Binary) or len(threshold) != len(space):
+        raise UsageError(
+            f"got {len(threshold)} thresholds for {len(space)} labels", fix="pass one, or one per label"
+        )
+    return Threshold(tuple(map(float, threshold)), "given")
+
+
+def _decide(space: LabelSpace, scores: KnownScores, threshold: Threshold) -> Codes:
+    if isinstance(scores, NoScores):
+        raise UsageError(
+            "a threshold needs scores, and there are none", fix="name the score column with --score"
+        )
+    values = scores.values.astype(np.float64)
+    decided: npt.NDArray[np.bool_] = values >= np.asarray(threshold.value)
+    return decided.astype(np.int32) if isinstance(space, Binary) else decided
+
+
+def _implied(space: LabelSpace, decided: Codes, scores: KnownScores) -> Threshold | None:
+    if isinstance(space, Multiclass) or not isinstance(scores, Probabilities):
+        return None
+    same = np.array_equal(_decide(space, scores, Threshold(0.5, "default")), decided)
+    return Threshold(0.5, "predictions") if same and UNPARSED not in decided else None

@@ -1,0 +1,207 @@
+"""Scores of a declared kind: a number whose meaning is unknown cannot be written down.
+
+`Probabilities` feed every metric, `Logits` become probabilities at the door, `Decisions` (margins,
+distances, uncalibrated scores) only rank. None of them is guessed from the range of the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+
+ScoreKind: TypeAlias = Literal["probability", "logit", "decision"]
+FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
+
+NOISE = 1e-6
+"""Float noise outside [0, 1] that is clipped (and noted) rather than refused."""
+ROW_SUM = 1e-3
+"""How far the probabilities of one row may be from 1 before they are refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """Probabilities: P(positive) of shape (n,), or one column per label, shape (n, labels).
+
+    float32 stays float32 until it is summed; float16 and integers are widened.
+
+    Parameters
+    ----------
+    values : array-like of float, in [0, 1]
+        Values within 1e-6 outside are clipped and noted.
+
+    Raises
+    ------
+    DataError
+        NaN, infinities or values outside [0, 1], with their count and the first row.
+
+    Examples
+    --------
+    >>> Probabilities([0.2, 1.0000001]).notes
+    ('1 score lay outside [0, 1] by float noise and was clipped',)
+    """
+
+    values: FloatArray
+    notes: tuple[str, ...] = ()
+    declared: ScoreKind = "probability"
+
+    def __post_init__(self) -> None:
+        values = _checked(self.values)
+        outside = (values < 0) | (values > 1)
+        if outside.any():
+            far = (values < -NOISE) | (values > 1 + NOISE)
+            if far.any():
+                raise _outside(values, far)
+            count = int(outside.sum())
+            note = f"{count} score{'s' if count > 1 else ''} lay outside [0, 1] by float noise and "
+            object.__setattr__(
+                self, "notes", (*self.notes, note + f"{'were' if count > 1 else 'was'} clipped")
+            )
+            values = np.clip(values, 0, 1)
+        object.__setattr__(self, "values", _frozen(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Logits:
+    """Log-odds (binary, multilabel) or unnormalised log-probabilities (multiclass).
+
+    Turned into probabilities before anything else: sigmoid, or softmax over a row.
+
+    Examples
+    --------
+    >>> Logits([0.0]).probabilities(exclusive=False).values
+    array([0.5])
+    """
+
+    values: FloatArray
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _frozen(_checked(self.values, minus_infinity=True)))
+
+    def probabilities(self, *, exclusive: bool) -> Probabilities:
+        """Return probabilities in float64, by softmax over rows when labels exclude each other.
+
+        Parameters
+        ----------
+        exclusive : bool
+            True for the columns of a multiclass problem.
+        """
+        values = self.values.astype(np.float64)
+        if exclusive and values.ndim == 2:
+            values -= values.max(axis=1, keepdims=True)
+            np.exp(values, out=values)
+            values /= values.sum(axis=1, keepdims=True)
+        else:
+            small = np.exp(-np.abs(values))
+            values = np.where(values >= 0, 1.0, small) / (1.0 + small)
+        return Probabilities(values, declared="logit")
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """Scores that only rank: margins, distances, uncalibrated confidences.
+
+    Examples
+    --------
+    >>> Decisions([-1.5, 0.3]).declared
+    'decision'
+    """
+
+    values: FloatArray
+    declared: ScoreKind = "decision"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _frozen(_checked(self.values)))
+
+
+@dataclass(frozen=True)
+class NoScores:
+    """Labels alone; metrics that need scores are undefined and say so."""
+
+
+Scores: TypeAlias = Probabilities | Logits | Decisions | NoScores
+KnownScores: TypeAlias = Probabilities | Decisions | NoScores
+"""Scores after the door: logits have become probabilities."""
+
+
+def normalised(scores: Probabilities) -> Probabilities:
+    """Return multiclass probabilities whose rows sum to one, renormalised in float64.
+
+    Raises
+    ------
+    DataError
+        A row whose sum is further than 1e-3 from one.
+
+    Examples
+    --------
+    >>> float(normalised(Probabilities([[0.5, 0.5004]])).values.sum())
+    1.0
+    """
+    sums = scores.values.sum(axis=1, dtype=np.float64)
+    off = np.flatnonzero(np.abs(sums - 1) > ROW_SUM)
+    if off.size:
+        raise DataError(
+            f"the probabilities of {off.size} rows do not sum to one",
+            where=f"first: row {off[0]}, sum {sums[off[0]]:.6g}",
+            fix="for logits pass --score-kind logit, for uncalibrated margins --score-kind decision",
+        )
+    if (sums == 1).all() and scores.values.dtype == np.float64:
+        return scores
+    return Probabilities(scores.values / sums[:, None], scores.notes, scores.declared)
+
+
+Any1D = TypeVar("Any1D", bound=npt.NDArray[Any])
+
+
+def _frozen(array: Any1D) -> Any1D:
+    array = array.view()
+    array.flags.writeable = False
+    return array
+
+
+def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArray:
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise DataError(
+            f"scores are of type {array.dtype}, not numbers", where="scores", fix="log them as floats"
+        )
+    if array.ndim not in (1, 2):
+        raise DataError(
+            f"scores have shape {array.shape}; expected (rows,) or (rows, labels)",
+            where="scores",
+            fix="declare a leading batch axis with --batch-axis, or reshape the array",
+        )
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    elif array.flags.writeable:
+        array = array.copy()
+    finite = np.isfinite(array)
+    if minus_infinity:
+        finite |= np.isneginf(array) if array.ndim == 2 else False
+    if not finite.all():
+        bad = np.argwhere(~finite)
+        raise DataError(
+            f"scores have {len(bad)} values that are NaN or infinite",
+            where=f"first: row {_place(bad[0])}, {array[tuple(bad[0])]}",
+            fix="drop or repair those rows before the predictions are logged",
+        )
+    return array
+
+
+def _outside(values: FloatArray, far: npt.NDArray[np.bool_]) -> DataError:
+    first = np.argwhere(far)[0]
+    count = int(far.sum())
+    return DataError(
+        f"scores have {count} value{'s' if count > 1 else ''} outside [0, 1]",
+        where=f"first: row {_place(first)}, {values[tuple(first)]:.6g}",
+        fix="for logits pass --score-kind logit, for uncalibrated margins --score-kind decision",
+    )
+
+
+def _place(index: npt.NDArray[np.intp]) -> str:
+    return str(index[0]) if index.size == 1 else f"{index[0]}, column {index[1]}"
