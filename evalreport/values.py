@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +109,50 @@ def result_from_dict(data: Mapping[str, Any]) -> Result:
     if data["value"] is None:
         return Undefined(data["reason"], data["n"])
     return Estimate(**data)
+
+
+Severity: TypeAlias = Literal["error", "caution", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing worth knowing, in plain English, provable from its evidence.
+
+    Parameters
+    ----------
+    rule : str
+        Name of the rule that fired, e.g. ``never_predicted``.
+    severity : {"error", "caution", "note"}
+        ``error``: the model, or the evaluation, is broken; ``caution``: a number misleads; ``note``.
+    claim : str
+        What is the case, in one or two sentences.
+    evidence : mapping
+        The numbers behind the claim, by name.
+    action : str
+        What to do about it.
+    section : str
+        Id of the report's section that shows more; may be empty.
+
+    Examples
+    --------
+    >>> Finding("never_predicted", "error", "“b” is never predicted.", {"labels": ["b"]}).as_dict()["rule"]
+    'never_predicted'
+    """
+
+    rule: str
+    severity: Severity
+    claim: str
+    evidence: Mapping[str, Any]
+    action: str = ""
+    section: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as `evaluation.json` holds it."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "claim": self.claim,
+            "evidence": dict(self.evidence),
+            "action": self.action,
+            "section": self.section,
+        }

@@ -1,0 +1,78 @@
+"""Label by label: state, counts, metrics with intervals, and what each label is mistaken for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evalreport.evaluation.parts import ClassResult, Confusion, State
+from evalreport.facts import BinaryCounts, Counts, Summary
+from evalreport.labels import Binary, Multilabel
+from evalreport.metrics.record import one_vs_rest
+from evalreport.values import Result
+
+TOP_CONFUSIONS = 3
+
+
+def state(support: float, predicted: float) -> State:
+    """Return the state of a label from its weight in truth and in predictions.
+
+    Examples
+    --------
+    >>> state(0, 3), state(5, 0), state(0, 0), state(5, 1)
+    ('spurious', 'never_predicted', 'absent', 'ok')
+    """
+    if support == 0:
+        return "spurious" if predicted > 0 else "absent"
+    return "ok" if predicted > 0 else "never_predicted"
+
+
+def class_results(summary: Summary, values: Sequence[Mapping[str, Result]]) -> tuple[ClassResult, ...]:
+    """Return one result per label, in the order of the labels; none for a binary problem.
+
+    Parameters
+    ----------
+    summary : Summary
+    values : one mapping of metric values per label
+    """
+    counts = one_vs_rest(summary)
+    if counts is None or isinstance(summary.space, Binary):
+        return ()
+    confusions = top_confusions(summary)
+    support, predicted, right = counts.positives, counts.tp + counts.fp, counts.tp
+    return tuple(
+        ClassResult(
+            label=label,
+            state=state(support[code], predicted[code]),
+            support=float(support[code]),
+            predicted=float(predicted[code]),
+            right=float(right[code]),
+            metrics=values[code],
+            confusions=confusions[code],
+            threshold=_threshold(summary, counts, code),
+        )
+        for code, label in enumerate(summary.space.labels)
+    )
+
+
+def top_confusions(summary: Summary) -> list[tuple[Confusion, ...]]:
+    """Return, for each label, the other labels that its examples were most often given."""
+    counts = summary.counts
+    if not isinstance(counts, Counts):
+        return [() for _ in summary.space.labels]
+    support = counts.marginals.support
+    labels = (*summary.space.labels, None)
+    found: list[list[Confusion]] = [[] for _ in summary.space.labels]
+    off = np.flatnonzero(counts.rows != counts.columns)
+    for cell in off[np.argsort(-counts.weight[off], kind="stable")]:
+        row, weight = int(counts.rows[cell]), float(counts.weight[cell])
+        if len(found[row]) < TOP_CONFUSIONS:
+            found[row].append(Confusion(labels[int(counts.columns[cell])], weight, weight / support[row]))
+    return [tuple(entry) for entry in found]
+
+
+def _threshold(summary: Summary, counts: BinaryCounts, code: int) -> float | None:
+    if not isinstance(summary.space, Multilabel) or summary.threshold is None:
+        return None
+    return float(np.asarray(counts.threshold)[code])

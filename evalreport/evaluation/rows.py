@@ -1,0 +1,127 @@
+"""What is read row by row for people to look at: the worst mistakes, swaps, example texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.evaluation.parts import Mistake, Swap
+from evalreport.facts import Counts
+from evalreport.labels import UNPARSED, Multilabel
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores, Probabilities
+
+MISTAKES = 20
+"""Rows in the list of worst mistakes."""
+SWAPS = 50
+PAIRS = 120
+"""Confusions that may carry example texts, two each."""
+TEXT = 140
+"""Characters of an example text that the report keeps."""
+
+
+def cut(text: str, length: int = TEXT) -> str:
+    """Return the text cut to a length, with an ellipsis where something is missing.
+
+    Examples
+    --------
+    >>> cut("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]:
+    """Return the most confident wrong answers; multilabel: the rows with most label errors.
+
+    Rows without scores come in their order.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> from evalreport.labels import Multiclass
+    >>> worst_mistakes(predictions(Multiclass(["a", "b"]), ["a", "b"], ["a", "a"]))[0].predicted
+    ('a',)
+    """
+    if p.y_pred is None:
+        return ()
+    if isinstance(p.space, Multilabel):
+        errors = (p.y_true != p.y_pred).sum(axis=1)
+        wrong, key = np.flatnonzero(errors), -errors.astype(np.float64)
+    else:
+        wrong = np.flatnonzero((p.y_true != p.y_pred) & (p.weights > 0))
+        sure = confidence(p)
+        key = np.zeros(len(p)) if sure is None else -np.nan_to_num(sure, nan=-np.inf)
+    chosen = wrong[np.argsort(key[wrong], kind="stable")[:limit]]
+    return tuple(_mistake(p, int(row)) for row in chosen)
+
+
+def confidence(p: Predictions) -> npt.NDArray[np.float64] | None:
+    """Return the score of each row's answer, shape (n,); NaN for unparsed; None without scores.
+
+    Binary probabilities give P(answer); binary decision scores their distance from the threshold.
+    """
+    if isinstance(p.scores, NoScores) or p.y_pred is None or p.y_true.ndim == 2:
+        return None
+    values = p.scores.values
+    if values.ndim == 2:
+        own = values[np.arange(len(p)), np.maximum(p.y_pred, 0)].astype(np.float64)
+        return np.where(p.y_pred == UNPARSED, np.nan, own)
+    if isinstance(p.scores, Probabilities):
+        return np.where(p.y_pred == 1, values, 1 - values.astype(np.float64))
+    middle = p.threshold.value if p.threshold is not None else 0.0
+    return np.abs(values.astype(np.float64) - np.asarray(middle))
+
+
+def _mistake(p: Predictions, row: int) -> Mistake:
+    sure = confidence(p.take(np.array([row])))
+    return Mistake(
+        row=row,
+        id=str(row) if p.ids is None else str(p.ids[row]),
+        truth=_names(p, p.y_true[row]),
+        predicted=() if p.y_pred is None else _names(p, p.y_pred[row]),
+        confidence=None if sure is None or np.isnan(sure[0]) else float(sure[0]),
+        text=None if p.texts is None else cut(p.texts[row]),
+    )
+
+
+def _names(p: Predictions, codes: Any) -> tuple[str, ...]:
+    if np.ndim(codes):
+        return tuple(p.space.names[label] for label in np.flatnonzero(codes))
+    return () if codes == UNPARSED else (p.space.names[int(codes)],)
+
+
+def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:
+    """Return label pairs of which one was left out and the other added, most often first.
+
+    `by_chance` is the product of both error counts over the number of rows.
+    """
+    if p.y_pred is None or not isinstance(p.space, Multilabel):
+        return ()
+    left = (p.y_true & ~p.y_pred).astype(np.float32)
+    added = (p.y_pred & ~p.y_true).astype(np.float32)
+    both = (left * p.weights[:, None].astype(np.float32)).T @ added
+    chance = np.outer(p.weights @ left, p.weights @ added) / p.weights.sum()
+    order = np.argsort(-both, axis=None, kind="stable")[:limit]
+    pairs = [np.unravel_index(place, both.shape) for place in order]
+    return tuple(
+        Swap(p.space.names[a], p.space.names[b], float(both[a, b]), float(chance[a, b]))
+        for a, b in pairs
+        if both[a, b] > 0
+    )
+
+
+def pair_texts(p: Predictions, counts: Counts) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    """Return up to two texts of each of the most frequent confusions; nothing without texts."""
+    if p.texts is None or p.y_pred is None:
+        return ()
+    off = np.flatnonzero(counts.rows != counts.columns)
+    top = off[np.argsort(-counts.weight[off], kind="stable")[:PAIRS]]
+    found = []
+    for row, column in zip(counts.rows[top].tolist(), counts.columns[top].tolist(), strict=True):
+        answer = UNPARSED if column == counts.size else column
+        rows = np.flatnonzero((p.y_true == row) & (p.y_pred == answer))[:2]
+        found.append((row, column, tuple(cut(p.texts[int(i)]) for i in rows)))
+    return tuple(found)
