@@ -70,9 +70,11 @@ def confidence(p: Predictions) -> npt.NDArray[np.float64] | None:
         own = values[np.arange(len(p)), np.maximum(p.y_pred, 0)].astype(np.float64)
         return np.where(p.y_pred == UNPARSED, np.nan, own)
     if isinstance(p.scores, Probabilities):
-        return np.where(p.y_pred == 1, values, 1 - values.astype(np.float64))
+        positive = values.astype(np.float64)
+        return np.where(p.y_pred == 1, positive, 1 - positive)
     middle = p.threshold.value if p.threshold is not None else 0.0
-    return np.abs(values.astype(np.float64) - np.asarray(middle))
+    distance: npt.NDArray[np.float64] = np.abs(values.astype(np.float64) - np.asarray(middle))
+    return distance
 
 
 def _mistake(p: Predictions, row: int) -> Mistake:
