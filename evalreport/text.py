@@ -1,0 +1,128 @@
+"""Text from strangers: secrets taken out, control characters made visible, names made safe for files.
+
+Small pure functions, used wherever a name, a URI or a library's message reaches a person or a file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+HIDDEN = "***"
+"""What stands in place of a secret."""
+_URI = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s'\"<>|`{}]*")
+_AUTHORIZATION = re.compile(r"(?i)(authorization\W{1,4}(?:(?:basic|bearer)\s+)?)[^\s'\",;}]+")
+_BASIC = re.compile(r"(?i)\b(basic|bearer)\s+[A-Za-z0-9+/=._~-]{8,}")
+_SECRET_NAME = re.compile(r"^AWS_|_(TOKEN|PASSWORD|KEY|SECRET)$")
+_SHORTEST_SECRET = 6
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+_LONGEST_SLUG = 80
+
+
+def shown(uri: str) -> str:
+    """Return a URI as it may be shown: scheme and host, or the path where there is no host.
+
+    User information, query and fragment never survive; with a host, neither does the path.
+
+    Examples
+    --------
+    >>> shown("https://ada:pw@mlflow.example.org:5000/team?token=abc#x")
+    'https://mlflow.example.org:5000'
+    >>> shown("sqlite:///runs/mlflow.db?password=abc")
+    'sqlite:///runs/mlflow.db'
+    >>> shown("mlruns")
+    'mlruns'
+    """
+    scheme, separator, rest = uri.partition("://")
+    if not separator:
+        return uri
+    try:
+        netloc = urlsplit(uri).netloc
+    except ValueError:
+        return f"{scheme}://{HIDDEN}"
+    if netloc:
+        return f"{scheme}://{netloc.rpartition('@')[2]}"
+    return f"{scheme}://{re.split('[?#]', rest, maxsplit=1)[0]}"
+
+
+def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return text in which no URI keeps its secrets and no secret of the environment stands.
+
+    Parameters
+    ----------
+    text : str
+        Anything that is about to be shown or stored, most of all the messages of other libraries.
+    environ : mapping, optional
+        The environment; values of ``AWS_*``, ``*_TOKEN``, ``*_PASSWORD``, ``*_KEY`` and ``*_SECRET``
+        with six or more characters are hidden. The process's own by default.
+
+    Examples
+    --------
+    >>> redact("cannot reach http://ada:pw@host/x?token=abc: refused", {})
+    'cannot reach http://host: refused'
+    >>> redact("Authorization: Bearer abcdef123", {})
+    'Authorization: Bearer ***'
+    >>> redact("sent hunter22 to the server", {"MLFLOW_TRACKING_PASSWORD": "hunter22"})
+    'sent *** to the server'
+    """
+    known = os.environ if environ is None else environ
+    secrets = [v for k, v in known.items() if len(v) >= _SHORTEST_SECRET and _SECRET_NAME.search(k.upper())]
+    text = _URI.sub(_uri_in_text, text)
+    text = _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", text)
+    text = _BASIC.sub(rf"\g<1> {HIDDEN}", text)
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    return text
+
+
+def _uri_in_text(match: re.Match[str]) -> str:
+    uri = match.group()
+    body = uri.rstrip(".,:;)]!")
+    return shown(body) + uri[len(body) :]
+
+
+def printable(text: str) -> str:
+    r"""Return text in which control, bidirectional and line-breaking characters are written as escapes.
+
+    What comes back is one line and leaves a terminal, a log and a diff as they were.
+
+    Examples
+    --------
+    >>> print(printable("a\x1b]8;;b\r\u202ec"))
+    a\x1b]8;;b\r\u202ec
+    >>> printable("naïve 模型 👩‍🔬")
+    'naïve 模型 👩‍🔬'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(char) if _disturbs(char) else char for char in text)
+
+
+def _disturbs(char: str) -> bool:
+    return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def slug(name: str, fallback: str = "run") -> str:
+    r"""Return a name as one safe path component: word characters, dots and dashes, at most 80 of them.
+
+    Never empty, never hidden, never a name that Windows reserves, never a path.
+
+    Examples
+    --------
+    >>> slug("../../etc/passwd"), slug("calm heron (2)"), slug("CON"), slug("\x00")
+    ('etc-passwd', 'calm-heron-2', 'CON-run', 'run')
+    """
+    plain = unicodedata.normalize("NFKC", name)
+    clean = re.sub(r"[^\w.-]+|\.{2,}", "-", plain)
+    clean = re.sub(r"-{2,}", "-", clean).strip("-._")[:_LONGEST_SLUG].rstrip("-._")
+    if not clean:
+        return fallback
+    return f"{clean}-{fallback}" if _RESERVED.match(clean) else clean
