@@ -1,0 +1,123 @@
+"""Intervals of proportions and of their differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.intervals.quantiles import normal_quantile
+
+
+def wilson(
+    k: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return Wilson's score interval of a proportion.
+
+    Parameters
+    ----------
+    k, n : float or array
+        Successes and trials, ``0 <= k <= n``; they need not be whole. Limits are NaN where n is 0.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : float64 arrays of the broadcast shape, in [0, 1]
+
+    References
+    ----------
+    Wilson 1927; Newcombe 1998, Statistics in Medicine 17:857, method 3.
+
+    Examples
+    --------
+    >>> low, high = wilson(81, 263)
+    >>> float(low.round(4)), float(high.round(4))
+    (0.2553, 0.3662)
+    """
+    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    z2 = normal_quantile((1 + level) / 2) ** 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        centre = (k + z2 / 2) / (n + z2)
+        half = np.sqrt(z2 * (k * (n - k) / n + z2 / 4)) / (n + z2)
+    low = np.where(k <= 0, 0.0, np.clip(centre - half, 0, 1))
+    high = np.where(k >= n, 1.0, np.clip(centre + half, 0, 1))
+    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
+
+
+def newcombe(k1: float, n1: float, k2: float, n2: float, level: float = 0.95) -> tuple[float, float, float]:
+    """Return the difference of two independent proportions and its interval.
+
+    Parameters
+    ----------
+    k1, n1, k2, n2 : float
+        Successes and trials of the two samples; n1, n2 > 0.
+
+    Returns
+    -------
+    difference, low, high : float
+        ``k1/n1 - k2/n2``, in [-1, 1].
+
+    References
+    ----------
+    Newcombe 1998, Statistics in Medicine 17:873, method 10 (square-and-add of Wilson limits).
+
+    Examples
+    --------
+    >>> tuple(round(x, 4) for x in newcombe(56, 70, 48, 80))
+    (0.2, 0.0524, 0.3339)
+    """
+    p1, p2 = k1 / n1, k2 / n2
+    (l1, l2), (u1, u2) = wilson([k1, k2], [n1, n2], level)
+    below = np.hypot(p1 - l1, u2 - p2)
+    above = np.hypot(u1 - p1, p2 - l2)
+    return p1 - p2, float(max(-1.0, p1 - p2 - below)), float(min(1.0, p1 - p2 + above))
+
+
+def newcombe_paired(
+    both: float, only1: float, only2: float, neither: float, level: float = 0.95
+) -> tuple[float, float, float]:
+    """Return the difference of two proportions of the same examples and its interval.
+
+    Parameters
+    ----------
+    both, only1, only2, neither : float
+        Examples that both, the first alone, the second alone and neither got right; their sum is > 0.
+
+    Returns
+    -------
+    difference, low, high : float
+        Proportion of the first minus that of the second, in [-1, 1].
+
+    References
+    ----------
+    Newcombe 1998, Statistics in Medicine 17:2635, method 10.
+
+    Examples
+    --------
+    >>> tuple(round(x, 4) for x in newcombe_paired(36, 12, 2, 0))
+    (0.2, 0.0569, 0.3404)
+    """
+    n = both + only1 + only2 + neither
+    p1, p2 = (both + only1) / n, (both + only2) / n
+    (l1, l2), (u1, u2) = wilson([both + only1, both + only2], n, level)
+    phi = _phi(both, only1, only2, neither)
+    d1l, d1u, d2l, d2u = p1 - l1, u1 - p1, p2 - l2, u2 - p2
+    below = np.sqrt(max(0.0, d1l**2 - 2 * phi * d1l * d2u + d2u**2))
+    above = np.sqrt(max(0.0, d2l**2 - 2 * phi * d2l * d1u + d1u**2))
+    return p1 - p2, float(max(-1.0, p1 - p2 - below)), float(min(1.0, p1 - p2 + above))
+
+
+def _phi(both: float, only1: float, only2: float, neither: float) -> float:
+    """Correlation of the pair, with Newcombe's continuity correction when it is positive."""
+    n = both + only1 + only2 + neither
+    product: Any = (both + only1) * (only2 + neither) * (both + only2) * (only1 + neither)
+    if product <= 0:
+        return 0.0
+    cross = both * neither - only1 * only2
+    if cross > n / 2:
+        cross -= n / 2
+    elif cross > 0:
+        cross = 0.0
+    return float(cross / np.sqrt(product))

@@ -1,0 +1,115 @@
+"""How intervals are made: the level, the number of resamples, the seed; and the checks all of them pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.intervals.quantiles import normal_quantile
+from evalreport.metrics import Metric
+from evalreport.predictions import Predictions
+from evalreport.values import Estimate
+
+FEWEST = 2
+"""Rows (or events, or clusters) below which there is no interval."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Settings of every interval of one evaluation.
+
+    Parameters
+    ----------
+    level : float
+        Confidence level in (0, 1).
+    resamples : int
+        Draws of a method that draws.
+    seed : int
+        The same input and seed give the same bytes.
+
+    Examples
+    --------
+    >>> round(Sampling(level=0.9).z, 3)
+    1.645
+    """
+
+    level: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+    @property
+    def z(self) -> float:
+        """Two-sided standard normal quantile of the level."""
+        return normal_quantile(self.upper)
+
+    @property
+    def upper(self) -> float:
+        """Probability below the upper limit: 0.975 for 95 %."""
+        return (1 + self.level) / 2
+
+    def generator(self, *place: int) -> np.random.Generator:
+        """Return the random generator of a place of the evaluation, always in the same state."""
+        return np.random.default_rng((self.seed, *place))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of an interval before they are checked against the metric's range.
+
+    Parameters
+    ----------
+    low, high : float
+    method : str
+    standard_error : float or None
+    reason : str or None
+        Why there are no limits; `low` and `high` are then not read.
+    """
+
+    low: float = math.nan
+    high: float = math.nan
+    method: str | None = None
+    standard_error: float | None = None
+    reason: str | None = None
+
+
+def no_limits(reason: str) -> Limits:
+    """Return "no interval, because".
+
+    Examples
+    --------
+    >>> no_limits("needs 2 rows").reason
+    'needs 2 rows'
+    """
+    return Limits(reason=reason)
+
+
+def by_rows(predictions: Predictions | None) -> bool:
+    """Return whether rows weigh or belong together, so that the facts alone do not tell the interval."""
+    return predictions is not None and (predictions.weighted or predictions.groups is not None)
+
+
+def estimate(metric: Metric, value: float, n: float, limits: Limits) -> Estimate:
+    """Return the value with its limits: around the value, inside the metric's range, not of zero width.
+
+    Examples
+    --------
+    >>> from evalreport.metrics import Metric
+    >>> share = Metric("s", "", "", "", "binary", "counts", "counts", 0, 1, "higher", "wilson", float)
+    >>> estimate(share, 0.9, 30, Limits(0.7, 1.2, "wald")).high
+    1.0
+    """
+    if limits.reason is not None:
+        return Estimate(value, n, standard_error=limits.standard_error, reason=limits.reason)
+    low = min(max(limits.low, metric.low), value)
+    high = max(min(limits.high, metric.high), value)
+    if not math.isfinite(low) or not math.isfinite(high):
+        return Estimate(value, n, reason="the interval has no finite limits")
+    if low == high:
+        return Estimate(value, n, reason="every resample gives this value: no width can be told")
+    return Estimate(value, n, float(low), float(high), limits.method, _finite(limits.standard_error))
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)

@@ -1,0 +1,159 @@
+"""Tests of differences between two sets of answers, and the correction for making several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array
+from evalreport.intervals.quantiles import two_sided_p
+
+EXACT_BELOW = 25
+"""Discordant pairs below which McNemar's test is the exact binomial."""
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """McNemar's test of two classifiers on the same examples.
+
+    Parameters
+    ----------
+    only1, only2 : int
+        Examples that the first alone and the second alone got right.
+    p : float
+        Exact binomial below 25 discordant pairs, chi-square without continuity correction from there.
+    p_mid : float
+        Mid-p, at any number.
+    method : str
+    """
+
+    only1: int
+    only2: int
+    p: float
+    p_mid: float
+    method: str
+
+
+def mcnemar(only1: int, only2: int) -> McNemar:
+    """Return McNemar's test from the discordant pairs.
+
+    References
+    ----------
+    McNemar 1947; Fagerland, Lydersen & Laake 2013 (mid-p).
+
+    Examples
+    --------
+    >>> test = mcnemar(10, 2)
+    >>> round(test.p, 4), round(test.p_mid, 4), test.method
+    (0.0386, 0.0225, 'exact binomial')
+    """
+    n, fewer = only1 + only2, min(only1, only2)
+    exact, at = _binomial_tail(fewer, n)
+    p_exact = min(1.0, 2 * exact)
+    p_mid = 1.0 if only1 == only2 else 2 * exact - at
+    if n < EXACT_BELOW:
+        return McNemar(only1, only2, p_exact, p_mid, "exact binomial")
+    return McNemar(only1, only2, two_sided_p((only1 - only2) / math.sqrt(n)), p_mid, "chi-square")
+
+
+def _binomial_tail(k: int, n: int) -> tuple[float, float]:
+    """P(X <= k) and P(X = k) of a fair binomial."""
+    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(k + 1)]
+    terms = np.exp(np.array(logs) - n * math.log(2))
+    return float(terms.sum()), float(terms[-1])
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Return Holm's adjusted p-values, in the given order.
+
+    References
+    ----------
+    Holm 1979.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, dtype=np.float64)
+    order = np.argsort(values, kind="stable")
+    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(stepped, 1)
+    return adjusted.tolist()
+
+
+@dataclass(frozen=True)
+class PairedAuc:
+    """DeLong's test of two AUCs on the same examples.
+
+    Parameters
+    ----------
+    auc1, auc2 : float
+    difference : float
+        ``auc1 - auc2``.
+    standard_error : float
+        Of the difference; 0 when the two rankings are the same.
+    p : float
+        Two-sided; NaN where the standard error cannot be told.
+    """
+
+    auc1: float
+    auc2: float
+    difference: float
+    standard_error: float
+    p: float
+
+
+def row_placements(scores: npt.NDArray[np.floating], positive: npt.NDArray[np.bool_]) -> Array:
+    """Return the DeLong placement of each row, shape (n,): against the negatives for a positive row,
+    the share of positives above it for a negative one; ties count half.
+
+    Examples
+    --------
+    >>> row_placements(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    array([1. , 0.5, 0.5, 1. ])
+    """
+    result = np.empty(len(scores))
+    for own, sign in ((positive, 1), (~positive, -1)):
+        other = np.sort(sign * scores[~own])
+        mine = sign * scores[own]
+        ranks = np.searchsorted(other, mine, "left") + np.searchsorted(other, mine, "right")
+        result[own] = ranks / (2 * max(len(other), 1))
+    return result
+
+
+def paired_delong(
+    scores1: npt.NDArray[np.floating], scores2: npt.NDArray[np.floating], positive: npt.NDArray[np.bool_]
+) -> PairedAuc:
+    """Return DeLong's test for two scores of the same rows.
+
+    Parameters
+    ----------
+    scores1, scores2 : float array of shape (n,)
+    positive : bool array of shape (n,)
+        With at least two rows of each kind.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson 1988.
+
+    Examples
+    --------
+    >>> truth = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
+    >>> test = paired_delong(np.array([.1, .2, .3, .4, .5, .6]), np.array([.1, .5, .3, .4, .2, .6]), truth)
+    >>> round(test.difference, 4), round(test.p, 4)
+    (0.3333, 0.2207)
+    """
+    pairs = [row_placements(scores, positive) for scores in (scores1, scores2)]
+    auc1, auc2 = (float(pair[positive].mean()) for pair in pairs)
+    apart = pairs[0] - pairs[1]
+    variance = sum(apart[rows].var(ddof=1) / rows.sum() for rows in (positive, ~positive))
+    error = math.sqrt(max(0.0, variance))
+    if error == 0:
+        return PairedAuc(auc1, auc2, auc1 - auc2, 0.0, 1.0 if auc1 == auc2 else math.nan)
+    return PairedAuc(auc1, auc2, auc1 - auc2, error, two_sided_p((auc1 - auc2) / error))
