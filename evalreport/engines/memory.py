@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, ScoreTable, Summary, Tally
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 
@@ -99,7 +99,7 @@ def _multiclass(p: Predictions) -> dict[str, Any]:
 
 def _multilabel(p: Predictions) -> dict[str, Any]:
     weights = p.weights if p.weighted else None
-    parts: dict[str, Any] = {"tally": _tally(p)}
+    parts: dict[str, Any] = {"tally": _tally(p), "cardinality": _cardinality(p)}
     if p.y_pred is not None:
         parts["counts"] = _label_counts(p)
     if not isinstance(p.scores, NoScores):
@@ -107,6 +107,12 @@ def _multilabel(p: Predictions) -> dict[str, Any]:
         if isinstance(p.scores, Probabilities):
             parts["bins"] = _bins(p, p.scores)
     return parts
+
+
+def _cardinality(p: Predictions) -> Counts:
+    true = p.y_true.sum(axis=1)
+    predicted = np.full(len(true), UNPARSED) if p.y_pred is None else p.y_pred.sum(axis=1)
+    return Counts.of(true, predicted, len(p.space) + 1, p.weights if p.weighted else None)
 
 
 def _label_counts(p: Predictions) -> BinaryCounts:

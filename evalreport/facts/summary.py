@@ -35,6 +35,9 @@ class Summary:
         Multiclass probabilities: confidence of the answer against whether it was right.
     bins : ClassBins or None
         Multiclass and multilabel probabilities, binned label by label.
+    cardinality : Counts or None
+        Multilabel: number of labels of a row in truth against that in the predictions (unparsed where
+        nothing decides).
     """
 
     space: LabelSpace
@@ -45,6 +48,7 @@ class Summary:
     scores: ScoreTable | ClassScores | None = None
     confidence: ScoreTable | None = None
     bins: ClassBins | None = None
+    cardinality: Counts | None = None
     score_kind: ScoreKind | None = None
     threshold: Threshold | None = None
 
@@ -60,6 +64,7 @@ class Summary:
             scores=_plus(self.scores, other.scores),
             confidence=_plus(self.confidence, other.confidence),
             bins=_plus(self.bins, other.bins),
+            cardinality=_plus(self.cardinality, other.cardinality),
             score_kind=self.score_kind,
             threshold=self.threshold,
         )
