@@ -1,0 +1,78 @@
+"""Every curve of an evaluation, from facts alone, thinned for display."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, assert_never
+
+from evalreport.curves.binary import BinaryCurves, binary_curves, of_summary
+from evalreport.curves.series import Band, Cardinality, Curve, Histogram, Reliability
+from evalreport.curves.several import MulticlassCurves, MultilabelCurves, of_multiclass, of_multilabel
+from evalreport.facts import Summary
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.values import Undefined
+
+Curves: TypeAlias = BinaryCurves | MulticlassCurves | MultilabelCurves
+
+__all__ = [
+    "Band",
+    "BinaryCurves",
+    "Cardinality",
+    "Curve",
+    "Curves",
+    "Histogram",
+    "MulticlassCurves",
+    "MultilabelCurves",
+    "Reliability",
+    "binary_curves",
+    "curves",
+    "curves_from_dict",
+]
+
+
+def curves(summary: Summary, level: float = 0.95) -> Curves | Undefined:
+    """Return the curves of a summary, or why there are none.
+
+    Parameters
+    ----------
+    summary : Summary
+    level : float
+        Confidence level of bands and Wilson limits.
+
+    Examples
+    --------
+    >>> from evalreport.engines.memory import summarise
+    >>> from evalreport.predictions import predictions
+    >>> curves(summarise(predictions(Binary(0, 1), [0, 1], [0, 1])))
+    Undefined(reason='needs scores; got labels alone', n=2.0)
+    """
+    match summary.space:
+        case Binary():
+            return of_summary(summary, level)
+        case Multiclass():
+            return of_multiclass(summary, level)
+        case Multilabel():
+            return of_multilabel(summary, level)
+        case never:
+            assert_never(never)
+
+
+def curves_from_dict(space: LabelSpace, data: Mapping[str, Any]) -> Curves | Undefined:
+    """Rebuild the curves of a problem from their `as_dict()`.
+
+    Examples
+    --------
+    >>> curves_from_dict(Binary(0, 1), Undefined("no scores").as_dict())
+    Undefined(reason='no scores', n=0.0)
+    """
+    if "reason" in data:
+        return Undefined(data["reason"], data["n"])
+    match space:
+        case Binary():
+            return BinaryCurves.from_dict(data)
+        case Multiclass():
+            return MulticlassCurves.from_dict(data)
+        case Multilabel():
+            return MultilabelCurves.from_dict(data)
+        case never:
+            assert_never(never)

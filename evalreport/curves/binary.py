@@ -1,0 +1,249 @@
+"""Curves of a binary problem: ROC, PR, DET, gain, lift, decision curve, calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evalreport.curves.bands import precision_band, roc_band
+from evalreport.curves.bins import histogram, reliability
+from evalreport.curves.series import (
+    POINTS,
+    Band,
+    Bundle,
+    Curve,
+    Histogram,
+    Reliability,
+    numbers,
+)
+from evalreport.curves.thin import CANDIDATES, Places, along, bends, hull, stairs
+from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.counts import Array
+from evalreport.values import Undefined
+
+GRID = np.arange(1, 100) / 100
+"""Threshold probabilities of the decision curve."""
+
+
+@dataclass(frozen=True)
+class BinaryCurves(Bundle):
+    """Curves of one binary problem.
+
+    Parameters
+    ----------
+    roc : Curve
+        False positive rate against recall, from nothing flagged to all flagged.
+    roc_band : Band
+        Limits of recall at a false positive rate.
+    pr : Curve
+        Recall against precision, in steps; the first point only begins the first step.
+    pr_band : Band
+        Limits of precision at a recall.
+    det : Curve
+        False positive rate against false negative rate (Martin et al. 1997); both axes are meant for a
+        normal-deviate or logarithmic scale.
+    gain : Curve
+        Share flagged against recall.
+    lift : Curve
+        Share flagged against recall divided by share flagged.
+    benefit, benefit_all : Curve
+        Threshold probability against net benefit of the model and of flagging all (Vickers & Elkin
+        2006); flagging nothing is 0.
+    reliability, reliability_width : Reliability
+        Ten bins of equal count and of equal width.
+    histogram : Histogram
+        Scores by class.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> binary_curves(table, probabilities=True).roc.y
+    (0.0, 0.5, 0.5, 1.0, 1.0)
+    """
+
+    roc: Curve | Undefined
+    roc_band: Band | Undefined
+    pr: Curve | Undefined
+    pr_band: Band | Undefined
+    det: Curve | Undefined
+    gain: Curve | Undefined
+    lift: Curve | Undefined
+    benefit: Curve | Undefined
+    benefit_all: Curve | Undefined
+    reliability: Reliability | Undefined
+    reliability_width: Reliability | Undefined
+    histogram: Histogram | Undefined
+
+    KINDS: ClassVar = {
+        **dict.fromkeys(("roc", "pr", "det", "gain", "lift", "benefit", "benefit_all"), Curve),
+        **dict.fromkeys(("roc_band", "pr_band"), Band),
+        **dict.fromkeys(("reliability", "reliability_width"), Reliability),
+        "histogram": Histogram,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """From nothing flagged to all flagged, cut down to the points that any curve may need.
+
+    `hull` are places in these points; the other fields are arrays over them.
+    """
+
+    tp: Array
+    fp: Array
+    threshold: Array
+    hull: Places
+    P: float
+    N: float
+
+    @property
+    def tpr(self) -> Array:
+        return self.tp / self.P
+
+    @property
+    def fpr(self) -> Array:
+        return self.fp / self.N
+
+    @property
+    def share(self) -> Array:
+        return (self.tp + self.fp) / (self.P + self.N)
+
+    @property
+    def precision(self) -> Array:
+        """The first (nothing flagged) takes the value of the second, where its step begins."""
+        flagged = self.tp + self.fp
+        return (self.tp / np.where(flagged > 0, flagged, 1))[np.maximum(np.arange(len(flagged)), 1)]
+
+
+def binary_curves(
+    table: ScoreTable, *, probabilities: bool, rows: float | None = None, level: float = 0.95
+) -> BinaryCurves:
+    """Return all curves of a score table.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    probabilities : bool
+        Whether the scores are probabilities; without them calibration and net benefit are undefined.
+    rows : float, optional
+        Number of rows behind weighted counts: what bands and Wilson limits are made for.
+    level : float
+        Confidence level of the bands.
+
+    Returns
+    -------
+    BinaryCurves
+        Each curve at most 400 points, the vertices of its convex hull and its ends among them.
+    """
+    path = _path(table)
+    scale = 1.0 if rows is None else rows / (table.positives + table.negatives)
+    return BinaryCurves(**_ranking(path, scale, level), **_calibration(table, probabilities, rows, level))
+
+
+def _path(table: ScoreTable) -> _Path:
+    tp = np.append(0.0, table.tp[::-1])
+    fp = np.append(0.0, table.fp[::-1])
+    threshold = np.append(np.inf, table.scores[::-1])
+    P, N = table.positives, table.negatives
+    vertices = hull(fp, tp)
+    length = tp / max(P, 1e-300) + fp / max(N, 1e-300)
+    first = np.geomspace(1, len(tp), CANDIDATES // 4).astype(int) - 1
+    last = np.searchsorted(tp, P)  # where recall reaches 1
+    places = np.unique(
+        np.concatenate([along(length, CANDIDATES), first, len(tp) - 1 - first, vertices, [last]])
+    )
+    return _Path(tp[places], fp[places], threshold[places], np.searchsorted(places, vertices), P, N)
+
+
+def _ranking(path: _Path, scale: float, level: float) -> Mapping[str, Any]:
+    if path.P == 0 or path.N == 0:
+        reason = f"no {'positive' if path.P == 0 else 'negative'} example"
+        return dict.fromkeys(
+            ("roc", "roc_band", "pr", "pr_band", "det", "gain", "lift"), Undefined(reason, path.P + path.N)
+        )
+    roc = _line(path, path.fpr, path.tpr)
+    steps = stairs(path.tpr, path.precision, POINTS)
+    return {
+        "roc": _curve(path, roc, path.fpr, path.tpr),
+        "roc_band": roc_band(path.fpr[roc], path.tpr[roc], (path.P * scale, path.N * scale), level),
+        "pr": _curve(path, steps, path.tpr, path.precision, steps=True),
+        "pr_band": precision_band(path.fpr[steps], path.tpr[steps], (path.P * scale, path.N * scale), level),
+        "det": _det(path),
+        "gain": _curve(path, _line(path, path.share, path.tpr), path.share, path.tpr),
+        "lift": _lift(path),
+    }
+
+
+def _line(path: _Path, x: Array, y: Array) -> Places:
+    return bends(x, y, _fewer(path, path.hull), POINTS)
+
+
+def _fewer(path: _Path, vertices: Places) -> Places:
+    """The hull's own bends, when it has more vertices than half a curve's points."""
+    if len(vertices) <= POINTS // 2:
+        return vertices
+    return vertices[bends(path.fpr[vertices], path.tpr[vertices], np.array([], dtype=int), POINTS // 2, 0.0)]
+
+
+def _curve(path: _Path, places: Places, x: Array, y: Array, *, steps: bool = False) -> Curve:
+    return Curve(numbers(x[places]), numbers(y[places]), numbers(path.threshold[places]), steps)
+
+
+def _det(path: _Path) -> Curve:
+    fnr = 1 - path.tpr
+
+    def stretched(rate: Array, n: float) -> Array:
+        held = rate.clip(0.5 / n, 1 - 0.5 / n)
+        logit: Array = np.log(held / (1 - held)) / (2 * np.log(2 * n))
+        return logit
+
+    places = bends(stretched(path.fpr, path.N), stretched(fnr, path.P), path.hull[:0], POINTS)
+    return _curve(path, places, path.fpr, fnr)
+
+
+def _lift(path: _Path) -> Curve:
+    share = path.share[1:]
+    lift = path.tpr[1:] / share
+    places = bends(share, lift / lift.max(), np.array([int(lift.argmax())]), POINTS)
+    return Curve(numbers(share[places]), numbers(lift[places]), numbers(path.threshold[1:][places]))
+
+
+def _calibration(
+    table: ScoreTable, probabilities: bool, rows: float | None, level: float
+) -> Mapping[str, Any]:
+    parts: dict[str, Any] = {"histogram": histogram(table, unit=probabilities)}
+    if not probabilities:
+        missing = Undefined("needs probabilities; got decision scores", table.positives + table.negatives)
+        return {
+            **dict.fromkeys(("reliability", "reliability_width", "benefit", "benefit_all"), missing),
+            **parts,
+        }
+    parts["reliability"] = reliability(table, "count", rows=rows, level=level)
+    parts["reliability_width"] = reliability(table, "width", rows=rows, level=level)
+    parts["benefit"], parts["benefit_all"] = _benefit(table)
+    return parts
+
+
+def _benefit(table: ScoreTable) -> tuple[Curve, Curve]:
+    place = np.searchsorted(table.scores, GRID)
+    tp, fp = np.append(table.tp, 0.0)[place], np.append(table.fp, 0.0)[place]
+    n, odds = table.positives + table.negatives, GRID / (1 - GRID)
+    grid = numbers(GRID)
+    model = numbers(tp / n - fp / n * odds)
+    everyone = numbers(table.positives / n - table.negatives / n * odds)
+    return Curve(grid, model, grid), Curve(grid, everyone, grid)
+
+
+def of_summary(summary: Summary, level: float = 0.95) -> BinaryCurves | Undefined:
+    """Return the curves of a binary summary, or why there are none."""
+    if not isinstance(summary.scores, ScoreTable):
+        return Undefined("needs scores; got labels alone", summary.weight)
+    return binary_curves(
+        summary.scores,
+        probabilities=summary.score_kind != "decision",
+        rows=summary.rows,
+        level=level,
+    )

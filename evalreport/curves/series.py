@@ -1,0 +1,201 @@
+"""What a curve is: columns of numbers, small enough for a page, equal after a trip through JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.values import Undefined
+
+POINTS = 400
+"""The most points that a curve keeps."""
+
+Numbers = tuple[float, ...]
+
+
+def numbers(values: npt.ArrayLike) -> Numbers:
+    """Return an array as a tuple of Python floats.
+
+    Examples
+    --------
+    >>> numbers(np.array([1, 2]))
+    (1.0, 2.0)
+    """
+    return tuple(np.asarray(values, dtype=np.float64).tolist())
+
+
+@dataclass(frozen=True)
+class _Series:
+    """Columns of equal length; an infinite threshold is null in JSON."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the columns as JSON holds them."""
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild from `as_dict()`."""
+        return cls(**{field.name: _numbers(data[field.name]) for field in fields(cls)})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [number if math.isfinite(number) else None for number in value]
+    return value
+
+
+def _numbers(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(math.inf if number is None else float(number) for number in value)
+    return value
+
+
+@dataclass(frozen=True)
+class Curve(_Series):
+    """A line through points.
+
+    Parameters
+    ----------
+    x, y : tuple of float
+        At most 400 points, `x` ascending.
+    threshold : tuple of float, or None
+        The threshold behind each point (positive when ``score >= threshold``); infinite where nothing is
+        flagged (null in JSON).
+    steps : bool
+        Whether `y[i]` holds on ``(x[i-1], x[i]]``: precision does not interpolate linearly between points
+        (Davis & Goadrich 2006).
+
+    Examples
+    --------
+    >>> curve = Curve((0.0, 1.0), (0.0, 1.0), (math.inf, 0.5))
+    >>> curve.as_dict()["threshold"]
+    [None, 0.5]
+    >>> Curve.from_dict(curve.as_dict()) == curve
+    True
+    """
+
+    x: Numbers
+    y: Numbers
+    threshold: Numbers | None = None
+    steps: bool = False
+
+
+@dataclass(frozen=True)
+class Band(_Series):
+    """Pointwise confidence limits along `x`: each point alone has the stated level, not all at once.
+
+    Examples
+    --------
+    >>> Band((0.0, 1.0), (0.0, 0.9), (0.2, 1.0)).level
+    0.95
+    """
+
+    x: Numbers
+    low: Numbers
+    high: Numbers
+    level: float = 0.95
+    steps: bool = False
+
+
+@dataclass(frozen=True)
+class Reliability(_Series):
+    """Mean score against observed share, bin by bin; empty bins are left out.
+
+    Parameters
+    ----------
+    start, end : tuple of float
+        Limits of each bin: its least and greatest score (equal count) or its edges (equal width).
+    score : tuple of float
+        Mean score in the bin.
+    observed, low, high : tuple of float
+        Share of positives (of right answers, for a top label) with Wilson limits.
+    n : tuple of float
+        Weight in the bin.
+    equal : str
+        ``count`` or ``width``: what is equal about the bins.
+
+    Examples
+    --------
+    >>> bins = Reliability((0.0,), (1.0,), (0.5,), (0.4,), (0.2,), (0.6,), (20.0,), equal="count")
+    >>> Reliability.from_dict(bins.as_dict()) == bins
+    True
+    """
+
+    start: Numbers
+    end: Numbers
+    score: Numbers
+    observed: Numbers
+    low: Numbers
+    high: Numbers
+    n: Numbers
+    equal: str
+    level: float = 0.95
+
+
+@dataclass(frozen=True)
+class Histogram(_Series):
+    """Weight of scores in equal-width bins, by class.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        One more than there are bins; bins are closed on the right, the first on both sides.
+    positive, negative : tuple of float
+        Weight of positives (right answers) and negatives (wrong answers) in each bin.
+
+    Examples
+    --------
+    >>> sum(Histogram((0.0, 0.5, 1.0), (1.0, 3.0), (4.0, 0.0)).positive)
+    4.0
+    """
+
+    edges: Numbers
+    positive: Numbers
+    negative: Numbers
+
+
+@dataclass(frozen=True)
+class Cardinality(_Series):
+    """How many rows carry 0, 1, 2, … labels.
+
+    Parameters
+    ----------
+    labels : tuple of float
+        Number of labels on a row.
+    true, predicted : tuple of float
+        Weight of rows with that many labels in truth and in the predictions.
+
+    Examples
+    --------
+    >>> Cardinality((0.0, 1.0), (1.0, 9.0), (4.0, 6.0)).true
+    (1.0, 9.0)
+    """
+
+    labels: Numbers
+    true: Numbers
+    predicted: Numbers
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Named series of one task; a field whose needs are not met is `Undefined`."""
+
+    KINDS: ClassVar[Mapping[str, type[_Series]]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all series as JSON holds them."""
+        return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild from `as_dict()`."""
+        return cls(**{name: _part(kind, data[name]) for name, kind in cls.KINDS.items()})
+
+
+def _part(kind: type[_Series], data: Mapping[str, Any]) -> _Series | Undefined:
+    return Undefined(data["reason"], data["n"]) if "reason" in data else kind.from_dict(data)

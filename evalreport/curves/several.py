@@ -1,0 +1,138 @@
+"""Curves of problems with several labels: confidence of the answer, and labels pooled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evalreport.curves.binary import binary_curves
+from evalreport.curves.bins import histogram, reliability
+from evalreport.curves.series import (
+    POINTS,
+    Bundle,
+    Cardinality,
+    Curve,
+    Histogram,
+    Reliability,
+    numbers,
+)
+from evalreport.curves.thin import CANDIDATES, along, stairs
+from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
+from evalreport.values import Undefined
+
+
+@dataclass(frozen=True)
+class MulticlassCurves(Bundle):
+    """Curves of the confidence of the answer (the greatest probability of a row).
+
+    Parameters
+    ----------
+    coverage : Curve
+        Share of rows answered, the most confident first, against accuracy among them, in steps.
+    reliability : Reliability
+        Confidence against accuracy in ten bins of equal width.
+    histogram : Histogram
+        Confidence of right (`positive`) and wrong (`negative`) answers.
+    """
+
+    coverage: Curve | Undefined
+    reliability: Reliability | Undefined
+    histogram: Histogram | Undefined
+
+    KINDS: ClassVar = {"coverage": Curve, "reliability": Reliability, "histogram": Histogram}
+
+
+@dataclass(frozen=True)
+class MultilabelCurves(Bundle):
+    """Curves over all (row, label) decisions together.
+
+    Parameters
+    ----------
+    pr : Curve
+        Micro-averaged recall against precision, in steps.
+    reliability : Reliability
+        Probability against observed share, all labels pooled, in ten bins of equal width.
+    histogram : Histogram
+        Probabilities of labels that the row carries (`positive`) and does not carry.
+    cardinality : Cardinality
+        Number of labels per row, in truth and in the predictions.
+    """
+
+    pr: Curve | Undefined
+    reliability: Reliability | Undefined
+    histogram: Histogram | Undefined
+    cardinality: Cardinality | Undefined
+
+    KINDS: ClassVar = {
+        "pr": Curve,
+        "reliability": Reliability,
+        "histogram": Histogram,
+        "cardinality": Cardinality,
+    }
+
+
+def coverage(table: ScoreTable) -> Curve:
+    """Return accuracy against the share of rows answered.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Confidence of each answer, positive where the answer was right.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.9, 0.8, 0.6, 0.5]), np.array([True, True, False, True]))
+    >>> curve = coverage(table)
+    >>> curve.x, curve.y[-1]
+    ((0.0, 0.25, 0.5, 0.75, 1.0), 0.75)
+    """
+    answered = (table.tp + table.fp)[::-1]
+    accuracy = table.tp[::-1] / answered
+    share = answered / answered[-1]
+    places = np.union1d(along(share, CANDIDATES), np.geomspace(1, len(share), 512).astype(int) - 1)
+    places = np.append(places[0], places)  # the first step begins at nothing answered
+    x, y = share[places], accuracy[places]
+    threshold = table.scores[::-1][places]
+    x[0], threshold[0] = 0.0, np.inf
+    kept = stairs(x, y, POINTS)
+    return Curve(numbers(x[kept]), numbers(y[kept]), numbers(threshold[kept]), steps=True)
+
+
+def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | Undefined:
+    """Return the curves of a multiclass summary, or why there are none."""
+    table = summary.confidence
+    if table is None:
+        got = "decision scores" if summary.score_kind == "decision" else "labels alone"
+        return Undefined(f"needs probabilities; got {got}", summary.weight)
+    return MulticlassCurves(
+        coverage=coverage(table),
+        reliability=reliability(table, "width", rows=summary.rows, level=level),
+        histogram=histogram(table, unit=True),
+    )
+
+
+def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | Undefined:
+    """Return the curves of a multilabel summary, or why there are none."""
+    scores = summary.scores
+    if not isinstance(scores, ClassScores):
+        return Undefined("needs scores; got labels alone", summary.weight)
+    rows = float(summary.rows * scores.size)
+    pooled = binary_curves(
+        scores.pooled(), probabilities=summary.score_kind != "decision", rows=rows, level=level
+    )
+    return MultilabelCurves(
+        pr=pooled.pr,
+        reliability=pooled.reliability_width,
+        histogram=pooled.histogram,
+        cardinality=_cardinality(summary.cardinality),
+    )
+
+
+def _cardinality(counts: Counts | None) -> Cardinality | Undefined:
+    if counts is None or counts.unparsed:
+        return Undefined("needs predictions or a threshold; got decision scores alone")
+    true, predicted = counts.marginals.support, counts.marginals.predicted
+    last = int(np.flatnonzero(true + predicted)[-1]) + 1
+    return Cardinality(numbers(np.arange(last)), numbers(true[:last]), numbers(predicted[:last]))

@@ -1,0 +1,155 @@
+"""Fewer points for the same line: the convex hull, the bends that show, the steps that show."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array
+
+Places: TypeAlias = npt.NDArray[np.intp]
+
+CANDIDATES = 2048
+"""Points that a curve is first cut down to, evenly along its length: finer than any screen."""
+SHOWS = 1 / 2000
+"""A bend smaller than this share of the axes does not show (0.17 of 340 units)."""
+
+
+def hull(x: Array, y: Array) -> Places:
+    """Return the places of the vertices of the upper convex hull.
+
+    Parameters
+    ----------
+    x, y : float64 arrays of shape (n,)
+        Both ascending (a ROC curve in counts: fp and tp).
+
+    Returns
+    -------
+    int array
+        First and last place included; points inside an edge left out.
+
+    Examples
+    --------
+    >>> hull(np.array([0.0, 0, 1, 1, 2]), np.array([0.0, 1, 1, 2, 2]))
+    array([0, 1, 3, 4])
+    """
+    # A vertex is where the line goes up just before and right just after.
+    inner = np.flatnonzero((np.diff(y)[:-1] > 0) & (np.diff(x)[1:] > 0)) + 1
+    kept = np.concatenate([[0], inner, [len(x) - 1]])
+    while len(kept) > CANDIDATES:  # what lies on or under the chord of its neighbours is no vertex
+        under = _turns(x[kept], y[kept]) >= 0
+        if not under.any():
+            return kept
+        kept = kept[np.concatenate([[True], ~under, [True]])]
+    return kept[_chain(x[kept].tolist(), y[kept].tolist())]
+
+
+def _turns(x: Array, y: Array) -> Array:
+    """Cross product at each inner point; negative where the line bends downward."""
+    dx, dy = np.diff(x), np.diff(y)
+    turns: Array = dx[:-1] * dy[1:] - dy[:-1] * dx[1:]
+    return turns
+
+
+def _chain(x: list[float], y: list[float]) -> list[int]:
+    """Andrew's monotone chain."""
+    kept: list[int] = []
+    for i in range(len(x)):
+        while len(kept) > 1:
+            a, b = kept[-2], kept[-1]
+            if (x[b] - x[a]) * (y[i] - y[b]) - (y[b] - y[a]) * (x[i] - x[b]) < 0:
+                break
+            kept.pop()
+        kept.append(i)
+    return kept
+
+
+def along(length: Array, count: int) -> Places:
+    """Return places spread evenly over an ascending length, the ends included.
+
+    Examples
+    --------
+    >>> along(np.array([0.0, 0.1, 0.2, 5.0, 10.0]), 3)
+    array([0, 3, 4])
+    """
+    if len(length) <= count:
+        return np.arange(len(length))
+    wanted = np.linspace(length[0], length[-1], count)
+    found = np.searchsorted(length, wanted).clip(0, len(length) - 1)
+    return np.unique(np.concatenate([[0], found, [len(length) - 1]]))
+
+
+def bends(x: Array, y: Array, keep: Places, limit: int, tolerance: float = SHOWS) -> Places:
+    """Return the places that draw a polyline: Ramer-Douglas-Peucker, the worst bend first.
+
+    Parameters
+    ----------
+    x, y : float64 arrays of shape (n,)
+        In units of the axes (0 to 1).
+    keep : int array
+        Places that stay in any case; the ends are added.
+    limit : int
+        The most places to return.
+    tolerance : float
+        The line may leave the points by this much where the limit allows.
+
+    Examples
+    --------
+    >>> bends(np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 1.0]), np.array([], dtype=int), 10)
+    array([0, 2])
+    """
+    kept = np.unique(np.concatenate([[0], keep, [len(x) - 1]]))
+    chosen = set(kept.tolist())
+    heap = [_worst(x, y, a, b) for a, b in zip(kept[:-1].tolist(), kept[1:].tolist(), strict=True)]
+    heapify(heap)
+    while heap and len(chosen) < limit:
+        apart, a, middle, b = heappop(heap)
+        if -apart <= tolerance:
+            break
+        chosen.add(middle)
+        heappush(heap, _worst(x, y, a, middle))
+        heappush(heap, _worst(x, y, middle, b))
+    return np.array(sorted(chosen))
+
+
+def _worst(x: Array, y: Array, a: int, b: int) -> tuple[float, int, int, int]:
+    """Negative distance of the point furthest from the chord a-b, with its place."""
+    if b - a < 2:
+        return 0.0, a, a, b
+    dx, dy = x[b] - x[a], y[b] - y[a]
+    inner = slice(a + 1, b)
+    chord = np.hypot(dx, dy)
+    away = np.abs(dx * (y[inner] - y[a]) - dy * (x[inner] - x[a])) / chord if chord else y[inner] * 0
+    place = int(away.argmax())
+    return -float(away[place]), a, a + 1 + place, b
+
+
+def stairs(x: Array, y: Array, limit: int) -> Places:
+    """Return the places that draw a step curve: a new one where x or y has moved far enough to show.
+
+    Examples
+    --------
+    >>> stairs(np.array([0.0, 0.5, 0.5001, 1.0]), np.array([1.0, 0.8, 0.8, 0.6]), 10)
+    array([0, 1, 3])
+    """
+    step = SHOWS
+    places = _moved(x, y, step)
+    while len(places) > limit:
+        step *= 1.3
+        places = _moved(x, y, step)
+    return places
+
+
+def _moved(x: Array, y: Array, step: float) -> Places:
+    kept = [0]
+    last_x, last_y = float(x[0]), float(y[0])
+    for place, (here_x, here_y) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        if abs(here_x - last_x) >= step or abs(here_y - last_y) >= step:
+            kept.append(place)
+            last_x, last_y = here_x, here_y
+    if kept[-1] != len(x) - 1:
+        kept.append(len(x) - 1)
+    return np.array(kept)
