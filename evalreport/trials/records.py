@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.errors import DataError, nearest
-from evalreport.trials.values import Param, Space, Trial
+from evalreport.trials.values import Param, Space, Trial, plain
 
 SCHEMA = 1
 _KEYS = (
@@ -116,7 +116,7 @@ def trial_from_record(row: Mapping[str, Any], position: int) -> Trial:
         int(row.get("number", position)),
         row.get("state", "complete" if values else "failed"),
         values,
-        {str(name): _plain(value) for name, value in row.get("params", {}).items()},
+        {str(name): plain(value) for name, value in row.get("params", {}).items()},
         tuple((int(step), float(value)) for step, value in row.get("intermediate", {}).items()),
         row.get("started"),
         row.get("finished"),
@@ -136,10 +136,3 @@ def _values(row: Mapping[str, Any], position: int) -> tuple[float, ...]:
             where=f"record {position}",
             fix="give a number, or leave the value out of a trial that has none",
         ) from None
-
-
-def _plain(value: Any) -> Param:
-    """Return a parameter as a plain Python value; what is none becomes its text."""
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        value = value.item()
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

@@ -212,6 +212,19 @@ class Column:
         return sum(value is None for value in self.values)
 
 
+def plain(value: Any) -> Param:
+    """Return a parameter as a plain Python value; what is none becomes its text.
+
+    Examples
+    --------
+    >>> plain(0.5), plain((1, 2)), plain(None)
+    (0.5, '(1, 2)', None)
+    """
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
 def is_number(value: Any) -> bool:
     """Return whether a parameter value is a finite number (a truth value is not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,1 @@
+"""Where data come from: files, MLflow runs, and the sweeps that others ran."""

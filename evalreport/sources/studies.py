@@ -1,0 +1,216 @@
+"""Trials from an Optuna storage: an SQLite database or a journal file, opened for reading only."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from evalreport.errors import DataError, EvalreportError, FileMissingError, NotFoundError, UsageError
+from evalreport.sweep.optuna_library import quiet_optuna
+from evalreport.text import redact
+from evalreport.trials import Objective, Space, State, Trial, Trials
+from evalreport.trials.values import plain
+
+_SQLITE_URL = re.compile(r"sqlite(?:\+\w+)?:///(?P<path>[^?]*)")
+_SQLITE_MAGIC = b"SQLite format 3\x00"
+_STATES: dict[str, State] = {
+    "COMPLETE": "complete",
+    "PRUNED": "pruned",
+    "FAIL": "failed",
+    "RUNNING": "running",
+    "WAITING": "waiting",
+}
+_RUN_ID = "mlflow_run_id"
+
+
+def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Trials:
+    """Read a study from an Optuna storage.
+
+    The storage is never created, upgraded or written: an SQLite database is opened read-only.
+
+    Parameters
+    ----------
+    storage : str or Path
+        ``sqlite:///study.db``, or the path of an SQLite or journal file.
+    study_name : str
+        May be left out when the storage holds one study.
+
+    Returns
+    -------
+    Trials
+        Times are those of the storage, which Optuna writes in the local time of the sweep's machine.
+
+    Raises
+    ------
+    FileMissingError
+        No such file.
+    NotFoundError
+        No such study; the remedy lists the studies there.
+    UsageError
+        Several studies and none named, or a storage of another kind.
+    DataError
+        Not an Optuna storage, one of another version, or a study without trials.
+    MissingExtraError
+        Optuna is not installed.
+    """
+    path = _file(str(storage))
+    with quiet_optuna() as optuna, _storage(optuna, path) as opened:
+        name = _choose(_ask(path, optuna.get_all_study_names, opened), study_name, path)
+        study = _ask(path, optuna.load_study, study_name=name, storage=opened)
+        frozen = _ask(path, study.get_trials, deepcopy=False)
+        objectives = _ask(path, _objectives, study)
+    if not frozen:
+        raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")
+    trials = tuple(_trial(trial) for trial in frozen)
+    return Trials(objectives, trials, f"Optuna study in {path.name}", name, _spaces(frozen))
+
+
+def _file(storage: str) -> Path:
+    matched = _SQLITE_URL.fullmatch(storage.partition("?")[0])
+    if matched is None and re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", storage):
+        raise UsageError(
+            f"cannot read trials from a storage of kind {storage.partition(':')[0]!r}",
+            fix="name an SQLite database (sqlite:///study.db) or a journal file",
+        )
+    path = Path(matched["path"] if matched else storage)
+    if not path.is_file():
+        raise FileMissingError(
+            f"no Optuna storage at {path}", fix="give the path of an existing SQLite or journal file"
+        )
+    return path
+
+
+@contextmanager
+def _storage(optuna: Any, path: Path) -> Iterator[Any]:
+    with path.open("rb") as file:
+        first = file.readline(1_000_000)
+    if not first.startswith(_SQLITE_MAGIC):
+        yield _journal(optuna, path, first)
+        return
+    storage = _ask(path, _database, optuna, path)
+    try:
+        yield storage
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
+
+
+def _database(optuna: Any, path: Path) -> Any:
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+    if not {"studies", "trials", "version_info"} <= tables:
+        raise DataError(
+            "the database holds no Optuna studies",
+            where=path.name,
+            fix="name the database that was given to Optuna as its storage",
+        )
+    how = {"creator": lambda: sqlite3.connect(uri, uri=True, check_same_thread=False)}
+    return optuna.storages.RDBStorage("sqlite://", engine_kwargs=how)
+
+
+def _journal(optuna: Any, path: Path, first: bytes) -> Any:
+    try:
+        is_journal = "op_code" in json.loads(first)
+    except (ValueError, TypeError):
+        is_journal = False
+    if not is_journal:
+        raise DataError(
+            "the file is neither an SQLite database nor an Optuna journal",
+            where=path.name,
+            fix="name the file that was given to Optuna as its storage",
+        )
+    backend = optuna.storages.journal.JournalFileBackend(str(path))
+    return _ask(path, optuna.storages.JournalStorage, backend)
+
+
+def _ask(path: Path, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Call the library; whatever it raises over a broken file becomes an error with a remedy."""
+    try:
+        return call(*args, **named)
+    except EvalreportError:
+        raise
+    except Exception as error:
+        raise _unreadable(error, path) from None
+
+
+def _unreadable(error: Exception, path: Path) -> DataError:
+    said = redact(str(error)).partition("\n")[0]
+    if "storage upgrade" in said:
+        return DataError(
+            "the study was written by another release of Optuna",
+            where=path.name,
+            fix="copy the file and run `optuna storage upgrade --storage URL` on the copy",
+        )
+    return DataError(
+        f"Optuna cannot read the storage: {type(error).__name__}: {said}",
+        where=path.name,
+        fix="check that the file is whole and that no sweep is locking it",
+    )
+
+
+def _choose(names: list[str], wanted: str | None, path: Path) -> str:
+    if not names:
+        raise DataError("the storage holds no study", where=path.name, fix="run the sweep first")
+    if wanted is None and len(names) > 1:
+        raise UsageError(
+            f"the storage holds {len(names)} studies",
+            where=path.name,
+            fix=f"name one with --study-name: {', '.join(sorted(names))}",
+        )
+    if wanted is not None and wanted not in names:
+        raise NotFoundError(
+            f"no study {wanted!r}", where=path.name, fix=f"studies there: {', '.join(sorted(names))}"
+        )
+    return wanted or names[0]
+
+
+def _objectives(study: Any) -> tuple[Objective, ...]:
+    directions = study.directions
+    several = [f"value_{at}" for at in range(len(directions))]
+    names = study.metric_names or (several if len(directions) > 1 else ["value"])
+    return tuple(
+        Objective(name, "minimize" if direction.name == "MINIMIZE" else "maximize")
+        for name, direction in zip(names, directions, strict=True)
+    )
+
+
+def _trial(frozen: Any) -> Trial:
+    attributes = {**frozen.user_attrs, **frozen.system_attrs}
+    start, end = frozen.datetime_start, frozen.datetime_complete
+    return Trial(
+        number=frozen.number,
+        state=_STATES[frozen.state.name],
+        values=tuple(frozen.values or ()),
+        params={name: plain(value) for name, value in frozen.params.items()},
+        intermediate=tuple(frozen.intermediate_values.items()),
+        started=start.timestamp() if start else None,
+        finished=end.timestamp() if end else None,
+        run_id=attributes.get(_RUN_ID),
+    )
+
+
+def _spaces(frozen: list[Any]) -> tuple[Space, ...]:
+    """What the trials declared of each parameter, joined where it changed between them."""
+    found: dict[str, Space] = {}
+    seen: set[tuple[str, str]] = set()
+    for trial in frozen:
+        for name, distribution in trial.distributions.items():
+            if (key := (name, repr(distribution))) in seen:
+                continue
+            seen.add(key)
+            space = space_of(name, distribution)
+            found[name] = found[name] | space if name in found else space
+    return tuple(found.values())
+
+
+def space_of(name: str, distribution: Any) -> Space:
+    """Return an Optuna distribution as a `Space`."""
+    if hasattr(distribution, "choices"):
+        return Space(name, choices=tuple(plain(choice) for choice in distribution.choices))
+    return Space(name, float(distribution.low), float(distribution.high), bool(distribution.log))
