@@ -1,0 +1,222 @@
+"""The way to an MLflow tracking store: found late, asked quietly, every failure one of our errors."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from evalreport.errors import EvalreportError, FileMissingError, ServerError, UsageError
+from evalreport.sources.mlflow_errors import translated
+from evalreport.sources.quiet import quiet
+from evalreport.text import shown
+
+T = TypeVar("T")
+
+_SQLITE = re.compile(r"^sqlite(?:\+\w+)?://(?:/(?P<path>[^?]*))?(?:\?.*)?$")
+_SPECIAL = ("databricks", "databricks-uc", "uc")
+"""Tracking URIs that are a word, not a path."""
+_NAME_A_STORE = "pass --tracking-uri, or set MLFLOW_TRACKING_URI"
+_MIGRATE = "mlflow migrate-filestore --source . --target sqlite:///mlflow.db"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A tracking store and how to ask it.
+
+    Parameters
+    ----------
+    client : mlflow.MlflowClient
+    uri : str
+        As MLflow takes it, secrets included; never shown (see `shown`).
+    """
+
+    client: Any = field(repr=False)
+    uri: str = field(repr=False)
+
+    @property
+    def shown(self) -> str:
+        """The store's address without its secrets."""
+        return shown(self.uri)
+
+    @property
+    def host(self) -> str:
+        """Host name of the server; empty for a store that is a file."""
+        return urlsplit(self.uri).hostname or ""
+
+    @property
+    def local(self) -> bool:
+        """Whether the store is a file or a server of this machine."""
+        return not self.host or is_loopback(self.host)
+
+    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
+        """Return what `call` gets from the client.
+
+        Parameters
+        ----------
+        call : callable
+            From the `MlflowClient` to the answer; nothing else belongs into it.
+        where : str
+            Run, artifact or experiment concerned, for the error.
+
+        Raises
+        ------
+        RunNotFoundError
+            MLflow knows no such thing.
+        UsageError
+            MLflow rejects a parameter, such as a filter.
+        ServerError
+            Unreachable, refused, or failing.
+        """
+        failure: EvalreportError
+        try:
+            with quiet():
+                return call(self.client)
+        except Exception as error:
+            known = translated(error, self.shown)
+            if known is None:
+                raise
+            failure = known.located(where) if where else known
+        raise failure  # outside the handler, so that no traceback shows a URI with its password
+
+    def page_of_run(self, experiment_id: str, run_id: str) -> str:
+        """Return the address of a run's artifacts in the MLflow UI; empty for a store without a server."""
+        parts = urlsplit(self.uri)
+        if parts.scheme not in {"http", "https"}:
+            return ""
+        base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+        return f"{base}/#/experiments/{experiment_id}/runs/{run_id}/artifacts"
+
+
+def connect(tracking_uri: str | None = None) -> Store:
+    """Return the tracking store of an address, or the one that MLflow itself would use.
+
+    mlflow is imported here (it takes seconds). A server is not asked anything yet.
+
+    Parameters
+    ----------
+    tracking_uri : str, optional
+        As for MLflow. Without it: what `mlflow.set_tracking_uri` or ``MLFLOW_TRACKING_URI`` said, else
+        ``mlflow.db`` in the working directory.
+
+    Raises
+    ------
+    FileMissingError
+        A SQLite file that does not exist (MLflow would create an empty one).
+    UsageError
+        A folder of files (`mlruns`), which MLflow no longer reads.
+    ServerError
+        A database that is not MLflow's, or that MLflow refuses.
+    """
+    if tracking_uri is not None:
+        check_uri(tracking_uri)
+    failure: EvalreportError
+    uri = tracking_uri or ""
+    try:
+        with quiet():
+            import mlflow
+
+            uri = tracking_uri or str(mlflow.get_tracking_uri())
+        check_uri(uri, default=not tracking_uri)
+        with quiet():
+            return Store(mlflow.MlflowClient(tracking_uri=uri), uri)
+    except EvalreportError:
+        raise
+    except Exception as error:
+        known = translated(error, shown(uri))
+        if known is None:
+            raise
+        failure = known
+    raise failure
+
+
+def check_uri(uri: str, *, default: bool = False) -> None:
+    """Refuse addresses that MLflow would mend by creating something.
+
+    Parameters
+    ----------
+    uri : str
+    default : bool
+        Whether nobody named it.
+
+    Examples
+    --------
+    >>> check_uri("https://mlflow.example.org")
+    >>> check_uri("sqlite:///no-such.db")
+    Traceback (most recent call last):
+    evalreport.errors.FileMissingError: there is no MLflow database no-such.db
+    """
+    sqlite = _SQLITE.match(uri)
+    try:
+        urlsplit(uri)
+    except ValueError:
+        message = f"{shown(uri)} is not an address"
+        raise UsageError(message, where="tracking URI", fix=_NAME_A_STORE) from None
+    if sqlite:
+        _check_sqlite(sqlite["path"] or "", default)
+    elif _is_file_store(uri) and os.environ.get("MLFLOW_ALLOW_FILE_STORE", "").lower() not in {"true", "1"}:
+        came = (
+            "MLflow takes ./mlruns of this folder for its store" if default else f"{shown(uri)} is a folder"
+        )
+        raise UsageError(
+            f"{came}, and MLflow no longer reads stores made of files",
+            where="tracking URI",
+            fix=f"move the runs with `{_MIGRATE}`; or {_NAME_A_STORE}",
+        )
+
+
+def _is_file_store(uri: str) -> bool:
+    scheme, separator, _ = uri.partition(":")
+    if uri in _SPECIAL or (separator and scheme in _SPECIAL):
+        return False
+    return not separator or scheme == "file" or len(scheme) == 1  # C:\runs
+
+
+def _check_sqlite(path: str, default: bool) -> None:
+    if not path or path == ":memory:":
+        raise UsageError("a database in memory holds no runs", where="tracking URI", fix=_NAME_A_STORE)
+    file = Path(path)
+    if not file.is_file():
+        name = f"{file.name} in this folder" if default else str(file)
+        raise FileMissingError(
+            f"there is no MLflow database {name}",
+            fix=f"{_NAME_A_STORE}; evalreport reads runs and creates no store",
+        )
+    if not _has_runs_table(file):
+        raise ServerError(
+            f"{file.name} is not an MLflow database",
+            where=str(file),
+            fix="check the path; MLflow would write its tables into it",
+        )
+
+
+def _has_runs_table(file: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'runs'"
+            return database.execute(query).fetchone() is not None
+    except sqlite3.Error:
+        return False
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host name means this machine.
+
+    Examples
+    --------
+    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("example.org")
+    (True, True, False)
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

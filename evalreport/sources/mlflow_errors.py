@@ -1,0 +1,160 @@
+"""What MLflow and the libraries under it raise, as one of our errors with one line and a remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evalreport.errors import EvalreportError, MissingExtraError, RunNotFoundError, ServerError, UsageError
+from evalreport.text import printable, redact
+
+FOREIGN = (
+    "mlflow",
+    "requests",
+    "urllib3",
+    "sqlalchemy",
+    "sqlite3",
+    "alembic",
+    "boto3",
+    "botocore",
+    "google",
+    "azure",
+    "databricks",
+)
+"""Packages whose exceptions are theirs; all others are our own mistakes and pass."""
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which failures are meant (error code or words), and the error that says so."""
+
+    code: str
+    words: str
+    kind: Callable[..., EvalreportError]
+    message: str
+    fix: str
+
+
+_REACH = "check that it runs, and --tracking-uri or MLFLOW_TRACKING_URI"
+_ADDRESS = "check the address and its path prefix"
+_LOGIN = "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "UNAUTHENTICATED",
+        r"error code 401|\b401 client error",
+        ServerError,
+        "the server asks for a login",
+        _LOGIN,
+    ),
+    Rule(
+        "CUSTOMER_UNAUTHORIZED",
+        r"cannot configure default credentials",
+        ServerError,
+        "no valid login",
+        _LOGIN,
+    ),
+    Rule(
+        "PERMISSION_DENIED",
+        r"error code 403|\b403 client error",
+        ServerError,
+        "the server refuses: permission denied",
+        "ask for access to this experiment, or log in as somebody who has it",
+    ),
+    Rule("", r"certificate|ssl", ServerError, "the server's certificate is not trusted", _REACH),
+    Rule(
+        "",
+        r"too many \d+ error responses|error code 5\d\d",
+        ServerError,
+        "the server answers with errors",
+        "look at the server's log, and try again",
+    ),
+    Rule("", r"timed? ?out|timeout", ServerError, "the server does not answer in time", _REACH),
+    Rule(
+        "",
+        r"max retries exceeded|connection (refused|aborted|reset)|failed to resolve",
+        ServerError,
+        "the tracking server cannot be reached",
+        _REACH,
+    ),
+    Rule(
+        "",
+        r"error code 30\d",
+        ServerError,
+        "the server sends us on to another address",
+        "pass the final address as --tracking-uri; redirects are not followed",
+    ),
+    Rule(
+        "ENDPOINT_NOT_FOUND",
+        r"error code 40[45]",
+        ServerError,
+        "there is no MLflow at this address",
+        _ADDRESS,
+    ),
+    Rule(
+        "",
+        r"not in a valid json format",
+        ServerError,
+        "the server answers with a page instead of MLflow's data, perhaps a login page",
+        f"{_LOGIN}; or {_ADDRESS}",
+    ),
+    Rule(
+        "",
+        r"out-of-date database schema|can't locate revision",
+        ServerError,
+        "the database was made by another version of MLflow",
+        "back it up and run `mlflow db upgrade` on it, or install the MLflow that made it",
+    ),
+    Rule("RESOURCE_DOES_NOT_EXIST", r"", RunNotFoundError, "", "check the id and the tracking URI"),
+    Rule(
+        "INVALID_PARAMETER_VALUE", r"", UsageError, "", "see MLflow's documentation of what it accepts here"
+    ),
+)
+
+
+def translated(error: Exception, store: str) -> EvalreportError | None:
+    """Return the error for what a library raised, or None when it is none of theirs.
+
+    Parameters
+    ----------
+    error : Exception
+    store : str
+        Address of the store, as it may be shown.
+
+    Examples
+    --------
+    >>> class RequestException(Exception):
+    ...     __module__ = "requests.exceptions"
+    >>> print(translated(RequestException("Max retries exceeded"), "http://host").as_lines())
+    error: the tracking server cannot be reached
+      at   http://host
+      fix  check that it runs, and --tracking-uri or MLFLOW_TRACKING_URI
+    """
+    if isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith("evalreport"):
+        return MissingExtraError(
+            f"this tracking URI needs the Python package {error.name}",
+            where=store,
+            fix=f"pip install {(error.name or '').partition('.')[0]}",
+        )
+    if type(error).__module__.partition(".")[0] not in FOREIGN and not isinstance(error, OSError):
+        return None
+    rule = _rule(str(getattr(error, "error_code", "")), str(error))
+    if rule is None:
+        return ServerError(f"MLflow failed: {_own_words(str(error))}", where=store, fix=_REACH)
+    return rule.kind(rule.message or _own_words(str(error)), where=store, fix=rule.fix)
+
+
+def _rule(code: str, text: str) -> Rule | None:
+    """Return the rule of the error code; else, as codes like INTERNAL_ERROR say nothing, of the words."""
+    by_code = (rule for rule in RULES if rule.code and rule.code == code)
+    by_words = (rule for rule in RULES if rule.words and re.search(rule.words, text, re.IGNORECASE))
+    return next(by_code, None) or next(by_words, None)
+
+
+def _own_words(text: str) -> str:
+    first = text.strip().split("\n", maxsplit=1)[0]
+    first = re.sub(r"^[A-Z_]{6,}: ", "", redact(first))
+    first = first.rstrip(".") or "it gave no reason"
+    return printable(first if len(first) <= _LONGEST else first[:_LONGEST] + "…")

@@ -1,0 +1,154 @@
+"""MLflow stores for tests: a migrated SQLite file to copy, a real server, and runs with artifacts."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+
+from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.quiet import quiet
+
+
+def new_database(path: Path) -> Path:
+    """Make the file of an empty MLflow store."""
+    with quiet():
+        from mlflow import MlflowClient
+    with quiet():
+        MlflowClient(tracking_uri=f"sqlite:///{path}").search_experiments()
+    return path
+
+
+def empty_store(template: Path, folder: Path) -> Store:
+    """Copy an empty store into a folder and connect to it."""
+    shutil.copy(template, folder / "mlflow.db")
+    return connect(f"sqlite:///{folder / 'mlflow.db'}")
+
+
+@dataclass(frozen=True)
+class MlflowServer:
+    """A running `mlflow server`."""
+
+    uri: str
+    log: Path
+
+    @classmethod
+    @contextmanager
+    def started(cls, template: Path, folder: Path) -> Iterator[MlflowServer]:
+        """Start a server on a free port, wait until it is healthy, and end it afterwards."""
+        shutil.copy(template, folder / "mlflow.db")
+        port = free_port()
+        command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
+        command += ["--workers", "1", "--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
+        command += ["--artifacts-destination", str(folder / "artifacts")]
+        log = folder / "server.log"
+        with log.open("wb") as stream:
+            process = subprocess.Popen(
+                command, stdout=stream, stderr=stream, cwd=folder, start_new_session=True
+            )
+            try:
+                wait_until_healthy(port, process, log)
+                yield cls(f"http://127.0.0.1:{port}", log)
+            finally:
+                end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it started."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+
+def free_port() -> int:
+    """Return a port on which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_healthy(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 120) -> None:
+    """Return when `/health` answers 200; fail when the process ends or time is over."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and process.poll() is None:
+        connection = HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", "/health")
+            if connection.getresponse().status == 200:
+                return
+        except (OSError, HTTPException):
+            time.sleep(0.1)
+        finally:
+            connection.close()
+    raise AssertionError(f"mlflow server did not start: {log.read_text(encoding='utf-8')[-2000:]}")
+
+
+@dataclass(frozen=True)
+class MadeRun:
+    """A run that a test has made."""
+
+    run_id: str
+    experiment_id: str
+    experiment: str
+
+
+def make_run(
+    store: Store,
+    artifacts: Mapping[str, str | bytes] | None = None,
+    *,
+    experiment: str = "",
+    name: str = "calm-heron-412",
+    status: str = "FINISHED",
+    tags: Mapping[str, str] | None = None,
+    tables: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
+) -> MadeRun:
+    """Make a run, by default a finished one in an experiment of its own.
+
+    Parameters
+    ----------
+    artifacts : from path inside the run to content
+    tables : from path to what `log_table` takes
+    folder : where an SQLite store is to keep artifacts
+    """
+    experiment = experiment or f"exp-{uuid.uuid4().hex[:8]}"
+    with quiet():
+        client = store.client
+        known = client.get_experiment_by_name(experiment)
+        place = (folder / "artifacts").as_uri() if folder else None
+        experiment_id = known.experiment_id if known else client.create_experiment(experiment, place)
+        run_id = client.create_run(experiment_id, run_name=name, tags=dict(tags or {})).info.run_id
+        for path, content in (artifacts or {}).items():
+            log_bytes(client, run_id, path, content.encode() if isinstance(content, str) else content)
+        for path, table in (tables or {}).items():
+            client.log_table(run_id, table, path)
+        if status == "RUNNING":
+            return MadeRun(run_id, experiment_id, experiment)
+        with redirect_stdout(io.StringIO()):  # a server's client prints the address of the run
+            client.set_terminated(run_id, status)
+    return MadeRun(run_id, experiment_id, experiment)
+
+
+def log_bytes(client: Any, run_id: str, path: str, content: bytes) -> None:
+    """Log bytes as one artifact."""
+    with tempfile.TemporaryDirectory() as folder, quiet():
+        parent, _, name = path.rpartition("/")
+        file = Path(folder) / name
+        file.write_bytes(content)
+        client.log_artifact(run_id, str(file), parent or None)
