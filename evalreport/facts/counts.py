@@ -37,6 +37,8 @@ class BinaryCounts:
         Negatives whose answer could not be parsed: wrong, but not flagged.
     threshold : float or array
         The operating point; NaN where it is not known.
+    unread_positive : float or array
+        Those of `fn` whose answer could not be parsed.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class BinaryCounts:
     tn: Any
     unread: Any = 0
     threshold: Any = np.nan
+    unread_positive: Any = 0
 
     def __add__(self, other: BinaryCounts) -> BinaryCounts:
         return BinaryCounts(
@@ -60,22 +63,33 @@ class BinaryCounts:
             self.tn + other.tn,
             self.unread + other.unread,
             self.threshold,
+            self.unread_positive + other.unread_positive,
         )
 
     def __getitem__(self, index: Any) -> BinaryCounts:
-        parts = (self.tp, self.fp, self.fn, self.tn, self.unread, self.threshold)
+        parts = (self.tp, self.fp, self.fn, self.tn, self.unread, self.threshold, self.unread_positive)
         shape = np.shape(self.tp)
         return BinaryCounts(*(np.broadcast_to(part, shape)[index] for part in parts))
 
     @property
     def positives(self) -> Any:
-        """True positives examples of the class: P = TP + FN."""
+        """All examples of the class: P = TP + FN."""
         return self.tp + self.fn
 
     @property
     def negatives(self) -> Any:
         """All examples that are not of the class: N."""
         return self.fp + self.tn + self.unread
+
+    @property
+    def flagged(self) -> Any:
+        """Predicted positive: TP + FP."""
+        return self.tp + self.fp
+
+    @property
+    def cleared(self) -> Any:
+        """Predicted negative, the unparsed left out."""
+        return self.tn + self.fn - self.unread_positive
 
     @property
     def total(self) -> Any:
@@ -205,4 +219,4 @@ class Counts:
     def binary(self, threshold: float) -> BinaryCounts:
         """Return the four counts of a two-label matrix (negative first)."""
         (tn, fp, unread), (miss, tp, unread_positive) = self.dense().tolist()
-        return BinaryCounts(tp, fp, miss + unread_positive, tn, unread, threshold)
+        return BinaryCounts(tp, fp, miss + unread_positive, tn, unread, threshold, unread_positive)

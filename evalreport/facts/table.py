@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array
+from evalreport.facts.recalibration import recalibrate
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +93,11 @@ class ScoreTable:
     def fp(self) -> Array:
         """Weight of negatives scored at least `scores[i]`."""
         return np.cumsum(self.neg[::-1])[::-1]
+
+    @cached_property
+    def recalibration(self) -> tuple[float, float]:
+        """Intercept and slope of `recalibrate`, for a table of probabilities."""
+        return recalibrate(self.scores, self.pos, self.neg)
 
 
 def _pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:

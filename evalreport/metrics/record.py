@@ -48,6 +48,11 @@ class Metric:
         Why the value is NaN, as text or from the fact.
     over : callable, optional
         Weight that the value is computed over (a proportion's denominator); the total by default.
+    no_skill : callable, optional
+        From the summary to the value that a model which knows nothing would have; none where that
+        depends on how it guesses.
+    zeros : callable, optional
+        From the fact to the number of classes that an average counts as 0 because they have no value.
     source, use, trap : str
         Paper or reference implementation; when to use it; how it misleads.
     """
@@ -66,6 +71,8 @@ class Metric:
     function: Callable[[Any], Any]
     undefined: str | Callable[[Any], str] = "it is 0/0 here"
     over: Callable[[Any], Any] | None = None
+    no_skill: Callable[[Summary], float] | None = None
+    zeros: Callable[[Any], Any] | None = None
     source: str = ""
     use: str = ""
     trap: str = ""
@@ -76,8 +83,7 @@ class Metric:
         if missing is not None:
             return Undefined(missing, summary.weight)
         fact = view(summary, self.reads)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            value = float(self.function(fact))
+        value = float(self.function(fact))
         if math.isfinite(value):
             return value
         reason = self.undefined if isinstance(self.undefined, str) else self.undefined(fact)
@@ -86,6 +92,33 @@ class Metric:
     def weight(self, summary: Summary) -> float:
         """Return the weight that the value was computed over."""
         return summary.weight if self.over is None else float(self.over(view(summary, self.reads)))
+
+
+def divide(above: Any, below: Any) -> Any:
+    """Return above / below elementwise: NaN where 0/0, infinite where only `below` is 0.
+
+    Examples
+    --------
+    >>> divide(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(above, below)
+
+
+def because(*causes: tuple[Callable[[Any], Any], str]) -> Callable[[Any], str]:
+    """Return the function that names the first cause which holds of a fact.
+
+    Examples
+    --------
+    >>> because((lambda c: c.positives == 0, "no positive example"))(BinaryCounts(0, 1, 0, 4))
+    'no positive example'
+    """
+
+    def reason(fact: Any) -> str:
+        return next((text for holds, text in causes if holds(fact)), "it is 0/0 here")
+
+    return reason
 
 
 def view(summary: Summary, reads: Reads) -> Any:

@@ -1,0 +1,1 @@
+"""What is told of each metric: its record, in the order of the catalogue."""

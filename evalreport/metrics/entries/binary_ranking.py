@@ -1,0 +1,185 @@
+"""Records of the binary ranking metrics."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from evalreport.facts import ScoreTable, Summary
+from evalreport.metrics import binary_ranking as rank
+from evalreport.metrics.entries.binary_counts import NO_POSITIVE, ONE_CLASS, always
+from evalreport.metrics.record import Metric, because, divide, view
+
+_metric = partial(
+    Metric,
+    task="binary",
+    needs="scores",
+    reads="scores",
+    low=0.0,
+    high=1.0,
+    better="higher",
+    interval="ranking",
+    undefined=because(ONE_CLASS),
+)
+
+
+def share(summary: Summary) -> float:
+    """Return the prevalence: the precision of a random ranking."""
+    table = view(summary, "scores")
+    return float(divide(table.positives, table.positives + table.negatives))
+
+
+def _unreached(t: ScoreTable) -> str:
+    if t.positives == 0:
+        return NO_POSITIVE[1]
+    return f"no threshold reaches a precision of 0.9; the best is {rank.best_precision(t):.3g}"
+
+
+RANKING: tuple[Metric, ...] = (
+    _metric(
+        name="roc_auc",
+        title="ROC AUC",
+        meaning="chance that a positive scores above a negative",
+        formula="P(s+ > s-) + P(s+ = s-) / 2",
+        interval="delong",
+        function=rank.roc_auc,
+        no_skill=always(0.5),
+        source="Hanley & McNeil 1982, Radiology 143:29; scikit-learn roc_auc_score",
+        use="to judge a ranking before a threshold is chosen, at any prevalence",
+        trap="at low prevalence 0.95 can go with mostly false alarms: look at average precision. "
+        "With one class in the truth it has no value; some tools return 0.5 or 0. Ties count one half",
+    ),
+    _metric(
+        name="gini",
+        title="Gini coefficient",
+        meaning="ROC AUC rescaled so that chance is 0",
+        formula="2 AUC - 1",
+        low=-1.0,
+        interval="delong",
+        function=rank.gini,
+        no_skill=always(0.0),
+        source="Somers 1962 (D); Thomas, Edelman & Crook 2002, Credit Scoring and Its Applications",
+        use="where the field expects it, as in credit scoring",
+        trap="the same evidence as ROC AUC; not the Gini impurity of decision trees",
+    ),
+    _metric(
+        name="average_precision",
+        title="Average precision",
+        meaning="precision averaged over the positives as they are found",
+        formula="sum over thresholds of (R_i - R_(i-1)) P_i",
+        function=rank.average_precision,
+        undefined=because(NO_POSITIVE),
+        no_skill=share,
+        source="Davis & Goadrich 2006, ICML; scikit-learn average_precision_score",
+        use="positives are rare and the top of the ranking is what counts",
+        trap="its no-skill level is the prevalence, so it does not compare across data sets. "
+        "The trapezoid area under precision and recall is another, larger number: linear interpolation "
+        "there is too kind. Without a positive scikit-learn returns 0; here it is undefined",
+    ),
+    _metric(
+        name="partial_auc_fpr10",
+        title="Partial ROC AUC (FPR up to 0.1)",
+        meaning="ROC AUC over the region of few false alarms, rescaled so that chance is 0.5",
+        formula="(1 + (A - 0.005) / (0.1 - 0.005)) / 2, A the area up to FPR 0.1",
+        low=9 / 19,
+        function=rank.partial_auc_fpr10,
+        no_skill=always(0.5),
+        source="McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr=0.1)",
+        use="only thresholds with few false alarms can be used",
+        trap="the raw partial area goes to 0.1, not to 1: this one is standardised",
+    ),
+    _metric(
+        name="ks",
+        title="Kolmogorov-Smirnov statistic",
+        meaning="greatest gap between the score distributions of positives and negatives",
+        formula="max over thresholds of TPR - FPR",
+        function=rank.ks,
+        no_skill=always(0.0),
+        source="Kolmogorov 1933; Smirnov 1939; the greatest Youden's J of the ROC curve",
+        use="where the field expects it, as in credit scoring",
+        trap="the best of all thresholds on these very rows, so it flatters; above 0 for a random score too. "
+        "One-sided: a two-sided KS test also counts FPR - TPR",
+    ),
+    _metric(
+        name="eer",
+        title="Equal error rate",
+        meaning="error rate where false alarms and misses are equally frequent",
+        formula="FPR = FNR, on the line between neighbouring ROC points",
+        better="lower",
+        function=rank.eer,
+        no_skill=always(0.5),
+        source="Martin et al. 1997, Eurospeech (the DET curve)",
+        use="biometrics and detection, to compare systems",
+        trap="nobody need work at this threshold; tools differ in how they go between ROC points",
+    ),
+    _metric(
+        name="tpr_at_fpr01",
+        title="Recall at FPR 0.01",
+        meaning="share of positives found while at most 1 % of negatives are flagged",
+        formula="max TPR over thresholds with FPR <= 0.01",
+        function=rank.tpr_at_fpr01,
+        no_skill=always(0.01),
+        source="Egan 1975, Signal Detection Theory and ROC Analysis",
+        use="false alarms have to be very rare",
+        trap="no interpolation: real thresholds only. Below 100 negatives it allows no false alarm at all",
+    ),
+    _metric(
+        name="tpr_at_fpr05",
+        title="Recall at FPR 0.05",
+        meaning="share of positives found while at most 5 % of negatives are flagged",
+        formula="max TPR over thresholds with FPR <= 0.05",
+        function=rank.tpr_at_fpr05,
+        no_skill=always(0.05),
+        source="Egan 1975, Signal Detection Theory and ROC Analysis",
+        use="false alarms have to be rare",
+        trap="no interpolation: real thresholds only. Below 20 negatives it allows no false alarm at all",
+    ),
+    _metric(
+        name="fpr_at_tpr95",
+        title="FPR at recall 0.95",
+        meaning="share of negatives flagged while at least 95 % of positives are found",
+        formula="min FPR over thresholds with TPR >= 0.95",
+        better="lower",
+        function=rank.fpr_at_tpr95,
+        no_skill=always(0.95),
+        source="Liang, Li & Srikant 2018, ICLR (FPR at 95 % TPR)",
+        use="few positives may be missed, as in screening and novelty detection",
+        trap="rests on the lowest-scored 5 % of the positives alone: unstable when positives are few",
+    ),
+    _metric(
+        name="precision_at_recall90",
+        title="Precision at recall 0.9",
+        meaning="best precision while at least 90 % of positives are found",
+        formula="max precision over thresholds with recall >= 0.9",
+        function=rank.precision_at_recall90,
+        undefined=because(NO_POSITIVE),
+        no_skill=share,
+        source="Eban et al. 2017, AISTATS",
+        use="nine in ten positives must be found",
+        trap="the threshold is picked on these very rows: expect less on new ones",
+    ),
+    _metric(
+        name="recall_at_precision90",
+        title="Recall at precision 0.9",
+        meaning="most positives found while at least 90 % of alarms are right",
+        formula="max recall over thresholds with precision >= 0.9",
+        function=rank.recall_at_precision90,
+        undefined=_unreached,
+        source="Eban et al. 2017, AISTATS",
+        use="nine in ten alarms must be right",
+        trap="a lucky first rank reaches precision 1 at a tiny recall; where 0.9 is never reached it is "
+        "undefined here, 0 elsewhere",
+    ),
+    _metric(
+        name="lift_at_10",
+        title="Lift in the top 10 %",
+        meaning="how many times more frequent positives are among the highest tenth of scores",
+        formula="precision among the top 10 % / prevalence",
+        high=10.0,
+        function=rank.lift_at_10,
+        undefined=because(NO_POSITIVE),
+        no_skill=always(1.0),
+        source="Provost & Fawcett 2013, Data Science for Business",
+        use="a campaign or an inspection can reach a tenth of all cases",
+        trap="cannot exceed 1 / prevalence, nor 10. Scores tied across the cut count in proportion",
+    ),
+)
