@@ -1,0 +1,244 @@
+"""What the columns of a file mean: the way from a `Table` to validated predictions.
+
+Nothing is guessed silently: every column that was taken for a part stands in `Found.taken`, every
+assumption in `Found.notes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from evalreport.errors import ColumnNotFoundError, EvalreportError
+from evalreport.labels import Binary, LabelSpace
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
+from evalreport.sources.arrays import as_columns
+from evalreport.sources.extras import extras, texts_of
+from evalreport.sources.join import Array, Rows, rows_of
+from evalreport.sources.layout import Parts
+from evalreport.sources.multilabel import find_multilabel, is_lists
+from evalreport.sources.request import Columns, listed
+from evalreport.sources.roles import Part, truth_part, wanted
+from evalreport.sources.single import find_single
+from evalreport.sources.tables import Table, read_table
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Truth, predictions and scores as they were found, labels still as they were written.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    y_true : labels of shape (n,), or bool of shape (n, labels) for multilabel
+    y_pred : the same, or None
+    scores : float array of shape (n,) or (n, labels) in the order of the labels, or None
+    score_kind : str or None
+        ``probability``, ``logit`` or ``decision``.
+    text : object array of str, shape (n,), or None
+        Generated answers, from which the labels are still to be read.
+    ids, groups, weights, example_texts : arrays of shape (n,), or None
+    slices : mapping from column name to array of shape (n,)
+    taken : tuple of (part, column)
+        What was taken for what, to be printed.
+    notes : tuple of str
+        What was assumed.
+    unused : tuple of str
+        Columns that were not taken for anything.
+    files : tuple of Table
+        Where it came from (name, digest, format), predictions first.
+    """
+
+    space: LabelSpace
+    y_true: Array
+    y_pred: Array | None
+    scores: Array | None
+    score_kind: ScoreKind | None
+    text: Array | None
+    ids: Array | None
+    groups: Array | None
+    weights: Array | None
+    slices: Mapping[str, Array]
+    example_texts: Array | None
+    taken: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    unused: tuple[str, ...]
+    files: tuple[Table, ...] = field(repr=False)
+
+
+def find_in_files(
+    path: Path | BinaryIO,
+    request: Columns | None = None,
+    *,
+    truth: Path | None = None,
+    format: str | None = None,
+) -> Found:
+    """Read a file of predictions, and of truth where that is another, and find what is in them.
+
+    Parameters
+    ----------
+    path : Path or binary stream
+    request : Columns, optional
+        What was said about the columns.
+    truth : Path, optional
+        A file with the truth, joined by id, one to one.
+    format : str, optional
+        Format of `path`; needed for a stream.
+
+    Raises
+    ------
+    FileMissingError, ColumnNotFoundError, UsageError, DataError, UnsafeFileError
+        Each names the file, and where it can the column and the first row.
+    """
+    select = wanted(request or Columns())
+    table = read_table(path, format=format, columns=select)
+    return find(table, request, None if truth is None else read_table(truth, columns=select))
+
+
+def find(table: Table, request: Columns | None = None, truth: Table | None = None) -> Found:
+    """Find truth, predictions and scores in a table, by what was said and else by common names.
+
+    Parameters
+    ----------
+    table : Table
+    request : Columns, optional
+    truth : Table, optional
+        Where the truth lives when it is not in `table`; joined by id, one to one.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+
+    Examples
+    --------
+    >>> import io
+    >>> data = b"case,y_true,p_spam\\n1,spam,0.9\\n2,ham,0.2\\n"
+    >>> found = find(read_table(io.BytesIO(data), format="csv"))
+    >>> found.space, found.unused
+    (Binary(negative='ham', positive='spam'), ('case',))
+    >>> found.taken
+    (('truth', 'y_true'), ('score', 'p_spam'), ('score kind', 'probability'), ('task', 'binary'),
+     ('positive', 'spam'))
+    """
+    request = request or Columns()
+    with _in(table.source):
+        table, named = as_columns(table, request)
+    if truth is None:
+        with _in(table.source):
+            part = truth_part(table.names, named, table.name)
+    else:
+        with _in(truth.source):
+            truth, more = as_columns(truth, request, "truth")
+            part = truth_part(truth.names, more, truth.name)
+            named = _completed(named, more)
+    with _in(table.source):
+        rows = rows_of(table, named, truth)
+        search = find_multilabel if _is_multilabel(rows, part, named) else find_single
+        files = (table,) if truth is None else (table, truth)
+        return _found(search(rows, part, named, table.name), rows, named, files)
+
+
+@contextmanager
+def _in(source: str) -> Iterator[None]:
+    """Put the file's name before what an error says of the place."""
+    try:
+        yield
+    except EvalreportError as error:
+        raise error.located(source) from error
+
+
+def _completed(request: Columns, more: Columns) -> Columns:
+    """Take from the arrays of the truth file what those of the predictions did not name."""
+    return replace(
+        request,
+        labels=request.labels or more.labels,
+        weight=request.weight or more.weight,
+        group=request.group or more.group,
+    )
+
+
+def _is_multilabel(rows: Rows, truth: Part, request: Columns) -> bool:
+    if request.task is not None:
+        return request.task == "multilabel"
+    lists = not truth.labels and is_lists(rows.truth[truth.columns[0]])
+    return bool(truth.labels) or lists or request.list_separator is not None
+
+
+def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[Table, ...]) -> Found:
+    file = files[0].name
+    if parts.y_pred is None and parts.scores is None and parts.text is None:
+        raise ColumnNotFoundError(
+            f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
+            fix=f"columns are: {listed(rows.names)}. Use --pred, --score, --scores or --text COLUMN",
+        )
+    more = extras(rows, request, file)
+    space = parts.space
+    count = "" if isinstance(space, Binary) else f", {len(space)} labels"
+    facts = [("text", parts.text), ("id", rows.id), *more.taken, ("joined", rows.joined)]
+    facts += [("task", f"{space.task}{count}")]
+    facts += [("positive", str(space.positive))] if isinstance(space, Binary) else []
+    taken = (*parts.taken, *((part, value) for part, value in facts if value))
+    spare = set(rows.names) - set(parts.columns) - {value for _, value in taken}
+    return Found(
+        space=space,
+        y_true=parts.y_true,
+        y_pred=parts.y_pred,
+        scores=parts.scores,
+        score_kind=parts.kind,
+        text=None if parts.text is None else texts_of(rows.columns[parts.text]),
+        ids=None if rows.id is None else rows.columns[rows.id],
+        groups=more.groups,
+        weights=more.weights,
+        slices=more.slices,
+        example_texts=more.example_texts,
+        taken=taken,
+        notes=parts.notes,
+        unused=tuple(name for name in rows.names if name in spare),
+        files=files,
+    )
+
+
+def scores_of(found: Found) -> Scores:
+    """Return the scores as the value of their kind."""
+    if found.scores is None:
+        return NoScores()
+    match found.score_kind:
+        case "logit":
+            return Logits(found.scores)
+        case "decision":
+            return Decisions(found.scores)
+        case _:
+            return Probabilities(found.scores)
+
+
+def to_predictions(found: Found, *, threshold: float | None = None) -> Predictions:
+    """Return validated predictions of what was found (without generated answers, which need a parser).
+
+    Parameters
+    ----------
+    threshold : float, optional
+        Decides rows of a binary or multilabel problem: ``score >= threshold``.
+
+    Raises
+    ------
+    DataError
+        What the front door refuses, with the file's name.
+    """
+    with _in(found.files[0].source):
+        return predictions(
+            found.space,
+            found.y_true,
+            found.y_pred,
+            scores_of(found),
+            threshold=threshold,
+            weights=found.weights,
+            ids=found.ids,
+            groups=found.groups,
+            slices=found.slices,
+            texts=None if found.example_texts is None else found.example_texts.tolist(),
+            notes=found.notes,
+        )

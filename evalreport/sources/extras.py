@@ -1,0 +1,77 @@
+"""What goes with the rows: groups, weights, slices, example texts and generated answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.sources.join import Rows, check_length
+from evalreport.sources.layout import not_numbers
+from evalreport.sources.request import Columns, missing_column
+from evalreport.sources.roles import TEXT, WEIGHT
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Extras:
+    """What goes with the rows, as arrays of shape (n,), and which column was taken for what."""
+
+    groups: Array | None
+    weights: Array | None
+    slices: Mapping[str, Array]
+    example_texts: Array | None
+    taken: tuple[tuple[str, str], ...]
+
+
+def extras(rows: Rows, request: Columns, file: str) -> Extras:
+    """Return groups, weights, slices and example texts.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A column that was named and is not there.
+    DataError
+        Weights that are text; names of over a thousand characters.
+    """
+    weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
+    groups = _optional(rows, request.group, "--group", file)
+    weights = _optional(rows, weight, "--weight", file)
+    if weights is not None and weights.dtype.kind not in "biuf":
+        raise not_numbers(weights, weight or "")
+    slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
+    for name, values in {**slices, **({} if groups is None else {request.group or "": groups})}.items():
+        check_length(values, name)
+    examples = _optional(rows, request.example_text, "--example-text", file)
+    named = (("group", request.group), ("weight", weight), *(("slice", name) for name in request.slices))
+    taken = tuple((part, name) for part, name in (*named, ("example text", request.example_text)) if name)
+    return Extras(groups, weights, slices, None if examples is None else texts_of(examples), taken)
+
+
+def _column(rows: Rows, name: str, option: str, file: str) -> Array:
+    if name not in rows.columns:
+        raise missing_column(name, option, rows.names, file)
+    return rows.columns[name]
+
+
+def _optional(rows: Rows, name: str | None, option: str, file: str) -> Array | None:
+    return None if name is None else _column(rows, name, option, file)
+
+
+def texts_of(values: Array) -> Array:
+    """Return texts as str; a gap is an empty text."""
+    return np.array(["" if v is None or v != v else str(v) for v in values.tolist()], dtype=object)  # noqa: PLR0124
+
+
+def text_column(rows: Rows, request: Columns, decided: bool, file: str) -> str | None:
+    """Return the column of generated answers: the named one, or a usual one where nothing else decides."""
+    if request.text is not None:
+        _column(rows, request.text, "--text", file)
+        return request.text
+    if decided:
+        return None
+    return next((name for name in TEXT if name in rows.columns and rows.columns[name].dtype == object), None)

@@ -1,0 +1,178 @@
+"""Truth from another file, joined by id one to one, and the ids themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+from evalreport.sources.request import Columns, missing_column
+from evalreport.sources.roles import ID
+from evalreport.sources.tables import ARRAYS, Table
+
+Array = npt.NDArray[Any]
+RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
+"""Columns that tell several sets of predictions in one file apart."""
+MAX_NAME = 1_000
+"""Characters of a label, an id or the value of a slice."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Predictions and truth of the same examples, in the order of the predictions.
+
+    Parameters
+    ----------
+    truth : mapping from name to array
+        Where the truth is looked up: the truth file, or else the predictions' own.
+    columns : mapping from name to array
+        Where all other parts are: the predictions' columns before those of the truth file.
+    names, truth_names : tuple of str
+        All columns there are, also those that were not read.
+    n : int
+    id : str or None
+        Name of the id column.
+    joined : str
+        How truth and predictions were brought together; empty for one file.
+    """
+
+    truth: Mapping[str, Array]
+    columns: Mapping[str, Array]
+    names: tuple[str, ...]
+    truth_names: tuple[str, ...]
+    n: int
+    id: str | None
+    joined: str = ""
+
+
+def rows_of(table: Table, request: Columns, truth: Table | None) -> Rows:
+    """Return the rows of one file, or of two that are joined.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        There is no id column to join by.
+    DataError
+        Ids that are missing, occur twice, or are in one of the files only.
+    """
+    key = _id_column(table, request)
+    if key is not None:
+        _check_ids(table.columns[key], key, table)
+    if truth is None:
+        return Rows(table.columns, table.columns, table.names, table.names, table.n, key)
+    joined = f"rows joined by {key}"
+    if key is None and {table.format, truth.format} <= set(ARRAYS):
+        order, joined = _by_position(table, truth), "rows joined by their order"
+    else:
+        order = _by_id(table, key, truth, request)
+    moved = {name: column[order] for name, column in truth.columns.items()}
+    names = (*table.names, *(name for name in truth.names if name not in table.names))
+    return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined)
+
+
+def _id_column(table: Table, request: Columns) -> str | None:
+    if request.id is not None:
+        if request.id not in table.columns:
+            raise missing_column(request.id, "--id", table.names, table.name)
+        return request.id
+    return next((name for name in ID if name in table.columns and name != request.group), None)
+
+
+def _by_position(table: Table, truth: Table) -> npt.NDArray[np.intp]:
+    if table.n != truth.n:
+        raise DataError(
+            f"{table.name} has {table.n} rows and the truth in {truth.name} has {truth.n}",
+            where=truth.source,
+            fix="arrays without ids are joined by their order; save an array named ids in both files",
+        )
+    return np.arange(table.n)
+
+
+def _by_id(table: Table, key: str | None, truth: Table, request: Columns) -> npt.NDArray[np.intp]:
+    if key is None:
+        raise missing_column("example_id", "--id", table.names, table.name)
+    other = key if key in truth.columns else _id_column(truth, request)
+    if other is None:
+        raise missing_column(key, "--id", truth.names, truth.name)
+    _check_ids(truth.columns[other], other, truth)
+    place = {_text(value): row for row, value in enumerate(truth.columns[other].tolist())}
+    ids = [_text(value) for value in table.columns[key].tolist()]
+    lost = [row for row, value in enumerate(ids) if value not in place]
+    if lost:
+        raise DataError(
+            f"truth is missing for {len(lost)} of {table.n} rows",
+            where=f"{truth.source}, first: {other} {ids[lost[0]]!r} (row {lost[0]} of {table.name})",
+            fix="both files hold the same examples, one row each",
+        )
+    if len(place) > len(ids):
+        known = set(ids)
+        extra = next(value for value in place if value not in known)
+        raise DataError(
+            f"{truth.name} has {len(place) - len(ids)} rows without a prediction",
+            where=f"{truth.source}, first: {other} {extra!r} (row {place[extra]})",
+            fix="both files hold the same examples, one row each; leave out of the truth what was not scored",
+        )
+    return np.array([place[value] for value in ids], dtype=np.intp)
+
+
+def _text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _check_ids(ids: Array, name: str, table: Table) -> None:
+    values = ids.tolist()
+    if ids.ndim != 1:
+        raise DataError(f"{name} has shape {ids.shape}; expected one id per row", where=f"column {name}")
+    gaps = [row for row, value in enumerate(values) if value is None or value != value]  # noqa: PLR0124
+    if gaps:
+        raise DataError(
+            f"{name} is missing for {len(gaps)} rows",
+            where=f"column {name}, first: row {gaps[0]}",
+            fix="give each row an id, or name another column with --id",
+        )
+    check_length(ids, name)
+    first: dict[str, int] = {}
+    again = [(row, first.setdefault(_text(value), row)) for row, value in enumerate(values)]
+    repeated = [(row, before) for row, before in again if row != before]
+    if repeated:
+        row, before = repeated[0]
+        raise DataError(
+            f"{len(repeated)} ids occur more than once",
+            where=f"column {name}, first: {_text(values[row])!r} in rows {before} and {row}",
+            fix=_mend(name, table.names),
+        )
+
+
+def _mend(name: str, names: Sequence[str]) -> str:
+    runs = [column for column in names if column in RUNS]
+    if runs:
+        return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a file of its own"
+    return (
+        f"one row per example: for several rows of one user pass --group {name}, or another column with --id"
+    )
+
+
+def check_length(values: Array, name: str) -> None:
+    """Refuse a label, id or group of over a thousand characters: it is a text.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> check_length(np.array(["a", None], dtype=object), "label")
+    """
+    if values.dtype != object:
+        return
+    for row, value in enumerate(values.tolist()):
+        if isinstance(value, str) and len(value) > MAX_NAME:
+            raise DataError(
+                f"{name} holds a value of {len(value):,} characters, at most {MAX_NAME:,} make a name",
+                where=f"column {name}, row {row}",
+                fix="generated answers are named with --text, texts to show with --example-text",
+            )

@@ -1,0 +1,188 @@
+"""Score columns as numbers of a known kind, in the order of the labels; and what is found in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+from evalreport.labels import LabelSpace
+from evalreport.scores import NOISE, ScoreKind
+from evalreport.sources.join import Rows
+from evalreport.sources.request import listed
+from evalreport.sources.roles import Part
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a problem of either shape gives: labels in a space, and scores in the order of its labels.
+
+    Parameters
+    ----------
+    text : str or None
+        The column of generated answers.
+    taken : tuple of (part, column)
+    notes : tuple of str
+    columns : tuple of str
+        Every column that was used.
+    """
+
+    space: LabelSpace
+    y_true: Array
+    y_pred: Array | None
+    scores: Array | None
+    kind: ScoreKind | None
+    text: str | None
+    taken: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+def taken(
+    truth: Part, pred: Part | None, scores: Part | None, kind: str | None
+) -> tuple[tuple[str, str], ...]:
+    """Return what was taken for what, as it is printed."""
+    pairs = (
+        ("truth", truth.shown),
+        ("prediction", None if pred is None else pred.shown),
+        (
+            "scores" if scores is not None and len(scores.columns) > 1 else "score",
+            None if scores is None else scores.shown,
+        ),
+        ("score kind", kind),
+    )
+    return tuple((part, shown) for part, shown in pairs if shown is not None)
+
+
+def used(*parts: Part | None) -> tuple[str, ...]:
+    """Return the columns of the parts that there are."""
+    return tuple(column for part in parts if part is not None for column in part.columns)
+
+
+def never_scored(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the note on labels without a score column, or nothing.
+
+    Examples
+    --------
+    >>> never_scored(["grief"])
+    ('1 label has no score column and gets probability 0: grief',)
+    """
+    if not labels:
+        return ()
+    have = "1 label has" if len(labels) == 1 else f"{len(labels)} labels have"
+    get = "gets" if len(labels) == 1 else "get"
+    return (f"{have} no score column and {get} probability 0: {listed(labels)}",)
+
+
+@dataclass(frozen=True, eq=False)
+class RawScores:
+    """Score columns as numbers, before they are put into the order of the labels.
+
+    Parameters
+    ----------
+    values : array of shape (n, columns)
+    labels : tuple of str
+        The label of each column; empty for one plain column.
+    kind : str
+        ``probability``, ``logit`` or ``decision``.
+    """
+
+    values: Array
+    labels: tuple[str, ...]
+    kind: ScoreKind
+
+
+def raw_scores(rows: Rows, part: Part, declared: ScoreKind | None) -> RawScores:
+    """Return the scores of a part, checked column by column so that an error names the column.
+
+    Raises
+    ------
+    DataError
+        Text, NaN, infinities; values outside [0, 1] where nobody said that they are no probabilities.
+    """
+    columns = [_numbers(rows.columns[name], name) for name in part.columns]
+    kind = declared or part.kind
+    if kind in (None, "probability"):
+        for name, column in zip(part.columns, columns, strict=True):
+            _check_unit(column, name)
+    return RawScores(np.column_stack(columns), part.labels, kind or "probability")
+
+
+def _numbers(values: Array, name: str) -> Array:
+    if values.dtype.kind not in "biuf":
+        raise not_numbers(values, name)
+    if values.dtype.kind != "f":
+        return values.astype(np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        rows = np.flatnonzero(~finite)
+        raise DataError(
+            f"column {name!r} has {rows.size} value{'s' if rows.size > 1 else ''} that are NaN or infinite",
+            where=f"column {name!r}, first: row {rows[0]}, {values[rows[0]]}",
+            fix="drop or repair those rows before the predictions are logged",
+        )
+    return values
+
+
+def not_numbers(values: Array, name: str) -> DataError:
+    """Return the error of a column that should hold numbers, with the first value that is none."""
+    items = values.tolist()
+    row = next(r for r, v in enumerate(items) if isinstance(v, bool) or not isinstance(v, (int, float)))
+    return DataError(
+        f"column {name!r} holds {type(items[row]).__name__}, not scores",
+        where=f"column {name!r}, first: row {row}, {str(items[row])[:80]!r}",
+        fix="scores are numbers with a decimal point; name the score column with --score",
+    )
+
+
+def _check_unit(values: Array, name: str) -> None:
+    outside = np.flatnonzero((values < -NOISE) | (values > 1 + NOISE))
+    if outside.size:
+        count = f"{outside.size} value{'s' if outside.size > 1 else ''}"
+        raise DataError(
+            f"column {name!r} has {count} outside [0, 1] (first: row {outside[0]}, {values[outside[0]]:.6g})",
+            where=f"column {name!r}, first: row {outside[0]}",
+            fix="if these are logits, pass --score-kind logit; if they are margins, --score-kind decision",
+        )
+
+
+def aligned(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+    """Return one score column per label, in the order of the labels, and the labels that had none.
+
+    A label without a column was never scored by the model: its probability is 0 (its logit minus
+    infinity).
+
+    Raises
+    ------
+    DataError
+        A column for something that is not a label; missing columns of margins, which have no zero.
+    """
+    place = {label: index for index, label in enumerate(scores.labels)}
+    strangers = [label for label in scores.labels if label not in set(labels)]
+    if strangers:
+        raise DataError(
+            f"{len(strangers)} score columns are for no label of the label set",
+            where=f"first: {strangers[0]!r}",
+            fix="add the label to --labels, or name the score columns with --scores",
+        )
+    lost = tuple(label for label in labels if label not in place)
+    if not lost:
+        return scores.values[:, [place[label] for label in labels]], ()
+    if scores.kind == "decision":
+        raise DataError(
+            f"{len(lost)} labels have no score column",
+            where=f"first: {lost[0]!r}",
+            fix="margins need one column per label; log them all",
+        )
+    empty = 0.0 if scores.kind == "probability" else -np.inf
+    full = np.full((len(scores.values), len(labels)), empty, dtype=scores.values.dtype)
+    for index, label in enumerate(labels):
+        if label in place:
+            full[:, index] = scores.values[:, place[label]]
+    return full, lost

@@ -1,0 +1,231 @@
+"""What a file may cost before it is refused: read with a bound, expanded with a bound, never unpickled."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickletools
+import stat
+import zlib
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from evalreport.errors import DataError, FileMissingError, UnsafeFileError
+
+MAX_FILE = 2 * 1024**3
+"""Bytes of a file."""
+MAX_EXPANDED = 4 * 1024**3
+"""Bytes after decompression."""
+MAX_RATIO = 100
+"""Bytes after decompression for each byte of the file."""
+SMALL = 16 * 1024**2
+"""Expansion up to this many bytes is harmless whatever its ratio (a constant column packs 1000 to 1)."""
+MAX_ROWS = 50_000_000
+MAX_COLUMNS = 5_000
+"""Columns that nobody asked for."""
+MAX_ASKED = 20_000
+"""Columns that hold a part: 3,000 classes with truth, prediction and score each are 9,000."""
+MAX_CELL = 1024**2
+"""Characters of one text."""
+
+Select: TypeAlias = Callable[[Sequence[str]], Collection[str]]
+"""From the names of all columns to those that are wanted."""
+
+GZIP = b"\x1f\x8b"
+
+
+def load(source: Path | BinaryIO) -> bytes:
+    """Return the bytes of a file or of a stream such as standard input.
+
+    Raises
+    ------
+    FileMissingError
+        No such file, or not a file.
+    DataError
+        Empty, unreadable, or larger than 2 GB.
+    """
+    if not isinstance(source, Path):
+        return _bounded(source)
+    try:
+        status = source.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise FileMissingError(
+                f"{source.name} is a folder, not a file", fix="name a file of predictions in it"
+            )
+        if status.st_size > MAX_FILE:
+            raise _too_large()
+        with source.open("rb") as stream:
+            return _bounded(stream)
+    except FileNotFoundError as error:
+        raise FileMissingError(f"there is no file {source.name}", fix=_siblings(source)) from error
+    except OSError as error:
+        reason = (error.strerror or "input/output error").lower()
+        raise DataError(
+            f"{source.name} cannot be read: {reason}", fix="check the file's permissions"
+        ) from error
+
+
+def _bounded(stream: BinaryIO) -> bytes:
+    data = stream.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise _too_large()
+    if not data:
+        raise DataError("the file is empty", fix="check the program that wrote it")
+    return data
+
+
+def _too_large() -> DataError:
+    return DataError("the file is larger than 2 GB", fix="evaluate a sample, or write it as Parquet")
+
+
+def _siblings(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"the folder {folder.name} does not exist either"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
+    return f"files there are: {', '.join(names)}" if names else "check the path"
+
+
+def refuse_expansion(expanded: int, packed: int) -> None:
+    """Refuse content that is 4 GB or a hundred times larger than the bytes that hold it.
+
+    Raises
+    ------
+    UnsafeFileError
+
+    Examples
+    --------
+    >>> refuse_expansion(expanded=50_000_000, packed=1_000_000)
+    """
+    if expanded > allowed_expansion(packed):
+        raise UnsafeFileError(
+            f"the file holds {packed:,} bytes that expand to {expanded:,} or more",
+            fix=f"at most {MAX_RATIO} times and 4 GB are expanded; write it uncompressed if it is yours",
+        )
+
+
+def allowed_expansion(packed: int) -> int:
+    """Return how many bytes `packed` bytes may expand to.
+
+    Examples
+    --------
+    >>> allowed_expansion(1_000_000)
+    100000000
+    """
+    return min(max(MAX_RATIO * packed, SMALL), MAX_EXPANDED)
+
+
+def gunzip(data: bytes) -> bytes:
+    """Return gzip data decompressed, stopping at the bound rather than after it.
+
+    Raises
+    ------
+    UnsafeFileError
+        It expands too far.
+    DataError
+        It is cut off or broken.
+    """
+    limit = allowed_expansion(len(data))
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            expanded = stream.read(limit + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError("the gzip data are cut off or broken", fix="copy the file again") from error
+    refuse_expansion(len(expanded), len(data))
+    if not expanded:
+        raise DataError("the file is empty", fix="check the program that wrote it")
+    return expanded
+
+
+def refuse_pickle(data: bytes) -> None:
+    """Refuse bytes that are a pickle, whatever the file is called.
+
+    Nothing is unpickled to find out: `pickletools.genops` only lists opcodes.
+
+    Raises
+    ------
+    UnsafeFileError
+    """
+    binary = data[:1] == b"\x80" and data[1:2] <= b"\x05"
+    if binary or (data.rstrip()[-1:] == b"." and _is_text_pickle(data)):
+        raise pickle_error("the file is a pickle")
+
+
+def pickle_error(message: str) -> UnsafeFileError:
+    """Return the error of every place where a pickle turns up."""
+    return UnsafeFileError(
+        f"{message}: reading it could run any program, so it is never loaded",
+        fix="write the predictions as Parquet, CSV, JSONL or NPZ",
+    )
+
+
+def _is_text_pickle(data: bytes) -> bool:
+    last = None
+    try:
+        for opcode, _, position in pickletools.genops(data):
+            last = (opcode.name, position)
+    except (ValueError, UnicodeError, IndexError, OverflowError):
+        return False
+    return last == ("STOP", len(data.rstrip()) - 1)
+
+
+def choose(names: Sequence[str], select: Select | None) -> tuple[str, ...]:
+    """Return the wanted columns, in the file's order.
+
+    Raises
+    ------
+    DataError
+        A name that stands twice, or too many columns.
+
+    Examples
+    --------
+    >>> choose(["a", "b", "c"], lambda names: {"c", "a"})
+    ('a', 'c')
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(
+                f"column {name!r} stands twice in the header",
+                where=f"columns {names.index(name) + 1} and {len(names) - names[::-1].index(name)}",
+                fix="give each column its own name",
+            )
+        seen.add(name)
+    wanted = set(names if select is None else select(names))
+    chosen = tuple(name for name in names if name in wanted)
+    spare = len(names) if select is None else len(names) - len(chosen)
+    if spare > MAX_COLUMNS or len(chosen) > MAX_ASKED:
+        raise DataError(
+            f"the file has {len(names):,} columns",
+            fix=f"at most {MAX_COLUMNS:,} columns beside {MAX_ASKED:,} of truth, predictions and scores",
+        )
+    return chosen
+
+
+def refuse_rows(n: int) -> None:
+    """Refuse a table that is empty or has over 50 million rows.
+
+    Raises
+    ------
+    DataError
+    """
+    if n == 0:
+        raise DataError("the file has a header but no rows", fix="check the program that wrote it")
+    if n > MAX_ROWS:
+        raise DataError(f"the file has {n:,} rows; at most {MAX_ROWS:,} are read", fix="evaluate a sample")
+
+
+def refuse_cell(longest: int, column: str) -> None:
+    """Refuse a text of over a million characters.
+
+    Raises
+    ------
+    DataError
+    """
+    if longest > MAX_CELL:
+        raise DataError(
+            f"column {column!r} holds a text of {longest:,} characters; at most {MAX_CELL:,} are read",
+            where=f"column {column!r}",
+            fix="cut the texts before they are written",
+        )

@@ -1,0 +1,161 @@
+"""Problems with any number of labels per row: indicator columns, or lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+from evalreport.labels import Label, Multilabel, indicators
+from evalreport.sources.join import Rows
+from evalreport.sources.layout import Array, Parts, RawScores, aligned, never_scored, raw_scores, taken, used
+from evalreport.sources.request import Columns
+from evalreport.sources.roles import Part, pred_part, score_part
+from evalreport.sources.spaces import MAX_CLASSES, like
+
+
+def is_lists(values: Array) -> bool:
+    """Tell whether a column holds lists of labels.
+
+    Examples
+    --------
+    >>> is_lists(np.fromiter([None, ["joy"]], dtype=object))
+    True
+    """
+    return values.dtype == object and any(isinstance(value, list) for value in values.tolist())
+
+
+def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
+    """Find labels and scores of a multilabel problem.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+    """
+    pred = pred_part(rows.names, request, truth, file, multilabel=True)
+    true_lists = None if truth.labels else _lists(rows.truth, truth, request)
+    pred_lists = None if pred is None or pred.labels else _lists(rows.columns, pred, request)
+    lists = [column for column in (true_lists, pred_lists) if column is not None]
+    known = [*truth.labels, *map(str, request.labels or ()), *map(str, _flat(lists))]
+    part = score_part(rows.names, request, set(known), file, single=False)
+    labels = truth.labels if truth.labels else _label_set(lists, () if part is None else part.labels)
+    space = Multilabel(request.labels if request.labels is not None else labels)
+    if request.labels is not None and not truth.labels:
+        space = Multilabel(like(label, labels, "label of --labels") for label in request.labels)
+    raw = None if part is None else raw_scores(rows, part, request.score_kind)
+    if raw is not None and request.labels is not None:
+        raw = _only(raw, space.names)
+    scores, lost = (None, ()) if raw is None else aligned(raw, space.names)
+    kind = None if raw is None else raw.kind
+    return Parts(
+        space,
+        _indicators(rows.truth, truth, true_lists, space, "--truth"),
+        None if pred is None else _indicators(rows.columns, pred, pred_lists, space, "--pred"),
+        scores,
+        kind,
+        None,
+        taken(truth, pred, part, kind),
+        never_scored(lost),
+        used(truth, pred, part),
+    )
+
+
+def _lists(columns: Mapping[str, Array], part: Part, request: Columns) -> Array:
+    name = part.columns[0]
+    values = columns[name]
+    if is_lists(values):
+        return values
+    if request.list_separator is None:
+        raise DataError(
+            f"column {name!r} holds no lists of labels",
+            where=f"column {name!r}, first: row 0, {str(values[0])[:80]!r}",
+            fix="for text cells declare what separates the labels, as in --list-separator '|'",
+        )
+    return split_lists(values, request.list_separator)
+
+
+def split_lists(values: Array, separator: str) -> Array:
+    """Return text cells as lists of labels; an empty cell is an empty list.
+
+    Examples
+    --------
+    >>> split_lists(np.array(["joy | anger", None], dtype=object), "|").tolist()
+    [['joy', 'anger'], []]
+    """
+    cells = ("" if cell is None or cell != cell else str(cell) for cell in values.tolist())  # noqa: PLR0124
+    lists = [[part.strip() for part in cell.split(separator) if part.strip()] for cell in cells]
+    return np.fromiter(lists, dtype=object, count=len(lists))
+
+
+def _flat(lists: Sequence[Array]) -> set[Any]:
+    return {label for column in lists for row in column.tolist() if isinstance(row, list) for label in row}
+
+
+def _label_set(lists: Sequence[Array], scored: Sequence[str]) -> tuple[Label, ...]:
+    """Return the sorted union of the labels in lists and of those with a score column."""
+    found = _flat(lists)
+    kinds = {str if isinstance(label, str) else int if isinstance(label, int) else object for label in found}
+    if len(kinds) > 1 or object in kinds:
+        raise DataError(
+            "the lists of labels mix types", fix="use text for all labels, or whole numbers for all"
+        )
+    if not found and not scored:
+        raise DataError("no label occurs in any list", fix="pass the label set with --labels")
+    labels = found.union(like(label, found or {""}, "score column for label") for label in scored)
+    if len(labels) > MAX_CLASSES:
+        raise DataError(f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are read")
+    return tuple(sorted(labels))
+
+
+def _only(raw: RawScores, names: Sequence[str]) -> RawScores:
+    """Leave out the scores of labels that were not declared: multilabel scores do not sum to one."""
+    kept = [index for index, label in enumerate(raw.labels) if label in set(names)]
+    return replace(raw, values=raw.values[:, kept], labels=tuple(raw.labels[index] for index in kept))
+
+
+def _indicators(
+    columns: Mapping[str, Array], part: Part, lists: Array | None, space: Multilabel, option: str
+) -> npt.NDArray[np.bool_]:
+    if lists is None:
+        return matrix(columns, part, space.names, option)
+    return indicators(space, lists, part.columns[0])
+
+
+def matrix(
+    columns: Mapping[str, Array], part: Part, labels: Sequence[str], option: str
+) -> npt.NDArray[np.bool_]:
+    """Return the indicator matrix of columns, one per label, in the order of the labels.
+
+    Raises
+    ------
+    DataError
+        A label without a column; values other than 0 and 1.
+    """
+    place = dict(zip(part.labels, part.columns, strict=True))
+    lost = [label for label in labels if label not in place]
+    if lost:
+        raise DataError(
+            f"{len(lost)} labels have no column like {part.pattern}",
+            where=f"first: {part.pattern.replace('*', lost[0])}",
+            fix=f"name the columns with {option} 'PATTERN*', or the labels that have one with --labels",
+        )
+    full = np.empty((len(columns[part.columns[0]]), len(labels)), dtype=bool)
+    for index, label in enumerate(labels):
+        full[:, index] = _flags(columns[place[label]], place[label])
+    return full
+
+
+def _flags(values: Array, name: str) -> npt.NDArray[np.bool_]:
+    bad = np.flatnonzero(~((values == 0) | (values == 1)))
+    if bad.size:
+        raise DataError(
+            f"column {name!r} has {bad.size} values other than 0 and 1",
+            where=f"column {name!r}, first: row {bad[0]}, {str(values[bad[0]])[:80]!r}",
+            fix="indicators are 0 or 1; scores go into proba_<label> or logit_<label>",
+        )
+    flags: npt.NDArray[np.bool_] = values == 1
+    return flags

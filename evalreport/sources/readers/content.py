@@ -1,0 +1,56 @@
+"""What a reader returns, and how a library's error becomes one of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from evalreport.errors import DataError
+from evalreport.sources.readers.arrow import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """The names of everything in the file, and the arrays that were wanted.
+
+    Parameters
+    ----------
+    names : tuple of str
+        All columns, in the file's order, also those that were not read.
+    columns : mapping from name to array
+    """
+
+    names: tuple[str, ...]
+    columns: Mapping[str, Array]
+
+
+@contextmanager
+def broken(kind: str, *library_errors: type[Exception]) -> Iterator[None]:
+    """Turn what a library raises on bad bytes into one `DataError`.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the format.
+    library_errors : exception classes of the library, beside ValueError, OSError and EOFError
+
+    Examples
+    --------
+    >>> with broken("Parquet"):
+    ...     raise OSError("Couldn't deserialize thrift")
+    Traceback (most recent call last):
+    evalreport.errors.DataError: the file is not whole Parquet: Couldn't deserialize thrift
+    """
+    expected: tuple[type[Exception], ...] = (ValueError, OSError, EOFError, *library_errors)
+    try:
+        yield
+    except MemoryError as error:
+        raise DataError(
+            "the file needs more memory than there is", fix="evaluate a sample, or name fewer columns"
+        ) from error
+    except expected as error:
+        reason = " ".join(str(error).split()).removesuffix(".")[:160] or type(error).__name__
+        raise DataError(
+            f"the file is not whole {kind}: {reason}", fix="write or download the file again"
+        ) from error

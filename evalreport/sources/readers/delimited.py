@@ -1,0 +1,161 @@
+"""CSV and its kin: the separator is detected, and the types of columns follow one plain rule.
+
+Every cell is read as text first. A column whose cells are all whole numbers is int64, all numbers
+float64, all ``True`` or ``False`` bool; anything else stays the text that it is: ``007``, ``2024-01-05``
+and ``N/A`` are labels as good as others. An empty cell is a gap; ``""`` in quotes is an empty text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from evalreport.errors import DataError
+from evalreport.sources.limits import MAX_ROWS, Select, choose
+from evalreport.sources.readers.arrow import Array, to_array
+from evalreport.sources.readers.content import Content, broken
+from evalreport.sources.readers.text import decode, without_mark
+
+SEPARATORS = (",", ";", "\t", "|")
+HEAD = 4 * 1024**2
+"""Bytes in which the header must end."""
+BLOCK = 16 * 1024**2
+"""Bytes of the longest line."""
+
+
+def read_delimited(data: bytes, select: Select | None) -> Content:
+    """Return the wanted columns of a CSV, TSV, semicolon- or pipe-separated file.
+
+    Raises
+    ------
+    DataError
+        A line with too few or too many cells, bytes that are not UTF-8 (both name the line), a
+        header with a name twice.
+    """
+    data = without_mark(data)
+    if data.count(b"\n") > MAX_ROWS + 1:
+        raise DataError(f"the file has over {MAX_ROWS:,} lines", fix="evaluate a sample")
+    head = _head(data)
+    separator = _separator(head)
+    names = _cells(head, separator, 1)[0]
+    chosen = choose(names, select)
+    if not chosen:
+        return Content(tuple(names), {})
+    table = _read(data, separator, chosen)
+    return Content(tuple(names), {name: _typed(table.column(name), name) for name in chosen})
+
+
+def _head(data: bytes) -> str:
+    start = data[:HEAD].lstrip(b"\r\n")
+    cut = start.rfind(b"\n") + 1 if len(data) > HEAD else len(start)
+    return decode(start[: cut or len(start)])
+
+
+def _cells(head: str, separator: str, rows: int) -> list[list[str]]:
+    try:
+        lines = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+        return list(islice((line for line in lines if line), rows))
+    except csv.Error as error:
+        if rows > 1:
+            return _cells(head, separator, rows - 1)
+        raise DataError(f"the header is not CSV: {error}", where="line 1", fix="check the quotes") from error
+
+
+def _separator(head: str) -> str:
+    """Return the separator that cuts header and first row into the same, greatest number of cells."""
+
+    def fit(separator: str) -> tuple[bool, int]:
+        widths = [len(row) for row in _cells(head, separator, 2)]
+        return len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0
+
+    return max(SEPARATORS, key=fit)
+
+
+def _read(data: bytes, separator: str, chosen: tuple[str, ...]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    convert = arrow_csv.ConvertOptions(
+        include_columns=chosen,
+        column_types=dict.fromkeys(chosen, pa.large_string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    parse = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data)
+
+    def attempt(threads: bool) -> Any:
+        read = arrow_csv.ReadOptions(use_threads=threads, block_size=min(BLOCK, max(len(data), 1024)))
+        return arrow_csv.read_csv(
+            pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert
+        )
+
+    with broken("CSV", pa.ArrowException):
+        try:
+            return attempt(threads=True)
+        except pa.ArrowInvalid as error:
+            decode(data)  # names the line, when that was the reason
+            if "Expected" not in str(error):
+                raise
+        try:  # with one thread the parser knows the number of the row
+            return attempt(threads=False)
+        except pa.ArrowInvalid as error:
+            raise _ragged(str(error), b'"' in data) from error
+
+
+def _ragged(reason: str, quoted: bool) -> DataError:
+    found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason)
+    if not found:
+        return DataError(f"the file is not CSV: {reason[:160]}", fix="check quotes and separators")
+    line, expected, got = found.groups()
+    place = "record" if quoted else "line"
+    return DataError(
+        f"{place} {line} has {got} cells and the header has {expected}",
+        where=f"{place} {line}",
+        fix="quote texts that hold the separator or a line break",
+    )
+
+
+def _typed(column: Any, name: str) -> Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count == len(column):
+        return to_array(column, name)
+    try:
+        numbers = _cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        return _words(column, name)
+    try:
+        whole = _cast(column, pa.int64())
+    except pa.ArrowInvalid:
+        return to_array(numbers, name)
+    padded = pc.any(pc.match_substring_regex(column, r"^\s*[+-]?0[0-9]")).as_py()
+    return to_array(column if padded else whole, name)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid:  # spaces round a number; a quoted gap
+        bare = pc.utf8_trim_whitespace(column)
+        filled = pc.utf8_length(bare).cast(pa.bool_())
+        return pc.if_else(filled, bare, pa.nulls(len(bare), bare.type)).cast(kind)
+
+
+def _words(column: Any, name: str) -> Array:
+    words = to_array(column, name)
+    distinct = set(words.tolist())
+    if distinct <= {"True", "False"}:
+        return np.array([word == "True" for word in words.tolist()])
+    if distinct <= {"True", "False", None}:
+        words[:] = [{"True": True, "False": False}.get(word) for word in words.tolist()]
+    return words

@@ -1,0 +1,156 @@
+"""JSON (records, columns, and the split form of MLflow's `log_table`) and JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evalreport.errors import DataError
+from evalreport.sources.limits import Select, choose, refuse_cell
+from evalreport.sources.readers.arrow import Array, with_gaps
+from evalreport.sources.readers.content import Content
+from evalreport.sources.readers.text import decode
+
+Columns = Mapping[str, Sequence[Any]]
+FORMS = 'a list of records [{"y_true": …}, …], {"columns": […], "data": [[…], …]}, or one record a line'
+
+
+def read_json(data: bytes, select: Select | None) -> Content:
+    """Return the wanted columns of a JSON document.
+
+    Raises
+    ------
+    DataError
+        Broken JSON (names the line), another form, rows of unequal length.
+    """
+    text = decode(data)
+    document = _parse(text, "the file")
+    match document:
+        case {"columns": list(names), "data": list(rows)} if all(isinstance(name, str) for name in names):
+            columns = _split(names, rows)
+        case dict() if document and all(isinstance(column, list) for column in document.values()):
+            columns = _equal(document)
+        case list():
+            columns = _records(document, "record")
+        case _:
+            raise DataError("the JSON holds no table", fix=f"write {FORMS}")
+    return _content(columns, select)
+
+
+def read_json_lines(data: bytes, select: Select | None) -> Content:
+    """Return the wanted columns of a file with one JSON record a line; blank lines are skipped.
+
+    Raises
+    ------
+    DataError
+        A line that is not a JSON record (names the line).
+    """
+    lines = decode(data).split("\n")
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+    records = [_parse(line, "the line", number) for number, line in numbered]
+    return _content(_records(records, "line", [number for number, _ in numbered]), select)
+
+
+def is_lines(data: bytes) -> bool:
+    """Tell whether a `.json` file holds one record a line, as some programs write it."""
+    first, _, rest = data.lstrip().partition(b"\n")
+    if not (first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")):
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
+
+
+def _parse(text: str, what: str, line: int | None = None) -> Any:
+    place = f"line {line}" if line else ""
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        at = line or error.lineno
+        raise DataError(
+            f"line {at} is not valid JSON: {error.msg}",
+            where=f"line {at}, column {error.colno}",
+            fix="the file may be cut off; write it again",
+        ) from error
+    except RecursionError as error:
+        raise DataError(
+            f"{what} nests too deeply", where=f"line {line or 1}", fix=f"write {FORMS}"
+        ) from error
+    except ValueError as error:  # a number of over 4300 digits
+        raise DataError(f"{what} holds a number that is too long", where=f"line {line or 1}") from error
+    except DataError as error:
+        raise error.located(place) from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"{twice!r} stands twice in one record", fix="give each column its own name")
+    return record
+
+
+def _split(names: list[str], rows: list[Any]) -> Columns:
+    choose(names, None)
+    for number, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != len(names):
+            got = f"{len(row)} values" if isinstance(row, list) else type(row).__name__
+            raise DataError(
+                f"row {number} has {got} and there are {len(names)} columns",
+                where=f"row {number}",
+                fix="write the table again",
+            )
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+
+
+def _equal(columns: dict[str, list[Any]]) -> Columns:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name} {length}" for name, length in list(lengths.items())[:5])
+        raise DataError(
+            "the columns have unequal lengths", where=shown, fix="every column describes the same rows"
+        )
+    return columns
+
+
+def _records(records: Sequence[Any], what: str, numbers: Sequence[int] | None = None) -> Columns:
+    for index, record in enumerate(records):
+        if not isinstance(record, dict):
+            number = numbers[index] if numbers else index
+            raise DataError(
+                f"{what} {number} is not a record but {type(record).__name__}",
+                where=f"{what} {number}",
+                fix=f"write {FORMS}",
+            )
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _content(columns: Columns, select: Select | None) -> Content:
+    chosen = choose(list(columns), select)
+    return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
+
+
+def _array(values: Sequence[Any], name: str) -> Array:
+    """Numbers become int64 or float64 (gaps NaN), all else objects as they came."""
+    kinds = set(map(type, values))
+    known = kinds - {type(None)}
+    if str in known:
+        refuse_cell(max(_lengths(values)), name)
+    if known == {bool} and kinds == known:
+        return np.array(values, dtype=bool)
+    if known == {int} and all(abs(value) < 2**63 for value in values if value is not None):
+        gaps = np.array([value is None for value in values])
+        return with_gaps(np.array([value or 0 for value in values], dtype=np.int64), gaps)
+    if known and known <= {int, float}:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _lengths(values: Sequence[Any]) -> Iterator[int]:
+    return (len(value) for value in values if isinstance(value, str))

@@ -1,0 +1,52 @@
+"""Bytes to text: UTF-8, with or without a byte order mark, and nothing else."""
+
+from __future__ import annotations
+
+import codecs
+
+from evalreport.errors import DataError
+
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def without_mark(data: bytes) -> bytes:
+    """Return the bytes after the UTF-8 byte order mark, if there is one.
+
+    Raises
+    ------
+    DataError
+        A UTF-16 file.
+
+    Examples
+    --------
+    >>> without_mark(b"\\xef\\xbb\\xbfa,b")
+    b'a,b'
+    """
+    if data.startswith(UTF16):
+        raise DataError("the file is UTF-16", fix="save it as UTF-8")
+    return data.removeprefix(codecs.BOM_UTF8)
+
+
+def decode(data: bytes) -> str:
+    """Return the text of UTF-8 bytes.
+
+    Raises
+    ------
+    DataError
+        Not UTF-8; names the line.
+
+    Examples
+    --------
+    >>> decode(b"a\\ncaf\\xe9")
+    Traceback (most recent call last):
+    evalreport.errors.DataError: line 2 is not UTF-8
+    """
+    try:
+        return without_mark(data).decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise DataError(
+            f"line {line} is not UTF-8",
+            where=f"line {line}, byte {error.object[error.start]:#04x}",
+            fix="save the file as UTF-8",
+        ) from error

@@ -1,0 +1,177 @@
+"""What the user says about the columns; everything left open is found by name."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError, nearest
+from evalreport.labels import Label, Task
+from evalreport.scores import ScoreKind
+from evalreport.sources.limits import load
+from evalreport.sources.readers.text import decode
+
+MAX_SHOWN = 20
+"""Column names listed in a message."""
+MANY = 5
+"""Column names with one beginning that are put as one."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column plays which part, as far as it was said.
+
+    Parameters
+    ----------
+    truth, pred : str, optional
+        A column of labels or of lists of labels; or a pattern with one ``*``, for one 0/1 column per label.
+    score : str, optional
+        One column of scores: P(positive) of a binary problem, or its logit or margin.
+    scores : str, optional
+        A pattern with one ``*``: one score column per label, named by what the ``*`` stands for.
+    text : str, optional
+        Generated answers from which a label is still to be read.
+    id, group, weight, example_text : str, optional
+        Names of rows; which rows belong together; weights; texts that the report may show.
+    slices : tuple of str
+        Columns whose values divide the rows into groups of interest.
+    task : str, optional
+        ``binary``, ``multiclass`` or ``multilabel``; else it follows from the labels.
+    positive : str, optional
+        Positive label of a binary problem; else the greater of the two.
+    labels : tuple of str or int, optional
+        The declared label set, in order; else what occurs.
+    score_kind : str, optional
+        ``probability``, ``logit`` or ``decision``.
+    batch_axis : bool
+        Arrays (NPZ, NPY) lead with a batch axis, ``[batch, n, …]``, that is flattened to rows.
+    list_separator : str, optional
+        What stands between the labels of a multilabel text cell: ``joy|anger``.
+
+    Examples
+    --------
+    >>> Columns(truth="diagnosis", score="p_malignant", positive="malignant").truth
+    'diagnosis'
+    """
+
+    truth: str | None = None
+    pred: str | None = None
+    score: str | None = None
+    scores: str | None = None
+    text: str | None = None
+    id: str | None = None
+    group: str | None = None
+    weight: str | None = None
+    slices: tuple[str, ...] = ()
+    example_text: str | None = None
+    task: Task | None = None
+    positive: Label | None = None
+    labels: tuple[Label, ...] | None = None
+    score_kind: ScoreKind | None = None
+    batch_axis: bool = False
+    list_separator: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.score is not None and self.scores is not None:
+            raise UsageError(
+                "both --score and --scores are given",
+                fix="--score names one column, --scores one per label; pass one of them",
+            )
+        if self.scores is not None and self.scores.count("*") != 1:
+            raise UsageError(
+                f"--scores {self.scores} holds {self.scores.count('*')} stars",
+                fix="write one * where the label stands, as in --scores 'proba_*'",
+            )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column or pattern that was named, in order."""
+        single = (self.truth, self.pred, self.score, self.scores, self.text, self.id, self.group)
+        return tuple(filter(None, (*single, self.weight, self.example_text, *self.slices)))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return column names for a message, at most twenty of them; many of one kind are put as one.
+
+    Examples
+    --------
+    >>> listed(["case_id", "diagnosis"])
+    'case_id, diagnosis'
+    >>> listed(["id", *(f"proba_{label}" for label in range(77))])
+    'id, proba_* (77)'
+    """
+    known = list(names)
+    if len(known) > MAX_SHOWN:
+        heads = Counter(name.partition("_")[0] for name in known if "_" in name)
+        several = {head: f"{head}_* ({count})" for head, count in heads.items() if count >= MANY}
+        known = list(dict.fromkeys(several.get(name.partition("_")[0], name) for name in known))
+    rest = len(known) - MAX_SHOWN
+    return ", ".join(known[:MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def missing_column(column: str, option: str, names: Iterable[str], file: str) -> ColumnNotFoundError:
+    """Return the error of a named column that is not there.
+
+    Examples
+    --------
+    >>> print(missing_column("diagnosys", "--truth", ["id", "diagnosis"], "p.csv").as_lines())
+    error: column "diagnosys" is not in p.csv
+      fix  columns are: id, diagnosis. Use --truth diagnosis
+    """
+    known = list(names)
+    guess = nearest(column, known)
+    close = guess.removeprefix("Did you mean ").removesuffix("?").split(" or ")[0]
+    use = f"{option} {close}" if guess.startswith("Did") else f"{option} COLUMN"
+    return ColumnNotFoundError(
+        f'column "{column}" is not in {file}', fix=f"columns are: {listed(known)}. Use {use}"
+    )
+
+
+def read_labels(spec: str) -> tuple[Label, ...]:
+    """Return the label set of ``--labels``: ``A,B,…``, or ``@FILE`` with a JSON list or one label a line.
+
+    Raises
+    ------
+    FileMissingError, DataError
+        The file is missing, is not UTF-8, or holds no list of labels.
+    UsageError
+        An empty list.
+
+    Examples
+    --------
+    >>> read_labels("ham, spam")
+    ('ham', 'spam')
+    """
+    if spec.startswith("@"):
+        labels = _labels_of_file(Path(spec[1:]))
+    else:
+        labels = tuple(label.strip() for label in spec.split(",") if label.strip())
+    if not labels:
+        raise UsageError(f"--labels {spec} names no label", fix="write --labels A,B or --labels @FILE")
+    return labels
+
+
+def _labels_of_file(path: Path) -> tuple[Label, ...]:
+    try:
+        text = decode(load(path))
+    except EvalreportError as error:
+        raise error.located(f"--labels @{path}") from error
+    if not text.lstrip().startswith("["):
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    try:
+        labels = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            "the label file is not valid JSON", where=str(path), fix="write a JSON list, or one label a line"
+        ) from error
+    for position, label in enumerate(labels):
+        if not isinstance(label, (str, int)):
+            raise DataError(
+                f"label {position} of the list is {type(label).__name__}, not text or a whole number",
+                where=str(path),
+                fix="write a JSON list of names",
+            )
+    return tuple(labels)

@@ -1,0 +1,161 @@
+"""The label space of one label per row: the task, the label set and the positive label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError, UsageError, nearest
+from evalreport.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels, to_labels
+from evalreport.sources.join import check_length
+from evalreport.sources.request import Columns, listed
+
+Array = npt.NDArray[Any]
+MAX_CLASSES = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Truth and predictions of a problem with one label per row, and its label space.
+
+    Parameters
+    ----------
+    space : Binary or Multiclass
+    y_true, y_pred : labels of shape (n,), text, int64 or bool
+    note : str
+        What was assumed; may be empty.
+    """
+
+    space: LabelSpace
+    y_true: Array
+    y_pred: Array | None
+    note: str = ""
+
+
+def labels_of(values: Array, name: str) -> Array:
+    """Return one label per row as text, int64 or bool.
+
+    Raises
+    ------
+    DataError
+        Gaps, mixed types, numbers that are not whole, names that are whole texts.
+    """
+    check_length(values, name)
+    return to_labels(values, name)
+
+
+def single_label(
+    y_true: Array, y_pred: Array | None, scored: Sequence[str], request: Columns, is_text: bool
+) -> Labelled:
+    """Return the label space of a problem with one label per row.
+
+    Parameters
+    ----------
+    scored : labels that have a score column of their own, as text
+    is_text : bool
+        Answers are still to be read from text: then the problem is multiclass.
+
+    Raises
+    ------
+    DataError
+        More than 10,000 labels, or more than two in a binary problem.
+    UsageError
+        A positive label that is not in the label set.
+    """
+    y_true, y_pred = _harmonised(y_true, y_pred)
+    occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
+    if request.labels is not None:
+        labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
+    else:
+        found = [like(label, occurring, "score column for label") for label in scored]
+        labels = tuple(sorted({*occurring, *found}))
+    if len(labels) > MAX_CLASSES:
+        raise DataError(
+            f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are classes",
+            fix="check that the columns of truth and prediction hold labels",
+        )
+    positive = None if request.positive is None else like(request.positive, occurring, "--positive")
+    task = request.task or ("multiclass" if is_text or len(labels) > 2 else "binary")
+    if task == "multiclass":
+        return Labelled(Multiclass(labels), y_true, y_pred)
+    if positive is None and len(scored) == 1:
+        positive = like(scored[0], occurring, "score column for label")
+    space, note = _binary(labels, positive, declared=request.labels is not None)
+    return Labelled(space, y_true, y_pred, note)
+
+
+def _harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Make 0/1 and False/True one kind of label."""
+    if y_pred is None or {y_true.dtype.kind, y_pred.dtype.kind} != {"b", "i"}:
+        return y_true, y_pred
+    return y_true.astype(np.int64), y_pred.astype(np.int64)
+
+
+def like(label: Label, others: Iterable[Label], what: str) -> Label:
+    """Return a label that was written as text in the type of the labels that occur.
+
+    Raises
+    ------
+    DataError
+        Text where the labels are numbers.
+
+    Examples
+    --------
+    >>> like("1", [0], "--positive")
+    1
+    """
+    kind = type(next(iter(others)))
+    text = str(label)
+    if kind is str:
+        return text
+    if kind is bool and text.lower() in ("true", "1", "false", "0"):
+        return text.lower() in ("true", "1")
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if kind is bool or not number.is_integer():
+        raise DataError(
+            f"{what} {text!r} is not like the labels of the data, which are {kind.__name__}",
+            where=f"{what} {text!r}",
+            fix="use the same names in truth, predictions, score columns and options",
+        )
+    return int(number)
+
+
+def _binary(labels: Sequence[Label], positive: Label | None, *, declared: bool) -> tuple[Binary, str]:
+    if len(labels) > 2:
+        raise DataError(
+            f"a binary problem has two labels, not {len(labels)}",
+            where=listed(map(str, labels)),
+            fix="leave --task out, or pass the two labels with --labels",
+        )
+    if len(labels) == 1:
+        return _one_label(labels[0], positive)
+    if positive is None:
+        return Binary(*labels), ""
+    if positive not in labels:
+        names = [str(label) for label in labels]
+        raise UsageError(
+            f"positive label {str(positive)!r} is not among the labels",
+            where="--positive" if not declared else "--positive, --labels",
+            fix=nearest(str(positive), names),
+        )
+    negative = labels[0] if labels[1] == positive else labels[1]
+    return Binary(negative, positive), ""
+
+
+def _one_label(label: Label, positive: Label | None) -> tuple[Binary, str]:
+    """Complete a label that occurs alone: 0 with 1, False with True, and text with what it is not."""
+    if positive is not None and positive != label:
+        return Binary(label, positive), f"only {label} occurs"
+    if label in (0, 1):
+        other = not label if isinstance(label, bool) else 1 - int(label)
+        space = Binary(other, label) if positive == label else Binary(*sorted((label, other)))
+        return space, f"only {label} occurs"
+    note = f"only {label} occurs; pass --labels to name the other label"
+    return Binary(f"not {label}", label), note

@@ -1,0 +1,202 @@
+"""A file of predictions becomes a `Table`: named arrays, the digest of the bytes, and no opinion.
+
+One reader per format, in one ordered catalogue. What a column means is decided in `columns`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import BinaryIO, TypeAlias
+
+from evalreport.errors import DataError, EvalreportError, UsageError
+from evalreport.sources.limits import GZIP, Select, gunzip, load, pickle_error, refuse_pickle, refuse_rows
+from evalreport.sources.readers.arrow import Array
+from evalreport.sources.readers.content import Content
+from evalreport.sources.readers.delimited import read_delimited
+from evalreport.sources.readers.feather import FILE, OLD_FEATHER, STREAM, read_feather
+from evalreport.sources.readers.jsons import is_lines, read_json, read_json_lines
+from evalreport.sources.readers.numpy import read_npy, read_npz
+from evalreport.sources.readers.parquet import read_parquet
+
+Read: TypeAlias = Callable[[bytes, Select | None], Content]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One input format.
+
+    Parameters
+    ----------
+    name : str
+        As `--format` names it.
+    suffixes : tuple of str
+        File names that mean it; text formats also with ``.gz`` behind.
+    magic : tuple of bytes
+        What its files begin with; empty for text.
+    read : callable
+        From bytes and the choice of columns to a `Content`.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    magic: tuple[bytes, ...]
+    read: Read
+
+
+READERS: tuple[Reader, ...] = (
+    Reader("csv", (".csv", ".tsv", ".txt"), (), read_delimited),
+    Reader("parquet", (".parquet", ".pq"), (b"PAR1",), read_parquet),
+    Reader("arrow", (".arrow", ".feather", ".ipc"), (FILE, STREAM, OLD_FEATHER), read_feather),
+    Reader("jsonl", (".jsonl", ".ndjson"), (), read_json_lines),
+    Reader("json", (".json",), (), read_json),
+    Reader("npz", (".npz",), (b"PK\x03\x04", b"PK\x05\x06"), read_npz),
+    Reader("npy", (".npy",), (b"\x93NUMPY",), read_npy),
+)
+FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
+ACCEPTED: tuple[str, ...] = tuple(suffix for reader in READERS for suffix in reader.suffixes)
+PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".ckpt", ".cloudpickle", ".dill", ".sav")
+"""File names of pickles: refused by name, so that the message can say why."""
+ARRAYS = ("npz", "npy")
+"""Formats whose arrays have shapes of their own; the others hold columns of one length."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a file holds.
+
+    Parameters
+    ----------
+    columns : mapping from name to read-only array
+        The columns that were wanted. Dtypes are as stored (float32 stays float32); text is an object
+        array of str, lists an object array of lists; gaps are None, in numbers NaN. In NPZ and NPY an
+        array may have any shape.
+    n : int
+        Rows (of NPZ and NPY: the greatest first axis).
+    source : str
+        The file's name or address, as given; for messages and provenance.
+    sha256 : str
+        Digest of the file's bytes, as they are stored.
+    format : str
+        One of `FORMATS`.
+    names : tuple of str
+        All columns of the file, also those that were not read.
+    """
+
+    columns: Mapping[str, Array]
+    n: int
+    source: str
+    sha256: str
+    format: str
+    names: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Last part of `source`."""
+        return PurePath(self.source).name or self.source
+
+
+def read_table(
+    source: Path | BinaryIO,
+    *,
+    format: str | None = None,
+    columns: Select | None = None,
+    name: str | None = None,
+) -> Table:
+    """Read a file of predictions.
+
+    Parameters
+    ----------
+    source : Path or binary stream
+        CSV (also TSV, semicolon, pipe; also .gz), Parquet, Feather or Arrow IPC, JSON, JSONL, NPZ, NPY.
+    format : str, optional
+        One of `FORMATS`; needed for a stream, else it follows from the file's name.
+    columns : callable, optional
+        From the names of all columns to those that are wanted; without it all are read.
+    name : str, optional
+        What to call the file in messages (an artifact has a path of its own).
+
+    Raises
+    ------
+    FileMissingError
+        No such file.
+    UsageError
+        An unknown format or file name.
+    DataError
+        Empty, cut off, broken, too large, not UTF-8, a column twice.
+    UnsafeFileError
+        A pickle in any disguise, an extension type, or content that expands beyond 100 times or 4 GB.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.BytesIO(b"y_true;score\\n1;0.5\\n"), format="csv")
+    >>> table.n, table.columns["score"]
+    (1, array([0.5]))
+    """
+    shown = name or (str(source) if isinstance(source, Path) else "stdin")
+    try:
+        reader = _reader(PurePath(shown).name if format is None else None, format)
+        data = load(source)
+        digest = hashlib.sha256(data).hexdigest()
+        data = _unpacked(data, reader)
+        reader = _matching(reader, data)
+        content = reader.read(data, columns)
+        n = _count(content)
+    except EvalreportError as error:
+        raise error.located(shown) from error
+    for array in content.columns.values():
+        array.flags.writeable = False
+    return Table(content.columns, n, shown, digest, reader.name, content.names)
+
+
+def _reader(file_name: str | None, declared: str | None) -> Reader:
+    if declared is not None:
+        for reader in READERS:
+            if reader.name == declared:
+                return reader
+        raise UsageError(f"there is no format {declared!r}", fix=f"formats are: {', '.join(FORMATS)}")
+    bare = (file_name or "").lower().removesuffix(".gz")
+    suffix = PurePath(bare).suffix
+    if suffix in PICKLES:
+        raise pickle_error(f"a {suffix} file is a pickle")
+    for reader in READERS:
+        if suffix in reader.suffixes:
+            return reader
+    what = f"the name ending {suffix!r} is not known" if suffix else "the file name has no ending"
+    raise UsageError(
+        f"{what}, so the format is not known", fix=f"accepted: {', '.join(ACCEPTED)}; or say --format"
+    )
+
+
+def _unpacked(data: bytes, reader: Reader) -> bytes:
+    refuse_pickle(data)
+    if not reader.magic and data.startswith(GZIP):
+        data = gunzip(data)
+        refuse_pickle(data)
+    return data
+
+
+def _matching(reader: Reader, data: bytes) -> Reader:
+    """Return the reader that fits the bytes, or say what they are instead."""
+    if reader.name == "json" and is_lines(data):
+        return next(other for other in READERS if other.name == "jsonl")
+    if not reader.magic or data.startswith(reader.magic):
+        inside = next((other for other in READERS if other.magic and data.startswith(other.magic)), reader)
+        if inside is reader:
+            return reader
+        raise DataError(
+            f"the file is {inside.name}, not {reader.name}", fix=f"rename it, or pass --format {inside.name}"
+        )
+    raise DataError(f"the file is not {reader.name}", fix="check how it was written, or pass --format")
+
+
+def _count(content: Content) -> int:
+    if not content.names:
+        raise DataError("the file holds no rows", fix="check the program that wrote it")
+    n = max((array.shape[0] for array in content.columns.values() if array.ndim), default=0)
+    if content.columns:
+        refuse_rows(n)
+    return n
