@@ -323,6 +323,18 @@ def _from_lists(space: Multilabel, rows: list[Any], what: str) -> npt.NDArray[np
                 where=f"{what}, row {row}",
                 fix="an example without labels has an empty list",
             )
-        if len(names):
-            matrix[row, encode(to_labels(list(names), what), space, f"{what}, row {row}")] = True
+    flat = [name for names in rows for name in names]
+    if not flat:
+        return matrix
+    of_row = np.repeat(np.arange(len(rows)), [len(names) for names in rows])
+    codes = np.array([space.code_of.get(str(name), UNPARSED) for name in flat])
+    strange = np.flatnonzero(codes == UNPARSED)
+    if strange.size:
+        name = str(flat[strange[0]])
+        raise DataError(
+            f"{what} has {strange.size} labels outside the label set",
+            where=f"{what}, first: row {of_row[strange[0]]}, {name!r}",
+            fix=nearest(name, space.names),
+        )
+    matrix[of_row, codes] = True
     return matrix
