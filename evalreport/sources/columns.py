@@ -16,14 +16,14 @@ from evalreport.errors import ColumnNotFoundError, EvalreportError
 from evalreport.labels import Binary, LabelSpace
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
-from evalreport.sources.arrays import as_columns
-from evalreport.sources.extras import extras, texts_of
-from evalreport.sources.join import Array, Rows, rows_of
-from evalreport.sources.layout import Parts
-from evalreport.sources.multilabel import find_multilabel, is_lists
 from evalreport.sources.request import Columns, listed
-from evalreport.sources.roles import Part, truth_part, wanted
-from evalreport.sources.single import find_single
+from evalreport.sources.shapes.arrays import as_columns
+from evalreport.sources.shapes.extras import extras, texts_of
+from evalreport.sources.shapes.join import Array, Rows, rows_of
+from evalreport.sources.shapes.layout import Parts
+from evalreport.sources.shapes.multilabel import find_multilabel, is_lists
+from evalreport.sources.shapes.roles import Part, truth_part, wanted
+from evalreport.sources.shapes.single import find_single
 from evalreport.sources.tables import Table, read_table
 
 

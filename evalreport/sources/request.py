@@ -11,7 +11,7 @@ from pathlib import Path
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError, nearest
 from evalreport.labels import Label, Task
 from evalreport.scores import ScoreKind
-from evalreport.sources.limits import load
+from evalreport.sources.readers.limits import load
 from evalreport.sources.readers.text import decode
 
 MAX_SHOWN = 20

@@ -12,12 +12,20 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, TypeAlias
 
 from evalreport.errors import DataError, EvalreportError, UsageError
-from evalreport.sources.limits import GZIP, Select, gunzip, load, pickle_error, refuse_pickle, refuse_rows
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.delimited import read_delimited
 from evalreport.sources.readers.feather import FILE, OLD_FEATHER, STREAM, read_feather
 from evalreport.sources.readers.jsons import is_lines, read_json, read_json_lines
+from evalreport.sources.readers.limits import (
+    GZIP,
+    Select,
+    gunzip,
+    load,
+    pickle_error,
+    refuse_pickle,
+    refuse_rows,
+)
 from evalreport.sources.readers.numpy import read_npy, read_npz
 from evalreport.sources.readers.parquet import read_parquet
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError, UnsafeFileError
-from evalreport.sources.limits import refuse_cell
+from evalreport.sources.readers.limits import refuse_cell
 
 Array = npt.NDArray[Any]
 

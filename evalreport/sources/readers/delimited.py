@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from evalreport.errors import DataError
-from evalreport.sources.limits import MAX_ROWS, Select, choose
 from evalreport.sources.readers.arrow import Array, to_array
 from evalreport.sources.readers.content import Content, broken
+from evalreport.sources.readers.limits import MAX_ROWS, Select, choose
 from evalreport.sources.readers.text import decode, without_mark
 
 SEPARATORS = (",", ";", "\t", "|")

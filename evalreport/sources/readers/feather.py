@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from evalreport.errors import DataError
-from evalreport.sources.limits import Select, choose, refuse_expansion
 from evalreport.sources.readers.arrow import check_schema, to_arrays
 from evalreport.sources.readers.content import Content, broken
+from evalreport.sources.readers.limits import Select, choose, refuse_expansion
 
 FILE = b"ARROW1"
 STREAM = b"\xff\xff\xff\xff"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from evalreport.errors import DataError
-from evalreport.sources.limits import Select, choose, refuse_cell
 from evalreport.sources.readers.arrow import Array, with_gaps
 from evalreport.sources.readers.content import Content
+from evalreport.sources.readers.limits import Select, choose, refuse_cell
 from evalreport.sources.readers.text import decode
 
 Columns = Mapping[str, Sequence[Any]]

@@ -12,9 +12,15 @@ import numpy as np
 from numpy.lib import format as npy
 
 from evalreport.errors import DataError, UnsafeFileError
-from evalreport.sources.limits import Select, allowed_expansion, choose, pickle_error, refuse_expansion
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content, broken
+from evalreport.sources.readers.limits import (
+    Select,
+    allowed_expansion,
+    choose,
+    pickle_error,
+    refuse_expansion,
+)
 
 MAX_HEADER = 10_000
 HEADER_BYTES = MAX_HEADER + 64

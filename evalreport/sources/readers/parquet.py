@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from evalreport.errors import DataError
-from evalreport.sources.limits import MAX_EXPANDED, Select, choose, refuse_expansion, refuse_rows
 from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_arrays
 from evalreport.sources.readers.content import Content, broken
+from evalreport.sources.readers.limits import MAX_EXPANDED, Select, choose, refuse_expansion, refuse_rows
 
 
 def read_parquet(data: bytes, select: Select | None) -> Content:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels, to_labels
-from evalreport.sources.join import check_length
 from evalreport.sources.request import Columns, listed
+from evalreport.sources.shapes.join import check_length
 
 Array = npt.NDArray[Any]
 MAX_CLASSES = 10_000

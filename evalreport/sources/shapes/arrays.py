@@ -17,7 +17,7 @@ from evalreport.errors import DataError, UsageError
 from evalreport.labels import Label
 from evalreport.scores import ScoreKind
 from evalreport.sources.request import Columns, listed
-from evalreport.sources.roles import LABEL_NAMES, PRED, SINGLE, TRUTH
+from evalreport.sources.shapes.roles import LABEL_NAMES, PRED, SINGLE, TRUTH
 from evalreport.sources.tables import ARRAYS, Table
 
 Array = npt.NDArray[Any]

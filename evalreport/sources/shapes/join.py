@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.errors import DataError
 from evalreport.sources.request import Columns, missing_column
-from evalreport.sources.roles import ID
+from evalreport.sources.shapes.roles import ID
 from evalreport.sources.tables import ARRAYS, Table
 
 Array = npt.NDArray[Any]

@@ -6,12 +6,21 @@ from collections.abc import Mapping
 
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, LabelSpace, distinct_labels
-from evalreport.sources.extras import text_column
-from evalreport.sources.join import Rows
-from evalreport.sources.layout import Array, Parts, RawScores, aligned, never_scored, raw_scores, taken, used
 from evalreport.sources.request import Columns
-from evalreport.sources.roles import Part, pred_part, score_part
-from evalreport.sources.spaces import labels_of, single_label
+from evalreport.sources.shapes.extras import text_column
+from evalreport.sources.shapes.join import Rows
+from evalreport.sources.shapes.layout import (
+    Array,
+    Parts,
+    RawScores,
+    aligned,
+    never_scored,
+    raw_scores,
+    taken,
+    used,
+)
+from evalreport.sources.shapes.roles import Part, pred_part, score_part
+from evalreport.sources.shapes.spaces import labels_of, single_label
 
 
 def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.labels import LabelSpace
 from evalreport.scores import NOISE, ScoreKind
-from evalreport.sources.join import Rows
 from evalreport.sources.request import listed
-from evalreport.sources.roles import Part
+from evalreport.sources.shapes.join import Rows
+from evalreport.sources.shapes.roles import Part
 
 Array = npt.NDArray[Any]
 

@@ -11,11 +11,20 @@ import numpy.typing as npt
 
 from evalreport.errors import DataError
 from evalreport.labels import Label, Multilabel, indicators
-from evalreport.sources.join import Rows
-from evalreport.sources.layout import Array, Parts, RawScores, aligned, never_scored, raw_scores, taken, used
 from evalreport.sources.request import Columns
-from evalreport.sources.roles import Part, pred_part, score_part
-from evalreport.sources.spaces import MAX_CLASSES, like
+from evalreport.sources.shapes.join import Rows
+from evalreport.sources.shapes.layout import (
+    Array,
+    Parts,
+    RawScores,
+    aligned,
+    never_scored,
+    raw_scores,
+    taken,
+    used,
+)
+from evalreport.sources.shapes.roles import Part, pred_part, score_part
+from evalreport.sources.shapes.spaces import MAX_CLASSES, like
 
 
 def is_lists(values: Array) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from evalreport.errors import ColumnNotFoundError, UsageError
 from evalreport.scores import ScoreKind
-from evalreport.sources.limits import Select
+from evalreport.sources.readers.limits import Select
 from evalreport.sources.request import Columns, listed, missing_column
 
 TRUTH = (

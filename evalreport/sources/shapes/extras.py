@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.sources.join import Rows, check_length
-from evalreport.sources.layout import not_numbers
 from evalreport.sources.request import Columns, missing_column
-from evalreport.sources.roles import TEXT, WEIGHT
+from evalreport.sources.shapes.join import Rows, check_length
+from evalreport.sources.shapes.layout import not_numbers
+from evalreport.sources.shapes.roles import TEXT, WEIGHT
 
 Array = npt.NDArray[Any]
 
