@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evalreport.errors import DataError, UsageError, nearest
@@ -99,12 +100,12 @@ class Trials:
         found = Counter(trial.state for trial in self.trials)
         return {state: found[state] for state in STATES}
 
-    @property
+    @cached_property
     def completed(self) -> tuple[Trial, ...]:
         """Trials that ran to their end, with non-finite values or without."""
         return tuple(trial for trial in self.trials if trial.state == "complete")
 
-    @property
+    @cached_property
     def contenders(self) -> tuple[Trial, ...]:
         """Completed trials whose values are all finite: the only ones that can be best."""
         return tuple(trial for trial in self.trials if trial.finite)
@@ -187,7 +188,7 @@ class Trials:
             points.append(HistoryPoint(trial.number, trial.state, value, best))
         return tuple(points)
 
-    @property
+    @cached_property
     def params(self) -> tuple[str, ...]:
         """Names of all parameters, in the order of their first appearance."""
         return tuple(dict.fromkeys(name for trial in self.trials for name in trial.params))
@@ -202,13 +203,18 @@ class Trials:
         """
         if name not in self.params:
             raise UsageError(f"the study has no parameter {name!r}", fix=nearest(name, self.params))
-        declared = {space.name: space for space in self.space}
-        return make_column(name, [trial.params for trial in self.trials], declared.get(name))
+        return self.columns[self.params.index(name)]
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every parameter as a column."""
-        return tuple(self.column(name) for name in self.params)
+        """Every parameter as a column over all trials."""
+        return self.columns_over(self.trials)
+
+    def columns_over(self, trials: Sequence[Trial]) -> tuple[Column, ...]:
+        """Return every parameter as a column over some of the trials, as over `contenders`."""
+        declared = {space.name: space for space in self.space}
+        rows = [trial.params for trial in trials]
+        return tuple(make_column(name, rows, declared.get(name)) for name in self.params)
 
     @classmethod
     def from_records(
