@@ -1,0 +1,287 @@
+"""What a threshold is chosen for: a metric, a cost, a net benefit, or a constraint and what comes then."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from evalreport.errors import UsageError, nearest
+from evalreport.facts import BinaryCounts
+from evalreport.facts.counts import Array
+from evalreport.metrics import Metric
+from evalreport.metrics.catalogue import BINARY
+from evalreport.metrics.record import divide
+
+Operator: TypeAlias = Literal[">=", "<="]
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric for metric in BINARY if metric.reads == "counts" and metric.name != "net_benefit"
+}
+"""Binary count metrics; the objective `net_benefit` has an exchange rate of its own: see `Objective`."""
+
+WORDS = {"youden": "youden_j"}
+"""Words of the command line for a metric."""
+MISS = 10.0
+"""What a miss costs in false alarms when `cost` is asked for without a number."""
+EVEN = 0.5
+"""Threshold probability of `net_benefit` when none is given."""
+CLOSE = 1e-12
+"""Values closer than this (relative to 1 or the value) are equal: the same ratio in other digits."""
+
+_CONSTRAINT = re.compile(r"([a-z0-9_]+)\s*(>=|<=|>|<|==|=)\s*(\S+)")
+_STILL = ("prevalence", "no_information_rate")
+_SPECIFIC = ("npv", "lr_negative")
+_PRECISE = ("recall", "fnr", "fn", "tp")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each outcome costs, in any unit; a gain is negative.
+
+    Examples
+    --------
+    >>> str(Costs(fn=10))
+    'fp=1,fn=10,tp=0,tn=0'
+    """
+
+    fp: float = 1.0
+    fn: float = 1.0
+    tp: float = 0.0
+    tn: float = 0.0
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}={getattr(self, name):g}" for name in ("fp", "fn", "tp", "tn"))
+
+    def mean(self, c: BinaryCounts) -> Any:
+        """Return the mean cost of a row."""
+        spent = self.fp * c.fp + self.fn * c.fn + self.tp * c.tp + self.tn * c.tn
+        return divide(spent, c.total)
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A bound that a metric must keep.
+
+    Examples
+    --------
+    >>> str(Constraint("recall", ">=", 0.95))
+    'recall>=0.95'
+    """
+
+    metric: str
+    operator: Operator
+    bound: float
+
+    def __str__(self) -> str:
+        return f"{self.metric}{self.operator}{self.bound:.12g}"
+
+    def margin(self, c: BinaryCounts) -> Any:
+        """Return by how much the bound is kept (negative: missed; NaN: the metric is undefined)."""
+        value = METRICS[self.metric].function(c)
+        return value - self.bound if self.operator == ">=" else self.bound - value
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is sought among thresholds.
+
+    Parameters
+    ----------
+    metric : str
+        What is maximised (or minimised, where lower is better): a binary count metric, ``cost`` (mean
+        cost of a row) or ``net_benefit``.
+    constraint : Constraint, optional
+        Thresholds that break it are not candidates. What is then maximised is `metric`: precision for
+        recall, FNR and FN; specificity for npv and LR−; recall for everything else that holds false
+        alarms down (precision, fpr, specificity, predicted_positive_rate<= …).
+    costs : Costs, optional
+        Of ``cost``. ``cost:10`` is a miss that costs ten false alarms.
+    at : float, optional
+        Of ``net_benefit``: the threshold probability p that sets the exchange rate, one true positive
+        for (1 - p) / p false ones. It stays fixed while the threshold moves: were it to move along (as
+        on the decision curve), flagging all at p = 0 would always win. On calibrated probabilities the
+        best threshold is p itself; how far it is from p tells how far they are off.
+
+    Examples
+    --------
+    >>> Objective.parse("max-f1")
+    Objective(metric='f1', constraint=None, costs=None, at=None)
+    >>> Objective.parse("recall>=0.95").metric
+    'precision'
+    >>> Objective.parse("cost:10").costs
+    Costs(fp=1.0, fn=10.0, tp=0.0, tn=0.0)
+    """
+
+    metric: str
+    constraint: Constraint | None = None
+    costs: Costs | None = None
+    at: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Objective:
+        """Read an objective as it stands on the command line.
+
+        Parameters
+        ----------
+        text : str
+            ``f1``, ``max-f1``, ``youden``, any binary count metric, ``cost:10``,
+            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr<=0.01`` …
+
+        Raises
+        ------
+        UsageError
+            Unknown metric (with the nearest name), one without a better direction, a bound that
+            nothing can keep.
+        """
+        text = text.strip()
+        name, _, rest = text.partition(":")
+        if found := _CONSTRAINT.fullmatch(text):
+            return _constrained(text, *found.groups())
+        if name == "cost":
+            return cls("cost", costs=_costs(text, rest))
+        if name == "net_benefit":
+            return cls("net_benefit", at=_rate(text, rest))
+        name = re.sub(r"^(max|min)-", "", text)
+        name = WORDS.get(name, name)
+        if _known(name).better in ("neither", "one", "zero"):
+            raise UsageError(
+                f"{name} has no better direction, so that no threshold is best for it",
+                where=f"objective {text!r}",
+                fix=f"hold it with a bound, for example {name}<=0.1, or choose another metric",
+            )
+        return cls(name)
+
+    @property
+    def name(self) -> str:
+        """Its key in `evaluation.json` and MLflow: ``f1``, ``cost``, ``recall>=0.95``."""
+        return str(self.constraint) if self.constraint else self.metric
+
+    @property
+    def text(self) -> str:
+        """The objective in full, as `parse` reads it back."""
+        if self.constraint:
+            return str(self.constraint)
+        if self.costs:
+            return f"cost:{self.costs}"
+        return self.metric if self.at is None else f"net_benefit:{self.at:.12g}"
+
+    @property
+    def lower(self) -> bool:
+        """Whether a lower value is better."""
+        return self.metric == "cost" or (self.metric in METRICS and METRICS[self.metric].better == "lower")
+
+    def value(self, c: BinaryCounts) -> Any:
+        """Return the value of the metric at counts; NaN where it is undefined."""
+        if self.costs:
+            return self.costs.mean(c)
+        if self.at is not None:
+            return divide(c.tp - c.fp * (self.at / (1 - self.at)), c.total)
+        return METRICS[self.metric].function(c)
+
+    def score(self, c: BinaryCounts) -> Array:
+        """Return what is maximised; minus infinity where the threshold is no candidate."""
+        value = np.asarray(self.value(c), dtype=np.float64)
+        score = np.where(np.isfinite(value), -value if self.lower else value, -np.inf)
+        if self.constraint:
+            with np.errstate(invalid="ignore"):
+                score[~(self.constraint.margin(c) >= -CLOSE)] = -np.inf
+        return score
+
+    def margin(self, c: BinaryCounts) -> Array:
+        """Return how far the constraint is kept: what an unreachable one gets nearest by."""
+        if self.constraint is None:
+            return np.full(np.shape(c.tp), -np.inf)
+        margin = np.asarray(self.constraint.margin(c), dtype=np.float64)
+        return np.where(np.isfinite(margin), margin, -np.inf)
+
+
+def _known(name: str) -> Metric:
+    if name not in METRICS:
+        raise UsageError(
+            f"there is no objective {name!r}",
+            fix=nearest(name, [*METRICS, "cost", "net_benefit", "max-f1", "youden"]),
+        )
+    if name in _STILL:
+        raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
+    return METRICS[name]
+
+
+def _number(text: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise UsageError(
+            f"{value!r} is not a number", where=f"objective {text!r}", fix="write it as in recall>=0.95"
+        )
+    return number
+
+
+def _constrained(text: str, name: str, operator: str, value: str) -> Objective:
+    metric, bound = _known(WORDS.get(name, name)), _number(text, value)
+    where = f"objective {text!r}"
+    if operator not in (">=", "<="):
+        raise UsageError(
+            f"a bound is written with >= or <=, not {operator}", where=where, fix=f"{name}>={value}"
+        )
+    if (metric.better, operator) in (("higher", "<="), ("lower", ">=")):
+        other = ">=" if operator == "<=" else "<="
+        raise UsageError(
+            f"{name}{operator}{value} asks for the worse", where=where, fix=f"{name}{other}{value}"
+        )
+    if not metric.low <= bound <= metric.high:
+        raise UsageError(
+            f"no threshold has {name} {operator} {value}",
+            where=where,
+            fix=f"{name} lies between {metric.low:g} and {metric.high:g}",
+        )
+    constraint = Constraint(metric.name, ">=" if operator == ">=" else "<=", bound)
+    return Objective(_then(constraint), constraint)
+
+
+def _then(constraint: Constraint) -> str:
+    if constraint.metric in _SPECIFIC:
+        return "specificity"
+    flags_more = constraint.metric == "predicted_positive_rate" and constraint.operator == ">="
+    return "precision" if constraint.metric in _PRECISE or flags_more else "recall"
+
+
+def _costs(text: str, rest: str) -> Costs:
+    if "=" not in rest:
+        return Costs(fn=_number(text, rest) if rest else MISS)
+    given = dict(part.partition("=")[::2] for part in rest.replace(" ", "").split(","))
+    unknown = sorted(set(given) - {"fp", "fn", "tp", "tn"})
+    if unknown:
+        raise UsageError(
+            f"there is no outcome {unknown[0]!r}",
+            where=f"objective {text!r}",
+            fix="outcomes are fp, fn, tp and tn, as in cost:fp=1,fn=10",
+        )
+    return Costs(**{name: _number(text, value) for name, value in given.items()})
+
+
+def _rate(text: str, rest: str) -> float:
+    rate = _number(text, rest) if rest else EVEN
+    if not 0 < rate < 1:
+        raise UsageError(
+            f"{rate:g} is no threshold probability",
+            where=f"objective {text!r}",
+            fix="give one between 0 and 1, as in net_benefit:0.2",
+        )
+    return rate
+
+
+STANDARD: tuple[Objective, ...] = tuple(
+    Objective.parse(text)
+    for text in (
+        *("f1", "f05", "f2", "jaccard", "fowlkes_mallows", "mcc", "cohen_kappa", "accuracy"),
+        *("balanced_accuracy", "youden_j", "g_mean", "markedness", f"cost:{MISS:g}", f"net_benefit:{EVEN:g}"),
+        *("recall>=0.95", "precision>=0.9", "fpr<=0.01", "predicted_positive_rate<=0.02"),
+    )
+)
+"""The objectives whose optima every sweep reports."""
