@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text"),
+    ("errors", "values", "text", "format"),
     ("labels", "scores", "parsing"),
     ("predictions", "trials"),
     ("facts",),

@@ -1,5 +1,120 @@
-"""Parse arguments, call `workflow`, print; nothing else."""
+"""Parse arguments, call `workflow`, print; nothing else.
+
+Only click and the standard library are imported here and in the modules that `--help` loads: the
+import of one numeric library costs more than the whole answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from evalreport import __version__
+from evalreport.cli.console import Console, fail
+from evalreport.errors import EvalreportError, UsageError, nearest
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "log": ("log", "Compute metrics for finished runs and log them, with an HTML report, to MLflow."),
+    "report": ("report", "Write the HTML report of a run or a file; a file touches no server."),
+    "compare": ("compare", "Two or more runs or files side by side, with paired intervals."),
+    "sweep": ("sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
+    "check": ("check", "Data and results against rules; for CI."),
+    "metrics": ("metrics", "List the metrics of a task, or explain one."),
+    "config": ("show_config", "Show the settings in effect and where each comes from."),
+    "completion": ("completion", "Print a shell completion script."),
+}
+"""Command to its module in this package (with an attribute `command`) and its line in the help."""
 
 
-def main() -> None:
-    """Run the command line."""
+class LazyGroup(click.Group):
+    """Loads a command's module when the command is asked for, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order of the documentation."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"evalreport.cli.{COMMANDS[cmd_name][0]}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when there is none of that name."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            raise UsageError(f"no such command: {name}", fix=nearest(name, COMMANDS))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 a check failed, 2 usage, 3 not found, 4 server, 5 data invalid.",
+)
+@click.version_option(__version__, prog_name="evalreport")
+def group() -> None:
+    """How good is it, really? Every classification metric of finished MLflow runs, with intervals."""
+
+
+def _install_globals() -> None:
+    from evalreport.cli.options import global_options
+
+    global_options(group)
+
+
+_install_globals()
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code; the entry point of `evalreport`."""
+    arguments = list(sys.argv[1:] if args is None else args)
+    console = Console.of_arguments(arguments)
+    try:
+        code = group.main(arguments, prog_name="evalreport", standalone_mode=False, obj=console)
+        sys.exit(code if isinstance(code, int) else 0)
+    except EvalreportError as error:
+        sys.exit(fail(console, error))
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        sys.exit(fail(console, _usage(error)))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted; nothing half written is left behind", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        if console.verbosity >= 2:
+            raise
+        sys.exit(fail(console, _internal(error)))
+
+
+def _usage(error: click.ClickException) -> UsageError:
+    message = error.format_message().rstrip(".")
+    ctx = getattr(error, "ctx", None)
+    command = ctx.command_path if ctx else "evalreport"
+    return UsageError(
+        message[:1].lower() + message[1:], where=command, fix=f"{command} --help lists the options"
+    )
+
+
+def _internal(error: Exception) -> EvalreportError:
+    return EvalreportError(
+        f"internal error: {type(error).__name__}: {error}",
+        where="this is a defect of evalreport, not of your data",
+        fix="run again with -vv for the traceback and report it with the command",
+    )

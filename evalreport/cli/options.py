@@ -1,0 +1,308 @@
+"""The options that commands share, in the groups of their help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from evalreport.cli.console import Console
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class SectionOption(click.Option):
+    """An option that knows under which heading the help lists it."""
+
+    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+
+class SectionCommand(click.Command):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, one section after the other."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                sections.setdefault(getattr(param, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def option(section: str, *names: str, **kwargs: Any) -> Callable[[F], F]:
+    """Return a decorator: an option of a section, with its environment variable `EVALREPORT_<OPTION>`."""
+    long = next(name for name in names if name.startswith("--"))
+    variable = "EVALREPORT_" + long.split("/", maxsplit=1)[0].strip("-").replace("-", "_").upper()
+    kwargs.setdefault("envvar", variable)
+    return click.option(*names, cls=SectionOption, section=section, **kwargs)
+
+
+def together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    """Return one decorator for several options, listed in their order."""
+
+    def decorate(function: F) -> F:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return decorate
+
+
+def _globally(name: str, change: Callable[[Console, Any], None]) -> Callable[..., Any]:
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        console = ctx.find_object(Console)
+        if console is not None and value not in (None, False, 0):
+            change(console, value)
+        if name == "tracking_uri" and value:
+            ctx.meta["evalreport.tracking_uri"] = value
+        return value
+
+    return callback
+
+
+def _set(name: str) -> Callable[[Console, Any], None]:
+    return lambda console, value: setattr(console, name, value)
+
+
+def _nothing(console: Console, value: Any) -> None:
+    """Read already: `Console.of_arguments` needs it before the parser runs."""
+
+
+def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    from evalreport.cli.settings import load
+
+    if value is not None or "evalreport.settings" not in ctx.meta:
+        settings = load(value)
+        ctx.meta["evalreport.settings"] = settings
+        console = ctx.find_object(Console)
+        for warning in settings.warnings:
+            if console is not None and warning not in console.warnings:
+                console.warn(warning)
+        if ctx.parent is None:
+            ctx.default_map = {name: settings.defaults(name) for name in _commands()}
+        else:
+            ctx.default_map = settings.defaults(ctx.info_name or "")
+    return value
+
+
+def _commands() -> Sequence[str]:
+    from evalreport.cli import COMMANDS
+
+    return list(COMMANDS)
+
+
+def global_options(command: Any) -> Any:
+    """Add the options that stand before and after a command."""
+    params: list[click.Parameter] = [
+        _global("--config", metavar="FILE", is_eager=True, callback=_load_config, help="Settings file."),
+        _global(
+            "--tracking-uri",
+            metavar="URI",
+            envvar="MLFLOW_TRACKING_URI",
+            callback=_globally("tracking_uri", _nothing),
+            help="MLflow tracking server or store.",
+        ),
+        _global(
+            "--json",
+            is_flag=True,
+            callback=_globally("json", _set("json")),
+            help="One JSON object on stdout.",
+        ),
+        _global(
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            callback=_globally("color", _set("color")),
+            help="Colour on stderr.",
+        ),
+        _global(
+            "-q",
+            "--quiet",
+            count=True,
+            callback=_globally("quiet", _nothing),
+            help="Only errors; -qq nothing.",
+        ),
+        _global(
+            "-v", "--verbose", count=True, callback=_globally("verbose", _nothing), help="More; -vv timings."
+        ),
+    ]
+    command.params.extend(params)
+    return command
+
+
+def _global(*names: str, **kwargs: Any) -> SectionOption:
+    return SectionOption(names, section="Everywhere", expose_value=False, **kwargs)
+
+
+_RUNS = "Select runs"
+selection = together(
+    [
+        option(
+            _RUNS,
+            "--run-id",
+            "run_ids",
+            metavar="ID",
+            multiple=True,
+            help="Run; repeat, or - to read ids from stdin.",
+        ),
+        option(
+            _RUNS, "--experiment", metavar="NAME", help="All finished runs of an experiment (glob allowed)."
+        ),
+        option(_RUNS, "--filter", metavar="EXPR", help="MLflow search expression, with --experiment."),
+        option(
+            _RUNS,
+            "--latest",
+            metavar="[N]",
+            type=click.IntRange(min=1),
+            is_flag=False,
+            flag_value="1",
+            help="Only the newest N (1 when no number is given).",
+        ),
+        option(
+            _RUNS,
+            "--max-runs",
+            metavar="N",
+            type=click.IntRange(min=1),
+            default=100,
+            show_default=True,
+            help="Refuse to start on more runs than this.",
+        ),
+    ]
+)
+
+_DATA = "Describe the data"
+describe = together(
+    [
+        option(_DATA, "--artifact", metavar="GLOB", help="Predictions inside the run."),
+        option(
+            _DATA,
+            "--format",
+            type=click.Choice(["parquet", "csv", "json", "jsonl", "npz", "npy", "arrow"]),
+            help="Format of the predictions, when the name does not tell.",
+        ),
+        option(
+            _DATA,
+            "--task",
+            type=click.Choice(["auto", "binary", "multiclass", "multilabel"]),
+            default="auto",
+            show_default=True,
+            help="What is predicted.",
+        ),
+        option(_DATA, "--truth", metavar="COL", help="True labels."),
+        option(_DATA, "--truth-file", metavar="FILE", help="File with the truth, joined by id, one to one."),
+        option(_DATA, "--pred", metavar="COL", help="Predicted labels."),
+        option(_DATA, "--score", metavar="COL", help="Score of the positive class."),
+        option(_DATA, "--scores", metavar="GLOB", help="Score columns, one per label, such as 'p_*'."),
+        option(
+            _DATA,
+            "--score-kind",
+            type=click.Choice(["probability", "logit", "decision"]),
+            help="What the scores are; needed when they leave [0, 1].",
+        ),
+        option(_DATA, "--text", metavar="COL", help="Answers of a language model, to be parsed."),
+        option(_DATA, "--parse", metavar="HOW", help="auto | exact | json | regex:PATTERN | module:function"),
+        option(_DATA, "--fuzzy", is_flag=True, help="Accept the nearest label of a misspelt answer."),
+        option(_DATA, "--labels", metavar="LIST", help="A,B,… or @FILE (a JSON list, or one a line)."),
+        option(_DATA, "--ordered", is_flag=True, help="The order of --labels means something."),
+        option(_DATA, "--positive", metavar="LABEL", help="Positive class of a binary problem."),
+        option(_DATA, "--id", metavar="COL", help="Ids of the examples."),
+        option(_DATA, "--weight", metavar="COL", help="Weights of the examples."),
+        option(_DATA, "--group", metavar="COL", help="Rows that belong together: intervals by cluster."),
+        option(
+            _DATA, "--slice", "slices", metavar="COL", multiple=True, help="Metrics for each value; repeat."
+        ),
+        option(_DATA, "--example-text", metavar="COL", help="Text that the report may show."),
+        option(
+            _DATA, "--batch-axis", is_flag=True, help="Arrays have a leading batch axis [batch, n, labels]."
+        ),
+        option(_DATA, "--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
+    ]
+)
+
+_EVALUATE = "Evaluate"
+evaluation = together(
+    [
+        option(
+            _EVALUATE,
+            "--threshold",
+            metavar="T",
+            help="0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
+        ),
+        option(
+            _EVALUATE,
+            "--tune-on",
+            metavar="FILE|RUN",
+            help="Other predictions, on which the threshold is chosen.",
+        ),
+        option(
+            _EVALUATE,
+            "--confidence",
+            metavar="P",
+            type=click.FloatRange(0.5, 0.999),
+            default=0.95,
+            show_default=True,
+            help="Level of the intervals.",
+        ),
+        option(
+            _EVALUATE,
+            "--resamples",
+            metavar="N",
+            type=click.IntRange(min=100),
+            default=2000,
+            show_default=True,
+            help="Draws of a resampled interval.",
+        ),
+        option(
+            _EVALUATE,
+            "--seed",
+            metavar="N",
+            type=int,
+            default=0,
+            show_default=True,
+            help="Seed of the draws.",
+        ),
+        option(
+            _EVALUATE,
+            "--metrics",
+            metavar="LIST",
+            help="Only these, comma separated; see `evalreport metrics`.",
+        ),
+    ]
+)
+
+_PAGE = "Report"
+page = together(
+    [
+        option(_PAGE, "--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
+        option(_PAGE, "--unit", metavar="ONE,MANY", help="What a row is, such as tumour,tumours."),
+        option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id."),
+        option(_PAGE, "--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
+    ]
+)
+
+_WRITE = "Write"
+out = option(_WRITE, "--out", metavar="DIR", help="Also write the report and the tables here.")
+force = option(_WRITE, "--force", is_flag=True, help="Replace artifacts that evalreport did not write.")
+dry_run = option(
+    _WRITE, "-n", "--dry-run", is_flag=True, envvar=None, help="Print what would be logged; write nothing."
+)
+prefix = option(
+    _WRITE, "--prefix", metavar="TEXT", default="eval/", show_default=True, help="Prefix of metric names."
+)
+fail_fast = option(_WRITE, "--fail-fast", is_flag=True, help="Stop at the first run that fails.")
+jobs = option(
+    _WRITE,
+    "-j",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Runs in parallel.",
+)
+jsonl = option("Everywhere", "--jsonl", is_flag=True, envvar=None, help="One JSON object per run and line.")

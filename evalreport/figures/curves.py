@@ -1,0 +1,156 @@
+"""ROC, precision-recall, reliability, coverage and threshold curves of one or several evaluations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalreport.curves import Band, Curve, Reliability
+from evalreport.errors import UsageError
+from evalreport.evaluation.model import Evaluation
+from evalreport.figures.canvas import BLUE, GREY, LINES, ORANGE, drawn, new_figure, unit_square
+from evalreport.values import Estimate, Undefined
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLORS = (BLUE, ORANGE, GREY, "#4a8fcf", "#71200a")
+
+
+@drawn
+def roc_curve(*evaluations: Evaluation) -> Figure:
+    """Draw true against false positive rates, each run with its AUC; one run with its band."""
+    figure, axes = new_figure()
+    for place, ev in enumerate(evaluations):
+        line(axes, part(ev, "roc"), f"{_name(ev)}AUC {_range(ev, 'roc_auc')}", place)
+    if len(evaluations) == 1:
+        band(axes, getattr(evaluations[0].curves, "roc_band", None))
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="dotted")
+    axes.text(0.62, 0.56, "no skill", color=GREY, fontsize=9)
+    unit_square(axes, "false positive rate (1 − specificity)", "true positive rate (recall)")
+    axes.set_title("ROC curve")
+    axes.legend(loc="lower right", fontsize=9)
+    return figure
+
+
+@drawn
+def pr_curve(*evaluations: Evaluation) -> Figure:
+    """Draw precision against recall, each run with its average precision."""
+    figure, axes = new_figure()
+    for place, ev in enumerate(evaluations):
+        metric = "average_precision" if ev.task == "binary" else "average_precision_micro"
+        line(axes, part(ev, "pr"), f"{_name(ev)}AP {_range(ev, metric)}", place)
+        if (level := ev.no_skill.get(metric)) is not None and place == 0:
+            axes.axhline(level, color=GREY, linewidth=0.8, linestyle="dotted")
+            axes.text(1.0, level, f"prevalence {level:.2g}", color=GREY, fontsize=9, ha="right", va="bottom")
+    if len(evaluations) == 1:
+        band(axes, getattr(evaluations[0].curves, "pr_band", None))
+    unit_square(axes, "recall", "precision")
+    axes.set_title("Precision-recall curve")
+    axes.legend(loc="lower left", fontsize=9)
+    return figure
+
+
+@drawn
+def reliability(*evaluations: Evaluation) -> Figure:
+    """Draw observed shares against mean scores with Wilson limits."""
+    figure, axes = new_figure()
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="dotted")
+    for place, ev in enumerate(evaluations):
+        bins = part(ev, "reliability")
+        if not isinstance(bins, Reliability):
+            continue
+        down = [o - low for o, low in zip(bins.observed, bins.low, strict=True)]
+        up = [high - o for o, high in zip(bins.observed, bins.high, strict=True)]
+        axes.errorbar(
+            bins.score, bins.observed, [down, up], fmt="o", markersize=4, linewidth=1, color=COLORS[place % 5]
+        )
+    unit_square(axes, "mean predicted probability", "observed share")
+    axes.set_title("Reliability")
+    return figure
+
+
+@drawn
+def coverage(ev: Evaluation) -> Figure:
+    """Draw accuracy against the share of rows answered, most confident first (multiclass)."""
+    figure, axes = new_figure()
+    line(axes, part(ev, "coverage"), "", 0)
+    unit_square(axes, "share answered", "accuracy among the answered")
+    axes.set_title("Accuracy against coverage")
+    return figure
+
+
+@drawn
+def thresholds(ev: Evaluation) -> Figure:
+    """Draw precision, recall and F1 at every threshold (binary)."""
+    from evalreport.metrics.binary_counts import f1, precision, recall
+
+    if ev.sweep is None:
+        raise UsageError("there is no threshold to move", fix="log scores of a binary problem")
+    figure, axes = new_figure()
+    for place, (name, function) in enumerate((("precision", precision), ("recall", recall), ("F1", f1))):
+        style: Any = LINES[place]
+        axes.plot(
+            ev.sweep.thresholds, function(ev.sweep.counts), color=COLORS[place], linestyle=style, label=name
+        )
+    if ev.threshold is not None and isinstance(ev.threshold.value, float):
+        axes.axvline(ev.threshold.value, color=GREY, linewidth=0.8, linestyle="dotted")
+    axes.set(xlabel="threshold", ylim=(-0.01, 1.02), title="Every threshold")
+    axes.legend(fontsize=9)
+    return figure
+
+
+def part(ev: Evaluation, name: str) -> Any:
+    """Return a series of an evaluation.
+
+    Raises
+    ------
+    UsageError
+        The evaluation has none, with the reason.
+    """
+    series = ev.curves if isinstance(ev.curves, Undefined) else getattr(ev.curves, name, None)
+    if series is None or isinstance(series, Undefined):
+        reason = f"{ev.task} problems have none" if series is None else series.reason
+        raise UsageError(f"there is no {name} curve: {reason}", fix="log one score per label")
+    return series
+
+
+def line(axes: Axes, curve: Curve, label: str, place: int) -> None:
+    """Draw one run's line, told apart by style as well as colour."""
+    style: Any = LINES[place % len(LINES)]
+    axes.plot(
+        curve.x,
+        curve.y,
+        color=COLORS[place % len(COLORS)],
+        linestyle=style,
+        linewidth=1.8,
+        drawstyle="steps-pre" if curve.steps else "default",
+        label=label or None,
+    )
+
+
+def band(axes: Axes, limits: Band | None) -> None:
+    """Shade pointwise limits."""
+    if isinstance(limits, Band):
+        axes.fill_between(
+            limits.x,
+            limits.low,
+            limits.high,
+            step="pre" if limits.steps else None,
+            color=BLUE,
+            alpha=0.15,
+            lw=0,
+        )
+
+
+def _name(ev: Evaluation) -> str:
+    name = ev.provenance.run_name or ev.provenance.title
+    return f"{name[:30]}: " if name else ""
+
+
+def _range(ev: Evaluation, metric: str) -> str:
+    result = ev.metrics.get(metric)
+    if not isinstance(result, Estimate):
+        return "undefined"
+    interval = "" if result.low is None else f" ({result.low:.2f} to {result.high:.2f})"
+    return f"{result.value:.2f}{interval}"

@@ -1,0 +1,197 @@
+"""Numbers as people read them. Rounding never lies at the ends: 99.96 % is not 100 %, 0.4 % is not 0 %.
+
+The page's script holds the same rules (`fmt` in `templates/script.js`); a test compares the two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal, TypeAlias
+
+from evalreport.values import Estimate, Result
+
+Style: TypeAlias = Literal["percent", "ratio", "number"]
+"""``percent``: a share of rows; ``ratio``: a score between ends; ``number``: without ends (slope, loss)."""
+
+MINUS = "−"
+FINE = 2000
+"""Rows above which a percentage shows a decimal."""
+MOST = 4
+"""Decimals that a ratio shows at most."""
+
+
+def fixed(value: float, digits: int) -> str:
+    """Return a number with a fixed count of decimals: half away from zero, comma, real minus, no "−0".
+
+    Examples
+    --------
+    >>> fixed(1234.5, 0), fixed(-0.125, 2), fixed(-0.001, 2)
+    ('1,235', '−0.13', '0.00')
+    """
+    rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    text = f"{abs(rounded):,}"
+    return MINUS + text if rounded < 0 else text
+
+
+def count(value: float) -> str:
+    """Return a count; a weighted one keeps one decimal.
+
+    Examples
+    --------
+    >>> count(4825.0), count(12.25)
+    ('4,825', '12.3')
+    """
+    return fixed(value, 0 if float(value).is_integer() else 1)
+
+
+def percent(share: float, n: float | None = None) -> str:
+    """Return a share as a percentage: whole, with a decimal above 2,000 rows.
+
+    Examples
+    --------
+    >>> percent(0.717), percent(0.717, 3080), percent(0.9996), percent(1.0), percent(0.004), percent(1e-9)
+    ('72%', '71.7%', '99.96%', '100%', '0.4%', '<0.01%')
+    """
+    fine = 1 if n is not None and n > FINE and share not in (0, 1) else 0
+    return _between(share * 100, 100.0, fine, 2) + "%"
+
+
+def ratio(value: float) -> str:
+    """Return a score of range 0 to 1 (or -1 to 1) with two decimals, more where two would show an end.
+
+    Examples
+    --------
+    >>> ratio(0.905), ratio(0.9996), ratio(-0.3), ratio(1.0), ratio(0.004), ratio(0.0)
+    ('0.91', '0.9996', '−0.30', '1.00', '0.004', '0.00')
+    """
+    return _between(value, 1.0, 2, MOST)
+
+
+def number(value: float) -> str:
+    """Return a number without ends: two decimals from 0.1 to 100, else three digits.
+
+    Examples
+    --------
+    >>> number(1.116), number(0.0312), number(812.4), number(-2.0), number(float("inf"))
+    ('1.12', '0.0312', '812', '−2.00', '∞')
+    """
+    if not math.isfinite(value):
+        return "∞" if value > 0 else MINUS + "∞"
+    size = abs(value)
+    if size == 0 or 0.1 <= size < 100:
+        return fixed(value, 2)
+    if size >= 100:
+        return fixed(value, 0)
+    if size < 1e-6:
+        return f"{value:.1e}".replace("-", MINUS)
+    return fixed(value, 2 - math.floor(math.log10(size)))
+
+
+def signed(value: float, style: Style = "ratio", n: float | None = None) -> str:
+    """Return a difference with its sign.
+
+    Examples
+    --------
+    >>> signed(0.038), signed(-0.01), signed(0.0), signed(0.038, "percent")
+    ('+0.04', '−0.01', '0.00', '+4 points')
+    """
+    if style == "percent":
+        text = _between(value * 100, 100.0, 1 if n is not None and n > FINE else 0, 2) + " points"
+    else:
+        text = show(value, style, n)
+    return "+" + text if value > 0 else text
+
+
+def show(value: float, style: Style, n: float | None = None) -> str:
+    """Return a number in the named style.
+
+    Examples
+    --------
+    >>> show(0.5, "percent"), show(0.5, "ratio")
+    ('50%', '0.50')
+    """
+    match style:
+        case "percent":
+            return percent(value, n)
+        case "ratio":
+            return ratio(value)
+        case "number":
+            return number(value)
+
+
+def interval(result: Result, style: Style) -> str:
+    """Return "a to b", with as many decimals as it takes to tell the ends apart; "–" where there is none.
+
+    Examples
+    --------
+    >>> interval(Estimate(0.9, n=50, low=0.81, high=0.95), "percent")
+    '81% to 95%'
+    >>> interval(Estimate(0.9803, n=1e6, low=0.9801, high=0.9804), "ratio")
+    '0.9801 to 0.9804'
+    """
+    if not isinstance(result, Estimate) or result.low is None or result.high is None:
+        return "–"
+    low, high = (show(end, style, result.n) for end in (result.low, result.high))
+    if low == high and result.low != result.high:
+        low, high = _apart(result.low, result.high, style)
+    return f"{low} to {high}"
+
+
+def _apart(low: float, high: float, style: Style) -> tuple[str, str]:
+    scale, unit, start = (100.0, "%", 1) if style == "percent" else (1.0, "", 3)
+    for digits in range(start, start + 4):
+        ends = fixed(low * scale, digits), fixed(high * scale, digits)
+        if ends[0] != ends[1]:
+            break
+    return ends[0] + unit, ends[1] + unit
+
+
+def _between(value: float, end: float, digits: int, most: int) -> str:
+    """Decimals until a value that is not 0 or `end` does not look like it."""
+    if value in (0, end, -end):
+        return fixed(value, digits)
+    ends = (0.0, end, -end)
+    for places in range(digits, most + 1):
+        if float(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) not in ends:
+            return fixed(value, places)
+    step = 10.0**-most
+    if abs(value) < end / 2:
+        return f"<{fixed(step, most)}" if value > 0 else f">{fixed(-step, most)}"
+    return f">{fixed(end - step, most)}" if value > 0 else f"<{fixed(step - end, most)}"
+
+
+def plural(n: float, unit: tuple[str, str]) -> str:
+    """Return the word for one or for several.
+
+    Examples
+    --------
+    >>> plural(1, ("case", "cases")), plural(0, ("case", "cases"))
+    ('case', 'cases')
+    """
+    return unit[0] if n == 1 else unit[1]
+
+
+FORMATS: dict[str, Callable[[float, float | None], str]] = {
+    "count": lambda value, _: count(value),
+    "percent": percent,
+    "ratio": lambda value, _: ratio(value),
+    "number": lambda value, _: number(value),
+}
+"""What a field of a sentence may be shown as: ``{tp:count}``."""
+
+
+def of_how_many(share: float) -> tuple[int, int] | None:
+    """Return the share as "k in 10" (or in 100, in 1,000) with k neither 0 nor all; None beyond that.
+
+    Examples
+    --------
+    >>> of_how_many(0.72), of_how_many(0.97), of_how_many(0.9999)
+    ((7, 10), (97, 100), None)
+    """
+    for size in (10, 100, 1000):
+        k = int(Decimal(share * size).quantize(Decimal(1), ROUND_HALF_UP))
+        if 0 < k < size:
+            return k, size
+    return None

@@ -1,0 +1,64 @@
+"""`make demo`: train, log, then `evalreport log` on every run, in an SQLite store of its own.
+
+Everything goes into one folder (`demo-output/`, or the first argument), which is made anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+OPTIONS = {
+    "banking77": ["--example-text", "text", "--unit", "message,messages"],
+    "language model": [
+        "--truth",
+        "label",
+        "--text",
+        "generation",
+        "--example-text",
+        "text",
+        "--unit",
+        "message,messages",
+    ],
+    "sms-spam": ["--positive", "spam", "--unit", "message,messages"],
+    "machine-failure": ["--positive", "1", "--slice", "product_type", "--unit", "machine,machines"],
+    "emotions": ["--unit", "comment,comments"],
+}
+"""What a person would add to `evalreport log` for each experiment."""
+
+
+def main() -> None:
+    """Run the whole way and say where everything lies."""
+    output = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output").resolve()
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    store = f"sqlite:///{output / 'mlflow.db'}"
+    os.environ["MLFLOW_TRACKING_URI"] = store
+    os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    import mlflow
+
+    mlflow.set_tracking_uri(store)
+    for name in ("banking77", "sms-spam", "machine-failure", "emotions"):
+        mlflow.create_experiment(name, artifact_location=(output / "artifacts" / name).as_uri())
+    sys.path.insert(0, str(Path(__file__).parent))
+    import train
+
+    print("training and logging runs, as any project would …", flush=True)
+    for group, run_ids in train.main().items():
+        print(f"\n== {group}: evalreport log", *OPTIONS[group], flush=True)
+        selection = [part for run_id in run_ids for part in ("--run-id", run_id)]
+        command = [sys.executable, "-m", "evalreport", "log", *selection, *OPTIONS[group]]
+        command += ["--out", str(output / "reports" / group.replace(" ", "-"))]
+        subprocess.run(command, check=True)
+    print("\nThe reports, as files:")
+    for page in sorted(output.glob("reports/**/*.html")):
+        print(f"  {page}")
+    print("\nCompare the runs in MLflow:")
+    print(f"  mlflow ui --backend-store-uri {store}")
+
+
+if __name__ == "__main__":
+    main()
