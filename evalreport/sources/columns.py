@@ -16,6 +16,7 @@ from evalreport.errors import ColumnNotFoundError, EvalreportError
 from evalreport.labels import Binary, LabelSpace
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
+from evalreport.sources.readers.limits import too_little_memory
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.extras import extras, texts_of
@@ -149,6 +150,8 @@ def _in(source: str) -> Iterator[None]:
         yield
     except EvalreportError as error:
         raise error.located(source) from error
+    except MemoryError as error:
+        raise too_little_memory().located(source) from error
 
 
 def _completed(request: Columns, more: Columns) -> Columns:

@@ -25,6 +25,7 @@ from evalreport.sources.readers.limits import (
     pickle_error,
     refuse_pickle,
     refuse_rows,
+    too_little_memory,
 )
 from evalreport.sources.readers.numpy import read_npy, read_npz
 from evalreport.sources.readers.parquet import read_parquet
@@ -155,6 +156,8 @@ def read_table(
         n = _count(content)
     except EvalreportError as error:
         raise error.located(shown) from error
+    except MemoryError as error:
+        raise too_little_memory().located(shown) from error
     for array in content.columns.values():
         array.flags.writeable = False
     return Table(content.columns, n, shown, digest, reader.name, content.names)

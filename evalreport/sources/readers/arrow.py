@@ -126,6 +126,8 @@ def with_gaps(values: Array, gaps: npt.NDArray[np.bool_]) -> Array:
     >>> with_gaps(np.array([1, 0]), np.array([False, True]))
     array([ 1., nan])
     """
+    if not gaps.any():
+        return values
     if values.dtype.kind == "f":
         wide = values.copy()
         wide[gaps] = np.nan

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array
+from evalreport.sources.readers.limits import too_little_memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,7 @@ def broken(kind: str, *library_errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise DataError(
-            "the file needs more memory than there is", fix="evaluate a sample, or name fewer columns"
-        ) from error
+        raise too_little_memory() from error
     except expected as error:
         reason = " ".join(str(error).split()).removesuffix(".")[:160] or type(error).__name__
         raise DataError(

@@ -30,7 +30,8 @@ def read_feather(data: bytes, select: Select | None) -> Content:
         raise DataError("the file is Feather version 1", fix="write it again as Feather version 2 or Parquet")
     with broken("Arrow", pa.ArrowException):
         schema = _open(data).schema
-    chosen = choose(schema.names, select)
+        names = tuple(schema.names)
+    chosen = choose(names, select)
     check_schema(schema, chosen)
     with broken("Arrow", pa.ArrowException):
         wanted = [schema.get_field_index(name) for name in chosen]
@@ -38,7 +39,7 @@ def read_feather(data: bytes, select: Select | None) -> Content:
         table = pa.Table.from_batches(_bounded(reader, len(data)), reader.schema)
         table.validate(full=True)
         columns = to_arrays(table.select(list(chosen)))
-    return Content(tuple(schema.names), columns)
+    return Content(names, columns)
 
 
 def _open(data: bytes, options: Any = None) -> Any:

@@ -32,7 +32,14 @@ MAX_CELL = 1024**2
 Select: TypeAlias = Callable[[Sequence[str]], Collection[str]]
 """From the names of all columns to those that are wanted."""
 
+CHUNK = 4 * 1024**2
+"""Bytes read at once."""
 GZIP = b"\x1f\x8b"
+
+
+def too_little_memory() -> DataError:
+    """Return the error of data that do not fit into memory."""
+    return DataError("the data need more memory than there is", fix="evaluate a sample or fewer columns")
 
 
 def load(source: Path | BinaryIO) -> bytes:
@@ -46,7 +53,7 @@ def load(source: Path | BinaryIO) -> bytes:
         Empty, unreadable, or larger than 2 GB.
     """
     if not isinstance(source, Path):
-        return _bounded(source)
+        return _whole(_bounded(source, MAX_FILE))
     try:
         status = source.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -56,7 +63,7 @@ def load(source: Path | BinaryIO) -> bytes:
         if status.st_size > MAX_FILE:
             raise _too_large()
         with source.open("rb") as stream:
-            return _bounded(stream)
+            return _whole(stream.read(status.st_size) + _bounded(stream, MAX_FILE - status.st_size))
     except FileNotFoundError as error:
         raise FileMissingError(f"there is no file {source.name}", fix=_siblings(source)) from error
     except OSError as error:
@@ -66,8 +73,16 @@ def load(source: Path | BinaryIO) -> bytes:
         ) from error
 
 
-def _bounded(stream: BinaryIO) -> bytes:
-    data = stream.read(MAX_FILE + 1)
+def _bounded(stream: BinaryIO | gzip.GzipFile, limit: int) -> bytes:
+    """Return what a stream holds up to one byte over the limit, without allocating the limit at once."""
+    parts, left = [], limit + 1
+    while left > 0 and (part := stream.read(min(left, CHUNK))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _whole(data: bytes) -> bytes:
     if len(data) > MAX_FILE:
         raise _too_large()
     if not data:
@@ -129,7 +144,7 @@ def gunzip(data: bytes) -> bytes:
     limit = allowed_expansion(len(data))
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            expanded = stream.read(limit + 1)
+            expanded = _bounded(stream, limit)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError("the gzip data are cut off or broken", fix="copy the file again") from error
     refuse_expansion(len(expanded), len(data))

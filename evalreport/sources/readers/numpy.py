@@ -67,12 +67,12 @@ def read_npz(data: bytes, select: Select | None) -> Content:
     names = [entry.filename.removesuffix(".npy") for entry in entries]
     chosen = set(choose(names, select))
     columns: dict[str, Array] = {}
-    used = 0
+    left = allowed_expansion(len(data))
     for name, entry in zip(names, entries, strict=True):
+        raw = _entry(archive, entry, name, left if name in chosen else 0)
+        left -= len(raw)
+        refuse_expansion(allowed_expansion(len(data)) - left, len(data))
         if name in chosen:
-            raw = _entry(archive, entry, name, allowed_expansion(len(data)) - used)
-            used += len(raw)
-            refuse_expansion(used, len(data))
             columns[name] = _array(raw, name)
     return Content(tuple(names), columns)
 
@@ -86,14 +86,17 @@ def _not_an_array(name: str) -> UnsafeFileError:
 
 
 def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: int) -> bytes:
-    """Return the bytes of one array; the directory may lie, so they are bounded again while reading."""
+    """Return the bytes of one array, of those that are not wanted only the header, which is judged too.
+
+    The directory of the archive may lie, so the bytes are bounded again while they are read.
+    """
     with (
         broken("NPZ", zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError),
         archive.open(entry) as stream,
     ):
         head = stream.read(HEADER_BYTES)
         _check_header(head, entry.file_size, name)
-        return head + stream.read(max(left - len(head), 0) + 1)
+        return head + stream.read(max(left - len(head), 0) + 1) if left else b""
 
 
 def _array(raw: bytes, name: str) -> Array:

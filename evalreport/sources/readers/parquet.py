@@ -25,7 +25,8 @@ def read_parquet(data: bytes, select: Select | None) -> Content:
 
     with broken("Parquet", pa.ArrowException):
         schema = pq.read_schema(pa.BufferReader(data))
-    chosen = choose(schema.names, select)
+        names = tuple(schema.names)
+    chosen = choose(names, select)
     check_schema(schema, chosen)
     texts = [name for name in chosen if is_text(schema.field(name).type)]
     with broken("Parquet", pa.ArrowException):
@@ -34,7 +35,7 @@ def read_parquet(data: bytes, select: Select | None) -> Content:
         table = file.read(columns=list(chosen), use_pandas_metadata=False)
         # A name with a dot also selects what it is a prefix of.
         columns: dict[str, Array] = dict(to_arrays(table.select(list(chosen))))
-    return Content(tuple(schema.names), columns)
+    return Content(names, columns)
 
 
 def _check_size(metadata: Any, chosen: set[str], packed: int) -> None:

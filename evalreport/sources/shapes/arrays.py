@@ -65,7 +65,8 @@ def as_columns(table: Table, request: Columns, side: Side = "predictions") -> tu
             columns[part] = _uncoded(columns[part], labels, part)
     n = max(map(len, columns.values()), default=0)
     request = replace(request, labels=request.labels or labels)
-    return replace(table, columns=columns, n=n, names=tuple(columns)), _starred(request, columns)
+    names = (*columns, *(name for name in table.names if name not in table.columns))
+    return replace(table, columns=columns, n=n, names=names), _starred(request, columns)
 
 
 def _named(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns:
