@@ -14,7 +14,7 @@ from evalreport.errors import DataError, EvalreportError, FileMissingError, NotF
 from evalreport.sweep.optuna_library import quiet_optuna
 from evalreport.text import redact
 from evalreport.trials import Objective, Space, State, Trial, Trials
-from evalreport.trials.values import plain
+from evalreport.trials.values import joined, plain
 
 _SQLITE_URL = re.compile(r"sqlite(?:\+\w+)?:///(?P<path>[^?]*)")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -67,7 +67,9 @@ def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Tr
     if not frozen:
         raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")
     trials = tuple(_trial(trial) for trial in frozen)
-    return Trials(objectives, trials, f"Optuna study in {path.name}", name, _spaces(frozen))
+    drawn = dict.fromkeys(pair for trial in frozen for pair in trial.distributions.items())
+    spaces = joined(_space(*pair) for pair in drawn)
+    return Trials(objectives, trials, f"Optuna study in {path.name}", name, spaces)
 
 
 def _file(storage: str) -> Path:
@@ -195,22 +197,7 @@ def _trial(frozen: Any) -> Trial:
     )
 
 
-def _spaces(frozen: list[Any]) -> tuple[Space, ...]:
-    """What the trials declared of each parameter, joined where it changed between them."""
-    found: dict[str, Space] = {}
-    seen: set[tuple[str, str]] = set()
-    for trial in frozen:
-        for name, distribution in trial.distributions.items():
-            if (key := (name, repr(distribution))) in seen:
-                continue
-            seen.add(key)
-            space = space_of(name, distribution)
-            found[name] = found[name] | space if name in found else space
-    return tuple(found.values())
-
-
-def space_of(name: str, distribution: Any) -> Space:
-    """Return an Optuna distribution as a `Space`."""
+def _space(name: str, distribution: Any) -> Space:
     if hasattr(distribution, "choices"):
         return Space(name, choices=tuple(plain(choice) for choice in distribution.choices))
     return Space(name, float(distribution.low), float(distribution.high), bool(distribution.log))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
@@ -173,6 +173,20 @@ class Space:
         added = tuple(choice for choice in other.choices if str(choice) not in seen)
         log = self.log and other.log
         return Space(self.name, min(lows, default=None), max(highs, default=None), log, self.choices + added)
+
+
+def joined(spaces: Iterable[Space]) -> tuple[Space, ...]:
+    """Return one space per parameter, holding all that different trials declared of it.
+
+    Examples
+    --------
+    >>> joined([Space("C", 0.0, 1.0), Space("C", 0.5, 2.0)])
+    (Space(name='C', low=0.0, high=2.0, log=False, choices=()),)
+    """
+    found: dict[str, Space] = {}
+    for space in dict.fromkeys(spaces):
+        found[space.name] = found[space.name] | space if space.name in found else space
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
