@@ -54,10 +54,11 @@ class MlflowServer:
         command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
         command += ["--workers", "1", "--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
         command += ["--artifacts-destination", str(folder / "artifacts")]
+        environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
         log = folder / "server.log"
         with log.open("wb") as stream:
             process = subprocess.Popen(
-                command, stdout=stream, stderr=stream, cwd=folder, start_new_session=True
+                command, stdout=stream, stderr=stream, cwd=folder, env=environment, start_new_session=True
             )
             try:
                 wait_until_healthy(port, process, log)
@@ -70,7 +71,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     """End a process and what it started."""
     os.killpg(process.pid, signal.SIGTERM)
     try:
-        process.wait(10)
+        process.wait(2)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait(10)

@@ -1,0 +1,208 @@
+"""Files of a run: listed to the bottom, and downloaded into a folder of ours that nobody else reads.
+
+Names, paths and addresses come from a server that anybody may have written to; each is judged before
+it is used.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import methodcaller
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from evalreport.errors import ArtifactNotFoundError, DataError, NotFoundError, UnsafeFileError
+from evalreport.sources.mlflow_client import Store, is_loopback
+from evalreport.sources.readers.limits import MAX_FILE
+from evalreport.sources.runs import RunInfo
+from evalreport.text import printable, shown
+
+MAX_ARTIFACTS = 10_000
+MAX_DEPTH = 20
+LONGEST_NAME = 255
+CLOUDS = ("s3", "r2", "gs", "wasbs", "abfss", "dbfs", "hdfs", "viewfs", "sftp")
+"""Schemes of artifact stores that MLflow reaches with the user's own credentials."""
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\#?]|%(?:2e|2f|5c|00|25)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file of a run: its path inside the run, and its size in bytes where the store tells it."""
+
+    path: str
+    size: int | None = None
+
+
+def is_safe(path: str) -> bool:
+    """Tell whether an artifact path stays inside its run however it is read.
+
+    Examples
+    --------
+    >>> is_safe("tables/predictions.parquet"), is_safe("../x"), is_safe("a%2e%2e/x"), is_safe("C:/x")
+    (True, False, False, False)
+    """
+    parts = path.split("/")
+    return not (
+        _UNSAFE.search(path)
+        or any(part in {"", ".", ".."} or len(part) > LONGEST_NAME for part in parts)
+        or re.match(r"[A-Za-z]:", path)
+    )
+
+
+def list_artifacts(
+    store: Store, run: RunInfo, folder: str = "", *, skip: tuple[str, ...] = ()
+) -> list[Artifact]:
+    """Return all files of a run, or of a folder in it, in the order of their paths.
+
+    Names that could lead out of the run are left out, as if they were not there.
+
+    Parameters
+    ----------
+    store : Store
+    run : RunInfo
+    folder : str
+    skip : tuple of str
+        Folders that are not entered.
+
+    Raises
+    ------
+    UnsafeFileError
+        The artifact store is at a place where we do not go.
+    ServerError
+    DataError
+        Over 10,000 files.
+    """
+    check_root(store, run)
+    found: list[Artifact] = []
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        entries = store.ask(methodcaller("list_artifacts", run.run_id, here or None), run.shown)
+        for entry in entries:
+            inside = str(PurePosixPath(entry.path).parent) == (here or ".")
+            if not (inside and is_safe(entry.path)) or entry.path in skip:
+                continue
+            if entry.is_dir and entry.path.count("/") < MAX_DEPTH:
+                waiting.append(entry.path)
+            elif not entry.is_dir:
+                found.append(Artifact(entry.path, entry.file_size))
+        if len(found) + len(waiting) > MAX_ARTIFACTS:
+            raise DataError(
+                f"the run has over {MAX_ARTIFACTS:,} artifacts",
+                where=run.shown,
+                fix="name one with --artifact",
+            )
+    return sorted(found, key=lambda artifact: artifact.path)
+
+
+@contextmanager
+def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]:
+    """Yield a copy of an artifact, in a folder that is removed afterwards.
+
+    Raises
+    ------
+    ArtifactNotFoundError
+        No such artifact.
+    UnsafeFileError
+        A path that leads elsewhere, a link, or an artifact store where we do not go.
+    DataError
+        Larger than 2 GB.
+    ServerError
+    """
+    where = f"{run.shown}, artifact {printable(artifact.path)}"
+    if not is_safe(artifact.path):
+        raise UnsafeFileError("the artifact's name could lead out of its run", where=where)
+    if (artifact.size or 0) > MAX_FILE:
+        raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
+    root = check_root(store, run)
+    if root is not None:
+        refuse_links(root, artifact.path, where)
+    with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
+        yield _download(store, run, artifact.path, Path(folder), where)
+
+
+def _download(store: Store, run: RunInfo, path: str, folder: Path, where: str) -> Path:
+    try:
+        place = Path(store.ask(methodcaller("download_artifacts", run.run_id, path, str(folder)), where))
+    except NotFoundError as error:
+        raise ArtifactNotFoundError(
+            f"there is no artifact {printable(path)}", where=run.shown, fix="look at the run's artifacts"
+        ) from error
+    status = place.lstat()
+    inside = place.resolve().is_relative_to(folder.resolve())
+    if not inside or not stat.S_ISREG(status.st_mode):
+        raise UnsafeFileError("the artifact is not a plain file of the run", where=where)
+    if status.st_size > MAX_FILE:
+        raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
+    return place
+
+
+def check_root(store: Store, run: RunInfo) -> Path | None:
+    """Return the folder of a run's artifacts when it is on this machine, None when it is elsewhere.
+
+    Only the tracking server itself, cloud stores, and local folders of local stores are gone to: what
+    address stands in a run is up to whoever made the run.
+
+    Raises
+    ------
+    UnsafeFileError
+    """
+    uri = run.artifact_uri
+    scheme, separator, _ = uri.partition(":")
+    if not separator or scheme == "file" or len(scheme) == 1:
+        return _local_root(store, run)
+    parts = urlsplit(uri)
+    strange = "#" in uri or ".." in parts.path.split("/")
+    if scheme in CLOUDS and not strange:
+        return None
+    own_host = parts.hostname == store.host or not parts.hostname
+    if scheme == "mlflow-artifacts" and own_host and not strange:
+        return None
+    if scheme in {"http", "https"} and parts.hostname and own_host and not strange:
+        return None
+    raise UnsafeFileError(
+        f"the run's artifacts are at {shown(uri)}, where evalreport does not go",
+        where=run.shown,
+        fix="only the tracking server, cloud storage and local folders are read; pass the file itself",
+    )
+
+
+def _local_root(store: Store, run: RunInfo) -> Path:
+    if not store.local:
+        raise UnsafeFileError(
+            "the server names a folder of this machine as the run's artifacts",
+            where=run.shown,
+            fix="start the server with --artifacts-destination, or pass the file itself",
+        )
+    uri = run.artifact_uri
+    parts = urlsplit(uri)
+    if uri.startswith("file:") and parts.netloc and not is_loopback(parts.netloc):
+        raise UnsafeFileError(f"the run's artifacts are at {shown(uri)}", where=run.shown)
+    return Path(url2pathname(parts.path) if uri.startswith("file:") else uri)
+
+
+def refuse_links(root: Path, path: str, where: str) -> None:
+    """Refuse an artifact that is a link, or lies behind one: it may be any file of this machine.
+
+    Raises
+    ------
+    UnsafeFileError
+    """
+    place = root
+    for part in path.split("/"):
+        place /= part
+        try:
+            status = place.lstat()
+        except OSError:
+            return  # it is not there, which MLflow says better
+        linked = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
+        if stat.S_ISLNK(status.st_mode) or linked:
+            raise UnsafeFileError(
+                "the artifact is a link, which is not followed", where=where, fix="log the file itself"
+            )

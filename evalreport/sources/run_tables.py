@@ -1,0 +1,326 @@
+"""Predictions of a run: looked for in a fixed order, taken only where there is no doubt, and always said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from evalreport.errors import (
+    ArtifactNotFoundError,
+    ColumnNotFoundError,
+    EvalreportError,
+    FileMissingError,
+    UnsafeFileError,
+    UsageError,
+)
+from evalreport.report.names import is_ours
+from evalreport.sources.artifacts import Artifact, downloaded, list_artifacts
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.request import Columns, listed
+from evalreport.sources.runs import DatasetSource, RunInfo
+from evalreport.sources.shapes.arrays import as_columns
+from evalreport.sources.shapes.roles import ID, LABEL_NAMES, TRUTH, WEIGHT, truth_part, wanted
+from evalreport.sources.tables import ACCEPTED, PICKLES, Table, read_table
+from evalreport.sources.traces import ANSWER, is_genai, read_traces
+from evalreport.sources.traces import ID as TRACE_ID
+from evalreport.text import printable
+
+TABLES_TAG = "mlflow.loggedArtifacts"
+MAX_OPENED = 20
+"""Files of one kind that are opened to see which holds predictions."""
+_LISTED = 10
+Aside: TypeAlias = list[tuple[str, EvalreportError]]
+"""What was looked at and not taken, and why."""
+_KNOWN = re.compile(
+    r"(^|[_.\- ])(predictions?|preds?|oof|generations|scores|eval(uation)?_results(_table)?)($|[_.\- ])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What was said about where a run keeps its predictions.
+
+    Parameters
+    ----------
+    artifact : str, optional
+        Path inside the run, or a glob.
+    format : str, optional
+        Format of the artifact, where its name does not tell.
+    columns : Columns
+    truth_elsewhere : bool
+        Whether the truth comes from another file (``--truth-file``).
+    """
+
+    artifact: str | None = None
+    format: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    truth_elsewhere: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class RunTable:
+    """The table that was taken from a run.
+
+    Parameters
+    ----------
+    table : Table
+    columns : Columns
+        The request, completed by what the source itself knows (of traces: which column is the answer).
+    taken : str
+        What was taken, to be printed: ``artifact predictions.parquet``.
+    notes : tuple of str
+        What was set aside.
+    """
+
+    table: Table
+    columns: Columns
+    taken: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    name: str
+    read: Callable[[], Table]
+    option: str = "--artifact"
+
+
+def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable:
+    """Return the table of predictions of a run.
+
+    Looked for in this order: the artifact that was named; tables of `log_table`; artifacts with a usual
+    name (``predictions.*``, ``eval_results_table.json``, …); any other artifact that can be read; the file
+    of a logged dataset; traces of `mlflow.genai.evaluate`. A table counts when it has a column of truth
+    and one of predictions. The first kind with one such table decides; with several it is an error.
+
+    Parameters
+    ----------
+    store : Store
+    run : RunInfo
+    request : RunRequest, optional
+
+    Raises
+    ------
+    ArtifactNotFoundError
+        Nothing that holds predictions; lists what there is.
+    ColumnNotFoundError
+        One table, but not with the columns that were asked for.
+    UsageError
+        Several could be meant; lists them.
+    DataError, UnsafeFileError, ServerError
+    """
+    request = request or RunRequest()
+    try:
+        return _read(store, run, request)
+    except EvalreportError as error:
+        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
+
+
+def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
+    files = list_artifacts(store, run, skip=("images",))
+    if request.artifact is not None:
+        return _named(store, run, request, files)
+    aside: Aside = []
+    for candidates in _kinds(store, run, request, files):
+        fitting = _fitting(candidates, request, aside)
+        if len(fitting) > 1:
+            names = [name for name, _ in fitting]
+            raise UsageError(
+                f"{len(names)} artifacts hold predictions: {listed(map(printable, names))}",
+                fix=f"say which, as in --artifact {printable(names[0])}",
+            )
+        if fitting:
+            name, table = fitting[0]
+            notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
+            return RunTable(table, request.columns, f"artifact {printable(name)}", notes)
+    if is_genai(run):
+        return _from_traces(store, run, request)
+    raise _nothing(run, files, aside)
+
+
+def _kinds(
+    store: Store, run: RunInfo, request: RunRequest, files: list[Artifact]
+) -> Iterator[list[_Candidate]]:
+    """Yield the candidates kind by kind, in the order in which they count."""
+    models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
+    readable = [
+        file
+        for file in files
+        if _is_readable(file.path)
+        and not is_ours(file.path)
+        and not models & set(map(str, PurePosixPath(file.path).parents))
+    ]
+    tables = set(_logged_tables(run))
+    kinds: tuple[list[Artifact], ...] = ([], [], [])
+    for file in readable:
+        usual = _KNOWN.search(PurePosixPath(file.path).name.partition(".")[0])
+        kinds[0 if file.path in tables else 1 if usual else 2].append(file)
+    for kind in kinds:
+        yield [_Candidate(file.path, _reading(store, run, file, request)) for file in kind]
+    yield list(_datasets(store, run, request))
+
+
+def _reading(store: Store, run: RunInfo, file: Artifact, request: RunRequest) -> Callable[[], Table]:
+    def read() -> Table:
+        with downloaded(store, run, file) as local:
+            return read_table(local, format=request.format, columns=wanted(request.columns), name=file.path)
+
+    return read
+
+
+def _is_readable(path: str) -> bool:
+    return path.lower().removesuffix(".gz").endswith(ACCEPTED)
+
+
+def _logged_tables(run: RunInfo) -> list[str]:
+    try:
+        entries = json.loads(run.tags.get(TABLES_TAG, "[]"))
+        return [str(entry["path"]) for entry in entries if entry["type"] == "table"]
+    except (ValueError, TypeError, KeyError):
+        return []  # the tag is anybody's to write; without it the names decide
+
+
+def _datasets(store: Store, run: RunInfo, request: RunRequest) -> Iterator[_Candidate]:
+    seen = set()
+    for dataset in run.datasets:
+        path = dataset_path(dataset) if store.local else None
+        if path is not None and path not in seen and _is_readable(path.name):
+            seen.add(path)
+            yield _Candidate(f"dataset {dataset.name} ({path.name})", _reading_file(path, request))
+
+
+def _reading_file(path: Path, request: RunRequest) -> Callable[[], Table]:
+    return lambda: read_table(path, format=request.format, columns=wanted(request.columns))
+
+
+def dataset_path(dataset: DatasetSource) -> Path | None:
+    """Return the local file that a dataset was logged from; None for code, memory and the network.
+
+    Examples
+    --------
+    >>> dataset_path(DatasetSource("test", "ab", "local", '{"uri": "preds.csv"}')).name
+    'preds.csv'
+    >>> dataset_path(DatasetSource("test", "ab", "http", '{"url": "https://h/preds.csv"}')) is None
+    True
+    """
+    if dataset.kind != "local":
+        return None
+    try:
+        uri = json.loads(dataset.source)["uri"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    if not isinstance(uri, str) or "\0" in uri:
+        return None
+    return Path(url2pathname(urlsplit(uri).path) if uri.startswith("file:") else uri)
+
+
+def _fitting(candidates: list[_Candidate], request: RunRequest, aside: Aside) -> list[tuple[str, Table]]:
+    """Read candidates and return those with the columns it takes; a broken one counts when no other does."""
+    fitting: list[tuple[str, Table]] = []
+    broken: list[EvalreportError] = []
+    for candidate in candidates[:MAX_OPENED]:
+        try:
+            table = candidate.read()
+            check_columns(table, request)
+            fitting.append((candidate.name, table))
+        except (ColumnNotFoundError, FileMissingError) as error:
+            aside.append((candidate.name, error))
+        except EvalreportError as error:
+            aside.append((candidate.name, error))
+            broken.append(error)
+    if broken and not fitting:
+        raise broken[0]
+    return fitting
+
+
+def check_columns(table: Table, request: RunRequest) -> None:
+    """Refuse a table without a column of truth, or with nothing to compare it with.
+
+    Raises
+    ------
+    ColumnNotFoundError
+    """
+    columns, named = as_columns(table, request.columns)
+    truth = () if request.truth_elsewhere else truth_part(columns.names, named, table.name).columns
+    spare = {*truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES} - set(request.columns.named)
+    if not set(wanted(named)(columns.names)) - spare - set(truth):
+        raise ColumnNotFoundError(
+            f"no column of predictions or scores is in {table.name}",
+            fix=f"columns are: {listed(columns.names)}. Use --pred COLUMN or --score COLUMN",
+        )
+
+
+def _named(store: Store, run: RunInfo, request: RunRequest, files: list[Artifact]) -> RunTable:
+    pattern = request.artifact or ""
+    exact = [file for file in files if file.path == pattern]
+    whole = [file for file in files if fnmatchcase(file.path, pattern)]
+    bare = [file for file in files if fnmatchcase(PurePosixPath(file.path).name, pattern)]
+    found = exact or whole or bare
+    if not found:
+        raise ArtifactNotFoundError(
+            f"there is no artifact {printable(pattern)}", fix=f"artifacts are: {_some(files)}"
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"--artifact {printable(pattern)} means {len(found)} artifacts: {_some(found)}",
+            fix="name one of them",
+        )
+    table = _reading(store, run, found[0], request)()
+    return RunTable(table, request.columns, f"artifact {printable(found[0].path)}")
+
+
+def _some(files: list[Artifact]) -> str:
+    names = ", ".join(printable(file.path) for file in files[:_LISTED])
+    more = len(files) - _LISTED
+    return names + (f" and {more} more" if more > 0 else "") if names else "none"
+
+
+def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
+    table = read_traces(store, run, expected=not request.truth_elsewhere)
+    columns = request.columns
+    expected = [name for name in table.names if name not in {TRACE_ID, ANSWER}]
+    if columns.truth is None and not request.truth_elsewhere:
+        if len(expected) > 1:
+            raise UsageError(
+                f"the traces hold {len(expected)} expectations: {listed(expected)}",
+                fix=f"say which is the label, as in --truth {expected[0]}",
+            )
+        columns = replace(columns, truth=expected[0])
+    if columns.text is None and columns.pred is None:
+        columns = replace(columns, text=ANSWER)
+    return RunTable(table, columns, f"{table.n} traces, answers against expectation {columns.truth}")
+
+
+def _nothing(run: RunInfo, files: list[Artifact], aside: Aside) -> EvalreportError:
+    if len(aside) == 1:
+        return aside[0][1]
+    pickles = [file.path for file in files if PurePosixPath(file.path).suffix.lower() in PICKLES]
+    if pickles and not aside:
+        return UnsafeFileError(
+            f"{printable(pickles[0])} may be a pickle, which is never loaded",
+            fix="log the predictions as Parquet, CSV, JSON or NPZ",
+        )
+    if aside:
+        looked = "; ".join(f"{printable(name)}: {error.message}" for name, error in aside[:_LISTED])
+        return ArtifactNotFoundError(
+            "no artifact holds truth and predictions",
+            where=looked,
+            fix="name the columns with --truth and --pred",
+        )
+    remote = [dataset for dataset in run.datasets if dataset_path(dataset) is None and dataset.kind != "code"]
+    where = f"artifacts: {_some(files)}"
+    if remote:
+        where += f"; dataset {printable(remote[0].name)} is not on this machine"
+    return ArtifactNotFoundError(
+        "the run holds no predictions",
+        where=where,
+        fix="log a table of truth and predictions (log_table, log_artifact), or evaluate the file itself",
+    )

@@ -1,0 +1,301 @@
+"""Which runs are meant: by id (also shortened), or by experiment, filter and age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from operator import methodcaller
+from typing import Any
+
+from evalreport.errors import EvalreportError, RunNotFoundError, UsageError, nearest
+from evalreport.sources.mlflow_client import Store
+
+SHORTEST_ID = 6
+FULL_ID = 32
+PAGE = 1000
+NEWEST_FIRST = ["attributes.start_time DESC"]
+_ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)
+_EXPERIMENTS_AT_ONCE = 200
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """A dataset that was logged with `log_input`: where it lies, not which columns are what."""
+
+    name: str
+    digest: str
+    kind: str
+    source: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """A run as it was found.
+
+    Parameters
+    ----------
+    run_id, name : str
+    experiment_id, experiment : str
+        Id and name.
+    status : str
+        ``FINISHED``, ``FAILED``, ``KILLED``, ``RUNNING`` or ``SCHEDULED``.
+    started, ended : int or None
+        Milliseconds since 1970, UTC.
+    artifact_uri : str
+    tags : mapping
+    datasets : tuple of DatasetSource
+
+    Examples
+    --------
+    >>> RunInfo("3f9c1e0a7b", "calm-heron-412", "3", "triage", "FINISHED").shown
+    'run 3f9c1e0a (calm-heron-412)'
+    """
+
+    run_id: str
+    name: str
+    experiment_id: str
+    experiment: str
+    status: str
+    started: int | None = None
+    ended: int | None = None
+    artifact_uri: str = field(default="", repr=False)
+    tags: Mapping[str, str] = field(default_factory=dict, repr=False)
+    datasets: tuple[DatasetSource, ...] = field(default=(), repr=False)
+
+    @property
+    def shown(self) -> str:
+        """How the run is named in messages."""
+        return f"run {self.run_id[:8]} ({self.name})" if self.name else f"run {self.run_id[:8]}"
+
+    @property
+    def running(self) -> bool:
+        """Whether the run has not ended, so that what it holds may still change."""
+        return self.status in {"RUNNING", "SCHEDULED"}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The runs that are meant.
+
+    Parameters
+    ----------
+    run_ids : tuple of str
+        Ids, or their first six or more characters.
+    experiment : str, optional
+        Name or glob.
+    filter : str
+        MLflow's search expression, passed through.
+    latest : int, optional
+        Only the newest so many; without an experiment, of all experiments.
+    max_runs : int
+        More than these are an error.
+
+    Examples
+    --------
+    >>> Selection(filter="metrics.loss < 0.3")
+    Traceback (most recent call last):
+    evalreport.errors.UsageError: --filter is given without --experiment
+    """
+
+    run_ids: tuple[str, ...] = ()
+    experiment: str | None = None
+    filter: str = ""
+    latest: int | None = None
+    max_runs: int = 100
+
+    def __post_init__(self) -> None:
+        searched = self.experiment is not None or self.latest is not None
+        if self.run_ids and (searched or self.filter):
+            raise UsageError(
+                "runs are named by id and searched for as well",
+                fix="use --run-id, or --experiment with --filter and --latest",
+            )
+        if self.filter and not searched:
+            raise UsageError("--filter is given without --experiment", fix="add --experiment NAME")
+        if not self.run_ids and not searched:
+            raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
+        for option, number in (("--latest", self.latest), ("--max-runs", self.max_runs)):
+            if number is not None and number < 1:
+                raise UsageError(f"{option} is {number}", fix="pass 1 or more")
+
+
+def select_runs(store: Store, selection: Selection) -> tuple[RunInfo, ...]:
+    """Return the runs that a selection means, each once: as named, or newest first.
+
+    Named runs may have any status but deleted; searched ones have finished.
+
+    Parameters
+    ----------
+    store : Store
+    selection : Selection
+
+    Raises
+    ------
+    RunNotFoundError
+        An id, an experiment or a finished run that is not there; a deleted run.
+    UsageError
+        An id that is too short or not unique, a filter that MLflow rejects, too many runs.
+    ServerError
+    """
+    if selection.run_ids:
+        if len(set(selection.run_ids)) > selection.max_runs:
+            raise _too_many(selection)
+        named = [find_run(store, run_id) for run_id in selection.run_ids]
+        return tuple({run.run_id: run for run in named}.values())
+    experiments = _experiments(store, selection.experiment)
+    found = _search(store, selection, experiments)
+    if not found:
+        raise _none_finished(store, selection, experiments)
+    return tuple(found)
+
+
+def find_run(store: Store, run_id: str) -> RunInfo:
+    """Return the run of an id, or of its first six or more characters.
+
+    Raises
+    ------
+    RunNotFoundError
+        Unknown, or deleted.
+    UsageError
+        Too short, or not unique.
+    """
+    if not _ID.fullmatch(run_id):
+        raise RunNotFoundError(f"{run_id!r} is not a run id", fix="copy the id from the MLflow UI")
+    if len(run_id) < SHORTEST_ID:
+        raise UsageError(
+            f"the run id {run_id} is too short",
+            fix=f"give at least {SHORTEST_ID} of its {FULL_ID} characters",
+        )
+    full = run_id if len(run_id) >= FULL_ID else _completed(store, run_id)
+    run = store.ask(methodcaller("get_run", full), f"run {run_id}")
+    if run.info.lifecycle_stage == "deleted":
+        raise RunNotFoundError(
+            f"run {full[:8]} ({run.info.run_name}) is deleted",
+            where=store.shown,
+            fix=f"restore it with `mlflow runs restore --run-id {full}`",
+        )
+    experiment = store.ask(methodcaller("get_experiment", run.info.experiment_id))
+    return run_info(run, experiment.name)
+
+
+def _completed(store: Store, start: str) -> str:
+    """Return the one id that begins so; deleted runs count, to be named as deleted."""
+    known = {experiment.experiment_id: experiment.name for experiment in _all_experiments(store, view=3)}
+    query = f"attributes.run_id LIKE '{start}%'"
+    found = [run for run in _pages(store, query, list(known), view=3) if run.info.run_id.startswith(start)]
+    if not found:
+        raise RunNotFoundError(
+            f"no run id begins with {start}", where=store.shown, fix="check the id and the tracking URI"
+        )
+    if len(found) > 1:
+        listed = ", ".join(f"{run.info.run_id[:12]} ({run.info.run_name})" for run in found[:5])
+        raise UsageError(f"{len(found)} run ids begin with {start}", where=listed, fix="give more characters")
+    return str(found[0].info.run_id)
+
+
+def run_info(run: Any, experiment: str) -> RunInfo:
+    """Return what is kept of an MLflow `Run`."""
+    inputs = run.inputs.dataset_inputs if run.inputs else ()
+    datasets = [entry.dataset for entry in inputs]
+    return RunInfo(
+        run_id=run.info.run_id,
+        name=run.info.run_name or "",
+        experiment_id=run.info.experiment_id,
+        experiment=experiment,
+        status=run.info.status,
+        started=run.info.start_time,
+        ended=run.info.end_time,
+        artifact_uri=run.info.artifact_uri,
+        tags=dict(run.data.tags),
+        datasets=tuple(DatasetSource(d.name, d.digest, d.source_type, d.source) for d in datasets),
+    )
+
+
+def _all_experiments(store: Store, view: int = 1) -> list[Any]:
+    """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
+    found: list[Any] = []
+    token = None
+    while True:
+        page = store.ask(methodcaller("search_experiments", view, PAGE, page_token=token))
+        found += page
+        token = page.token
+        if not token:
+            return found
+
+
+def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
+    """Return the experiments (id to name) of a name or glob; all active ones without."""
+    active = {experiment.experiment_id: experiment.name for experiment in _all_experiments(store)}
+    if pattern is None:
+        return active
+    exact = {key: name for key, name in active.items() if name == pattern}
+    found = exact or {key: name for key, name in active.items() if fnmatchcase(name, pattern)}
+    if not found:
+        raise RunNotFoundError(
+            f"there is no experiment {pattern!r}", where=store.shown, fix=nearest(pattern, active.values())
+        )
+    return found
+
+
+def _pages(
+    store: Store, query: str, experiments: list[str], *, view: int = 1, at_most: int | None = None
+) -> Iterator[Any]:
+    """Yield the runs of a search, newest first within each batch of experiments."""
+    for start in range(0, len(experiments), _EXPERIMENTS_AT_ONCE):
+        batch = experiments[start : start + _EXPERIMENTS_AT_ONCE]
+        token, left = None, at_most
+        while True:
+            size = PAGE if left is None else min(PAGE, left)
+            search = methodcaller("search_runs", batch, query, view, size, NEWEST_FIRST, token)
+            page = store.ask(search)
+            yield from page
+            token, left = page.token, None if left is None else left - len(page)
+            if not token or left == 0:
+                break
+
+
+def _search(store: Store, selection: Selection, experiments: Mapping[str, str]) -> list[RunInfo]:
+    query = " and ".join(filter(None, ("attributes.status = 'FINISHED'", selection.filter)))
+    enough = selection.latest or selection.max_runs + 1
+    try:
+        found = list(_pages(store, query, list(experiments), at_most=enough))
+    except UsageError as error:
+        raise _bad_filter(error, selection) from None
+    found.sort(key=lambda run: (-(run.info.start_time or 0), run.info.run_id))
+    found = found[: selection.latest]
+    if len(found) > selection.max_runs:
+        raise _too_many(selection)
+    return [run_info(run, experiments[run.info.experiment_id]) for run in found]
+
+
+def _bad_filter(error: EvalreportError, selection: Selection) -> UsageError:
+    return UsageError(
+        f"MLflow does not understand the filter: {error.message}",
+        where=f"--filter {selection.filter!r}",
+        fix="write it as in \"metrics.loss < 0.3 and tags.split = 'test'\"",
+    )
+
+
+def _too_many(selection: Selection) -> UsageError:
+    return UsageError(
+        f"the selection holds more than {selection.max_runs} runs",
+        fix="narrow it with --filter or --latest N, or raise --max-runs",
+    )
+
+
+def _none_finished(store: Store, selection: Selection, experiments: Mapping[str, str]) -> RunNotFoundError:
+    where = f"experiment {selection.experiment}" if selection.experiment else store.shown
+    query = " and ".join(filter(None, ("attributes.status != 'FINISHED'", selection.filter)))
+    others = len(list(_pages(store, query, list(experiments), at_most=PAGE)))
+    if others:
+        return RunNotFoundError(
+            f"no run has finished; {others} are running or have failed",
+            where=where,
+            fix="wait for them, or name one with --run-id",
+        )
+    matching = " that matches the filter" if selection.filter else ""
+    return RunNotFoundError(
+        f"there is no finished run{matching}", where=where, fix="check --experiment and --filter"
+    )
