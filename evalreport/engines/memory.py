@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, ScoreTable, Summary, Tally
+from evalreport.facts.sets import SET_SCORES, ratio
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
@@ -174,12 +175,6 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
     return rows
 
 
-def _ratio(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Sample-wise ratios, 0 where 0/0 (scikit-learn's zero_division=0)."""
-    ratio: npt.NDArray[np.float64] = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
-    return ratio
-
-
 def _set_rows(p: Predictions, block: slice) -> Rows:
     truth = p.y_true[block].astype(bool)
     rows: dict[str, npt.NDArray[Any]] = {"cardinality_true": truth.sum(axis=1)}
@@ -189,13 +184,9 @@ def _set_rows(p: Predictions, block: slice) -> Rows:
     both = (truth & pred).sum(axis=1)
     n_true, n_pred = rows["cardinality_true"], pred.sum(axis=1)
     rows["cardinality_predicted"] = n_pred
-    rows["subset_accuracy"] = (truth == pred).all(axis=1)
     rows["hamming_loss"] = (truth != pred).mean(axis=1)
     rows["empty_prediction_rate"] = n_pred == 0
-    rows["jaccard_samples"] = _ratio(both, n_true + n_pred - both)
-    rows["precision_samples"] = _ratio(both, n_pred)
-    rows["recall_samples"] = _ratio(both, n_true)
-    rows["f1_samples"] = _ratio(2 * both, n_true + n_pred)
+    rows.update({name: score(both, n_true, n_pred) for name, score in SET_SCORES.items()})
     return rows
 
 
@@ -213,12 +204,12 @@ def _ranking_rows(p: Predictions, block: slice) -> Rows:
     rank = last + 1
     n_true = truth.sum(axis=1)
     trivial = (n_true == 0) | (n_true == size)
-    precision = _ratio(np.where(carried, carried_so_far / rank, 0).sum(axis=1), n_true)
+    precision = ratio(np.where(carried, carried_so_far / rank, 0).sum(axis=1), n_true)
     wrong_pairs = np.where(carried, rank - carried_so_far, 0).sum(axis=1)
     top = ranked == ranked[:, :1]
     return {
         "average_precision_samples": np.where(trivial, 1.0, precision),
         "coverage_error": np.where(carried, rank, 0).max(axis=1),
-        "ranking_loss": np.where(trivial, 0.0, _ratio(wrong_pairs, n_true * (size - n_true))),
+        "ranking_loss": np.where(trivial, 0.0, ratio(wrong_pairs, n_true * (size - n_true))),
         "one_error": (top & ~carried).sum(axis=1) / top.sum(axis=1),
     }
