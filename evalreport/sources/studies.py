@@ -11,21 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import DataError, EvalreportError, FileMissingError, NotFoundError, UsageError
-from evalreport.sweep.optuna_library import quiet_optuna
+from evalreport.sweep.optuna_library import quiet_optuna, trials_of
 from evalreport.text import redact
-from evalreport.trials import Objective, Space, State, Trial, Trials
-from evalreport.trials.values import joined, plain
+from evalreport.trials import Trials
 
 _SQLITE_URL = re.compile(r"sqlite(?:\+\w+)?:///(?P<path>[^?]*)")
 _SQLITE_MAGIC = b"SQLite format 3\x00"
-_STATES: dict[str, State] = {
-    "COMPLETE": "complete",
-    "PRUNED": "pruned",
-    "FAIL": "failed",
-    "RUNNING": "running",
-    "WAITING": "waiting",
-}
-_RUN_ID = "mlflow_run_id"
 
 
 def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Trials:
@@ -62,14 +53,10 @@ def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Tr
     with quiet_optuna() as optuna, _storage(optuna, path) as opened:
         name = _choose(_ask(path, optuna.get_all_study_names, opened), study_name, path)
         study = _ask(path, optuna.load_study, study_name=name, storage=opened)
-        frozen = _ask(path, study.get_trials, deepcopy=False)
-        objectives = _ask(path, _objectives, study)
-    if not frozen:
-        raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")
-    trials = tuple(_trial(trial) for trial in frozen)
-    drawn = dict.fromkeys(pair for trial in frozen for pair in trial.distributions.items())
-    spaces = joined(_space(*pair) for pair in drawn)
-    return Trials(objectives, trials, f"Optuna study in {path.name}", name, spaces)
+        if not _ask(path, study.get_trials, deepcopy=False):
+            raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")
+        trials: Trials = _ask(path, trials_of, study, f"Optuna study in {path.name}")
+    return trials
 
 
 def _file(storage: str) -> Path:
@@ -170,34 +157,3 @@ def _choose(names: list[str], wanted: str | None, path: Path) -> str:
             f"no study {wanted!r}", where=path.name, fix=f"studies there: {', '.join(sorted(names))}"
         )
     return wanted or names[0]
-
-
-def _objectives(study: Any) -> tuple[Objective, ...]:
-    directions = study.directions
-    several = [f"value_{at}" for at in range(len(directions))]
-    names = study.metric_names or (several if len(directions) > 1 else ["value"])
-    return tuple(
-        Objective(name, "minimize" if direction.name == "MINIMIZE" else "maximize")
-        for name, direction in zip(names, directions, strict=True)
-    )
-
-
-def _trial(frozen: Any) -> Trial:
-    attributes = {**frozen.user_attrs, **frozen.system_attrs}
-    start, end = frozen.datetime_start, frozen.datetime_complete
-    return Trial(
-        number=frozen.number,
-        state=_STATES[frozen.state.name],
-        values=tuple(frozen.values or ()),
-        params={name: plain(value) for name, value in frozen.params.items()},
-        intermediate=tuple(frozen.intermediate_values.items()),
-        started=start.timestamp() if start else None,
-        finished=end.timestamp() if end else None,
-        run_id=attributes.get(_RUN_ID),
-    )
-
-
-def _space(name: str, distribution: Any) -> Space:
-    if hasattr(distribution, "choices"):
-        return Space(name, choices=tuple(plain(choice) for choice in distribution.choices))
-    return Space(name, float(distribution.low), float(distribution.high), bool(distribution.log))
