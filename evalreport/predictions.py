@@ -26,6 +26,7 @@ from evalreport.labels import (
     indicators,
     to_labels,
 )
+from evalreport.parsing import Parsed
 from evalreport.scores import Decisions, KnownScores, Logits, NoScores, Probabilities, Scores, normalised
 
 Codes: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.bool_]
@@ -100,6 +101,7 @@ class Predictions:
     groups: Column | None = None
     slices: Mapping[str, Column] = field(default_factory=dict)
     texts: Sequence[str] | None = None
+    parsed: Parsed | None = None
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -121,6 +123,7 @@ class Predictions:
             groups=None if self.groups is None else replace(self.groups, codes=self.groups.codes[rows]),
             slices={name: replace(column, codes=column.codes[rows]) for name, column in self.slices.items()},
             texts=None if self.texts is None else [self.texts[int(row)] for row in rows],
+            parsed=None if self.parsed is None else self.parsed.take(rows),
         )
 
     def at(self, threshold: Threshold) -> Predictions:
@@ -130,20 +133,22 @@ class Predictions:
     @cached_property
     def truth_digest(self) -> str:
         """SHA-256 over (id, truth) pairs, independent of row order when there are ids."""
-        names = np.asarray(self.space.names, dtype=object)
-        if self.y_true.ndim == 2:
-            truth = ["\x1f".join(names[row]) for row in self.y_true.astype(bool)]
-        else:
-            truth = names[self.y_true].tolist()
-        ids = map(str, range(len(self))) if self.ids is None else self.ids.tolist()
-        pairs = sorted(f"{i}\x1e{t}" for i, t in zip(ids, truth, strict=True))
-        return hashlib.sha256("\x1d".join(pairs).encode()).hexdigest()
+        order = np.argsort(self.space.names, kind="stable")
+        place = np.argsort(order).astype(np.int32)
+        truth = self.y_true[:, order] if self.y_true.ndim == 2 else place[self.y_true]
+        digest = hashlib.sha256("\x1f".join(sorted(self.space.names)).encode())
+        if self.ids is not None:
+            rows = np.argsort(self.ids, kind="stable")
+            truth = truth[rows]
+            digest.update(np.char.encode(self.ids[rows], "utf-8").tobytes())
+        digest.update(np.ascontiguousarray(truth).tobytes())
+        return digest.hexdigest()
 
 
 def predictions(
     space: LabelSpace,
     y_true: npt.ArrayLike | Sequence[Any],
-    y_pred: npt.ArrayLike | Sequence[Any] | None = None,
+    y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
     scores: Scores | None = None,
     *,
     threshold: float | Sequence[float] | None = None,
@@ -162,6 +167,7 @@ def predictions(
         The declared labels; a truth or prediction outside them is an error.
     y_true, y_pred : array-like
         Labels, shape (n,). Multilabel: indicator matrix (n, labels) or one list of names per row.
+        `y_pred` may be `Parsed`: labels read from generated text, some of them unparsed.
     scores : Probabilities, Logits, Decisions or NoScores, optional
         Binary: shape (n,), or (n, 2) of which the column of the positive label is kept.
     threshold : float or one per label, optional
@@ -186,7 +192,8 @@ def predictions(
     """
     known = _known_scores(space, scores if scores is not None else NoScores())
     truth = _codes(space, y_true, "y_true")
-    decided = None if y_pred is None else _codes(space, y_pred, "y_pred")
+    parsed = y_pred if isinstance(y_pred, Parsed) else None
+    decided = _decisions(space, y_pred)
     n = len(truth)
     if n == 0:
         raise DataError(
@@ -218,8 +225,19 @@ def predictions(
         groups=None if groups is None else Column.of(groups),
         slices={name: Column.of(values) for name, values in (slices or {}).items()},
         texts=texts,
+        parsed=parsed,
         notes=(*notes, *(() if isinstance(known, NoScores) else known.notes)),
     )
+
+
+def _decisions(space: LabelSpace, y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None) -> Codes | None:
+    match y_pred:
+        case None:
+            return None
+        case Parsed():
+            return y_pred.codes
+        case _:
+            return _codes(space, y_pred, "y_pred")
 
 
 def _read_only(array: Any) -> Any:

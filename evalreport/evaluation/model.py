@@ -23,6 +23,7 @@ from evalreport.evaluation.parts import (
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import ScoreKind
 from evalreport.sweep.thresholds import Sweep
@@ -78,6 +79,7 @@ class Evaluation:
     confusion: Counts | None = None
     curves: Curves | Undefined = NO_CURVES
     sweep: Sweep | None = None
+    parsing: ParsingReport | None = None
     slices: tuple[Slice, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     swaps: tuple[Swap, ...] = ()
@@ -145,6 +147,7 @@ class Evaluation:
             "confusion": None if self.confusion is None else _confusion(self.space, self.confusion),
             "curves": self.curves.as_dict(),
             "thresholds": None if self.sweep is None else self.sweep.as_dict(),
+            "parsing": None if self.parsing is None else self.parsing.as_dict(),
             "slices": [entry.as_dict() for entry in self.slices],
             "mistakes": [asdict(entry) for entry in self.mistakes],
             "swaps": [asdict(entry) for entry in self.swaps],
@@ -246,6 +249,7 @@ def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "confusion": None if data["confusion"] is None else _counts(len(space), data["confusion"]),
         "curves": curves_from_dict(space, data["curves"]),
         "sweep": None if data["thresholds"] is None else Sweep.from_dict(data["thresholds"]),
+        "parsing": None if data["parsing"] is None else ParsingReport.from_dict(data["parsing"]),
         "slices": from_dicts(Slice, data["slices"]),
         "mistakes": from_dicts(Mistake, data["mistakes"]),
         "swaps": tuple(Swap(**entry) for entry in data["swaps"]),

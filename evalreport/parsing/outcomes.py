@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -203,6 +203,10 @@ class Parsed:
     reasons: npt.NDArray[np.int8]
     formats: npt.NDArray[np.int8]
     report: ParsingReport
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Parsed:
+        """Return the outcomes of some rows, with the report on all of them."""
+        return replace(self, codes=self.codes[rows], reasons=self.reasons[rows], formats=self.formats[rows])
 
     def summary(self) -> ParsingReport:
         """Return the report on the reading."""
