@@ -293,8 +293,8 @@ def indicators(space: Multilabel, values: Any, what: str) -> npt.NDArray[np.bool
     """
     if not isinstance(values, np.ndarray) or values.dtype == object:
         rows = list(values)
-        if rows and not all(np.isscalar(item) and not isinstance(item, str) for row in rows for item in row):
-            return _from_lists(space, rows, what)
+        if rows and not all(_is_row_of_numbers(row) for row in rows):
+            return from_lists(space, rows, what)
         values = np.asarray(rows)
     if values.ndim != 2 or values.shape[1] != len(space):
         raise DataError(
@@ -314,7 +314,26 @@ def indicators(space: Multilabel, values: Any, what: str) -> npt.NDArray[np.bool
     return matrix
 
 
-def _from_lists(space: Multilabel, rows: list[Any], what: str) -> npt.NDArray[np.bool_]:
+def _is_row_of_numbers(row: Any) -> bool:
+    numbers = (int, float, np.number, np.bool_)
+    is_sequence = isinstance(row, (list, tuple, np.ndarray)) and len(row) > 0
+    return is_sequence and all(isinstance(item, numbers) for item in row)
+
+
+def from_lists(space: Multilabel, rows: Sequence[Any], what: str) -> npt.NDArray[np.bool_]:
+    """Return the indicator matrix of one list of label names per row, shape (n, labels), dtype bool.
+
+    Raises
+    ------
+    DataError
+        A row that is no list, a name outside the label set.
+
+    Examples
+    --------
+    >>> from_lists(Multilabel([1, 2]), [[2], []], "y_true")
+    array([[False,  True],
+           [False, False]])
+    """
     matrix = np.zeros((len(rows), len(space)), dtype=bool)
     for row, names in enumerate(rows):
         if names is None or isinstance(names, (str, float)):

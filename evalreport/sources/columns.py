@@ -20,7 +20,7 @@ from evalreport.sources.readers.limits import too_little_memory
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.extras import extras, texts_of
-from evalreport.sources.shapes.join import Array, Rows, rows_of
+from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
 from evalreport.sources.shapes.multilabel import find_multilabel, is_lists
 from evalreport.sources.shapes.roles import Part, truth_part, wanted
@@ -128,16 +128,17 @@ def find(table: Table, request: Columns | None = None, truth: Table | None = Non
     request = request or Columns()
     with _in(table.source):
         table, named = as_columns(table, request)
+        key = key_of(table, named)
     if truth is None:
         with _in(table.source):
-            part = truth_part(table.names, named, table.name)
+            part, other = truth_part(table.names, named, table.name), None
     else:
         with _in(truth.source):
             truth, more = as_columns(truth, request, "truth")
-            part = truth_part(truth.names, more, truth.name)
+            part, other = truth_part(truth.names, more, truth.name), key_of(truth, more, key)
             named = _completed(named, more)
     with _in(table.source):
-        rows = rows_of(table, named, truth)
+        rows = rows_of(table, key, truth, other)
         search = find_multilabel if _is_multilabel(rows, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
         return _found(search(rows, part, named, table.name), rows, named, files)
@@ -173,12 +174,12 @@ def _is_multilabel(rows: Rows, truth: Part, request: Columns) -> bool:
 
 def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[Table, ...]) -> Found:
     file = files[0].name
+    more = extras(rows, request, file)
     if parts.y_pred is None and parts.scores is None and parts.text is None:
         raise ColumnNotFoundError(
             f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
             fix=f"columns are: {listed(rows.names)}. Use --pred, --score, --scores or --text COLUMN",
         )
-    more = extras(rows, request, file)
     space = parts.space
     count = "" if isinstance(space, Binary) else f", {len(space)} labels"
     facts = [("text", parts.text), ("id", rows.id), *more.taken, ("joined", rows.joined)]

@@ -133,7 +133,7 @@ def with_gaps(values: Array, gaps: npt.NDArray[np.bool_]) -> Array:
         wide[gaps] = np.nan
         return wide
     known = values[~gaps]
-    if values.dtype.kind == "b" or (known.size and int(np.abs(known.astype(np.float64)).max()) > 2**53):
+    if values.dtype.kind == "b" or (known.size and int(np.abs(known.astype(np.float64)).max()) >= 2**53):
         kept = values.astype(object)
         kept[gaps] = None
         return kept

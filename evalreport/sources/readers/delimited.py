@@ -22,6 +22,8 @@ from evalreport.sources.readers.limits import MAX_ROWS, Select, choose
 from evalreport.sources.readers.text import decode, without_mark
 
 SEPARATORS = (",", ";", "\t", "|")
+UNREADABLE = "\N{REPLACEMENT CHARACTER}"
+"""Where bytes were not UTF-8; they matter only in columns that are read."""
 HEAD = 4 * 1024**2
 """Bytes in which the header must end."""
 BLOCK = 16 * 1024**2
@@ -43,6 +45,8 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     head = _head(data)
     separator = _separator(head)
     names = _cells(head, separator, 1)[0]
+    if any(UNREADABLE in name for name in names):
+        decode(data)
     chosen = choose(names, select)
     if not chosen:
         return Content(tuple(names), {})
@@ -53,7 +57,7 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
 def _head(data: bytes) -> str:
     start = data[:HEAD].lstrip(b"\r\n")
     cut = start.rfind(b"\n") + 1 if len(data) > HEAD else len(start)
-    return decode(start[: cut or len(start)])
+    return start[: cut or len(start)].decode("utf-8", errors="replace")
 
 
 def _cells(head: str, separator: str, rows: int) -> list[list[str]]:

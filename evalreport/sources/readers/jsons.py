@@ -77,11 +77,11 @@ def _parse(text: str, what: str, line: int | None = None) -> Any:
             fix="the file may be cut off; write it again",
         ) from error
     except RecursionError as error:
-        raise DataError(
-            f"{what} nests too deeply", where=f"line {line or 1}", fix=f"write {FORMS}"
-        ) from error
+        raise DataError(f"{what} nests too deeply", where=place, fix=f"write {FORMS}") from error
     except ValueError as error:  # a number of over 4300 digits
-        raise DataError(f"{what} holds a number that is too long", where=f"line {line or 1}") from error
+        raise DataError(
+            f"{what} holds a number that is too long", where=place, fix=f"write {FORMS}"
+        ) from error
     except DataError as error:
         raise error.located(place) from None
 

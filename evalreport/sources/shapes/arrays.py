@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Label
 from evalreport.scores import ScoreKind
-from evalreport.sources.request import Columns, listed
+from evalreport.sources.request import Columns, counted, listed
 from evalreport.sources.shapes.roles import LABEL_NAMES, PRED, SINGLE, TRUTH
 from evalreport.sources.tables import ARRAYS, Table
 
@@ -164,7 +164,7 @@ def _uncoded(values: Array, labels: Sequence[Label], name: str) -> Array:
     if outside.size:
         row = int(outside[0])
         raise DataError(
-            f"{name} holds {outside.size} codes outside the {len(labels)} labels",
+            f"{name} holds {counted(outside.size, 'code')} outside the {len(labels)} labels",
             where=f"array {name!r}, first: row {row}, {values[row]}",
             fix="codes count from 0 in the order of the array labels",
         )

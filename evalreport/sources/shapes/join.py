@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
-from evalreport.sources.request import Columns, missing_column
+from evalreport.sources.request import Columns, counted, missing_column
 from evalreport.sources.shapes.roles import ID
 from evalreport.sources.tables import ARRAYS, Table
 
@@ -49,37 +49,55 @@ class Rows:
     joined: str = ""
 
 
-def rows_of(table: Table, request: Columns, truth: Table | None) -> Rows:
+def key_of(table: Table, request: Columns, other: str | None = None) -> str | None:
+    """Return the id column of a table, or None where it has none; the ids are checked.
+
+    Parameters
+    ----------
+    other : str, optional
+        The id column of the file that this one is joined to, which is looked for first.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        The column that was named is not there.
+    DataError
+        Ids that are missing or occur twice.
+    """
+    if request.id is not None and request.id not in table.columns:
+        raise missing_column(request.id, "--id", table.names, table.name)
+    names = (request.id,) if request.id is not None else (other, *ID)
+    usual = (name for name in names if name in table.columns and name != request.group)
+    key = next(usual, None)
+    if key is not None:
+        _check_ids(table.columns[key], key, table.names)
+    return key
+
+
+def rows_of(table: Table, key: str | None, truth: Table | None = None, other: str | None = None) -> Rows:
     """Return the rows of one file, or of two that are joined.
+
+    Parameters
+    ----------
+    key, other : str or None
+        The id columns of predictions and truth.
 
     Raises
     ------
     ColumnNotFoundError
         There is no id column to join by.
     DataError
-        Ids that are missing, occur twice, or are in one of the files only.
+        Ids that are in one of the files only.
     """
-    key = _id_column(table, request)
-    if key is not None:
-        _check_ids(table.columns[key], key, table)
     if truth is None:
         return Rows(table.columns, table.columns, table.names, table.names, table.n, key)
-    joined = f"rows joined by {key}"
     if key is None and {table.format, truth.format} <= set(ARRAYS):
         order, joined = _by_position(table, truth), "rows joined by their order"
     else:
-        order = _by_id(table, key, truth, request)
+        order, joined = _by_id(table, key, truth, other), f"rows joined by {key}"
     moved = {name: column[order] for name, column in truth.columns.items()}
     names = (*table.names, *(name for name in truth.names if name not in table.names))
     return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined)
-
-
-def _id_column(table: Table, request: Columns) -> str | None:
-    if request.id is not None:
-        if request.id not in table.columns:
-            raise missing_column(request.id, "--id", table.names, table.name)
-        return request.id
-    return next((name for name in ID if name in table.columns and name != request.group), None)
 
 
 def _by_position(table: Table, truth: Table) -> npt.NDArray[np.intp]:
@@ -92,13 +110,11 @@ def _by_position(table: Table, truth: Table) -> npt.NDArray[np.intp]:
     return np.arange(table.n)
 
 
-def _by_id(table: Table, key: str | None, truth: Table, request: Columns) -> npt.NDArray[np.intp]:
+def _by_id(table: Table, key: str | None, truth: Table, other: str | None) -> npt.NDArray[np.intp]:
     if key is None:
         raise missing_column("example_id", "--id", table.names, table.name)
-    other = key if key in truth.columns else _id_column(truth, request)
     if other is None:
         raise missing_column(key, "--id", truth.names, truth.name)
-    _check_ids(truth.columns[other], other, truth)
     place = {_text(value): row for row, value in enumerate(truth.columns[other].tolist())}
     ids = [_text(value) for value in table.columns[key].tolist()]
     lost = [row for row, value in enumerate(ids) if value not in place]
@@ -112,7 +128,7 @@ def _by_id(table: Table, key: str | None, truth: Table, request: Columns) -> npt
         known = set(ids)
         extra = next(value for value in place if value not in known)
         raise DataError(
-            f"{truth.name} has {len(place) - len(ids)} rows without a prediction",
+            f"{truth.name} has {counted(len(place) - len(ids), 'row')} without a prediction",
             where=f"{truth.source}, first: {other} {extra!r} (row {place[extra]})",
             fix="both files hold the same examples, one row each; leave out of the truth what was not scored",
         )
@@ -123,14 +139,14 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _check_ids(ids: Array, name: str, table: Table) -> None:
+def _check_ids(ids: Array, name: str, names: Sequence[str]) -> None:
     values = ids.tolist()
     if ids.ndim != 1:
         raise DataError(f"{name} has shape {ids.shape}; expected one id per row", where=f"column {name}")
     gaps = [row for row, value in enumerate(values) if value is None or value != value]  # noqa: PLR0124
     if gaps:
         raise DataError(
-            f"{name} is missing for {len(gaps)} rows",
+            f"{name} is missing for {counted(len(gaps), 'row')}",
             where=f"column {name}, first: row {gaps[0]}",
             fix="give each row an id, or name another column with --id",
         )
@@ -141,9 +157,9 @@ def _check_ids(ids: Array, name: str, table: Table) -> None:
     if repeated:
         row, before = repeated[0]
         raise DataError(
-            f"{len(repeated)} ids occur more than once",
+            f"{counted(len(repeated), 'id')} occur{'s' if len(repeated) == 1 else ''} more than once",
             where=f"column {name}, first: {_text(values[row])!r} in rows {before} and {row}",
-            fix=_mend(name, table.names),
+            fix=_mend(name, names),
         )
 
 
@@ -151,9 +167,7 @@ def _mend(name: str, names: Sequence[str]) -> str:
     runs = [column for column in names if column in RUNS]
     if runs:
         return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a file of its own"
-    return (
-        f"one row per example: for several rows of one user pass --group {name}, or another column with --id"
-    )
+    return f"for several rows of one user pass --group {name}; else name another column with --id"
 
 
 def check_length(values: Array, name: str) -> None:

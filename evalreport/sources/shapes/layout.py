@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.labels import LabelSpace
 from evalreport.scores import NOISE, ScoreKind
-from evalreport.sources.request import listed
+from evalreport.sources.request import counted, listed
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.roles import Part
 
@@ -71,13 +71,12 @@ def never_scored(labels: Sequence[str]) -> tuple[str, ...]:
     Examples
     --------
     >>> never_scored(["grief"])
-    ('1 label has no score column and gets probability 0: grief',)
+    ('1 label without a score column, taken as probability 0: grief',)
     """
     if not labels:
         return ()
-    have = "1 label has" if len(labels) == 1 else f"{len(labels)} labels have"
-    get = "gets" if len(labels) == 1 else "get"
-    return (f"{have} no score column and {get} probability 0: {listed(labels)}",)
+    some = counted(len(labels), "label")
+    return (f"{some} without a score column, taken as probability 0: {listed(labels)}",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,8 @@ def _numbers(values: Array, name: str) -> Array:
     if not finite.all():
         rows = np.flatnonzero(~finite)
         raise DataError(
-            f"column {name!r} has {rows.size} value{'s' if rows.size > 1 else ''} that are NaN or infinite",
+            f"column {name!r} has {counted(rows.size, 'value')} that {'is' if rows.size == 1 else 'are'} "
+            "NaN or infinite",
             where=f"column {name!r}, first: row {rows[0]}, {values[rows[0]]}",
             fix="drop or repair those rows before the predictions are logged",
         )
@@ -134,19 +134,20 @@ def not_numbers(values: Array, name: str) -> DataError:
     """Return the error of a column that should hold numbers, with the first value that is none."""
     items = values.tolist()
     row = next(r for r, v in enumerate(items) if isinstance(v, bool) or not isinstance(v, (int, float)))
+    kind = "text" if isinstance(items[row], str) else type(items[row]).__name__
     return DataError(
-        f"column {name!r} holds {type(items[row]).__name__}, not scores",
+        f"column {name!r} holds {kind}, not numbers",
         where=f"column {name!r}, first: row {row}, {str(items[row])[:80]!r}",
-        fix="scores are numbers with a decimal point; name the score column with --score",
+        fix="numbers have a decimal point; name the score column with --score",
     )
 
 
 def _check_unit(values: Array, name: str) -> None:
     outside = np.flatnonzero((values < -NOISE) | (values > 1 + NOISE))
     if outside.size:
-        count = f"{outside.size} value{'s' if outside.size > 1 else ''}"
+        first = f"(first: row {outside[0]}, {values[outside[0]]:.6g})"
         raise DataError(
-            f"column {name!r} has {count} outside [0, 1] (first: row {outside[0]}, {values[outside[0]]:.6g})",
+            f"column {name!r} has {counted(outside.size, 'value')} outside [0, 1] {first}",
             where=f"column {name!r}, first: row {outside[0]}",
             fix="if these are logits, pass --score-kind logit; if they are margins, --score-kind decision",
         )
@@ -167,7 +168,7 @@ def aligned(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str,
     strangers = [label for label in scores.labels if label not in set(labels)]
     if strangers:
         raise DataError(
-            f"{len(strangers)} score columns are for no label of the label set",
+            f"{counted(len(strangers), 'score column')} for no label of the label set",
             where=f"first: {strangers[0]!r}",
             fix="add the label to --labels, or name the score columns with --scores",
         )
@@ -176,7 +177,7 @@ def aligned(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str,
         return scores.values[:, [place[label] for label in labels]], ()
     if scores.kind == "decision":
         raise DataError(
-            f"{len(lost)} labels have no score column",
+            f"{counted(len(lost), 'label')} without a score column",
             where=f"first: {lost[0]!r}",
             fix="margins need one column per label; log them all",
         )

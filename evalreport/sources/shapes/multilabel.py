@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
-from evalreport.labels import Label, Multilabel, indicators
-from evalreport.sources.request import Columns
+from evalreport.labels import Label, Multilabel, from_lists
+from evalreport.sources.request import Columns, counted
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.layout import (
     Array,
@@ -131,7 +131,7 @@ def _indicators(
 ) -> npt.NDArray[np.bool_]:
     if lists is None:
         return matrix(columns, part, space.names, option)
-    return indicators(space, lists, part.columns[0])
+    return from_lists(space, lists.tolist(), part.columns[0])
 
 
 def matrix(
@@ -148,7 +148,7 @@ def matrix(
     lost = [label for label in labels if label not in place]
     if lost:
         raise DataError(
-            f"{len(lost)} labels have no column like {part.pattern}",
+            f"{counted(len(lost), 'label')} without a column like {part.pattern}",
             where=f"first: {part.pattern.replace('*', lost[0])}",
             fix=f"name the columns with {option} 'PATTERN*', or the labels that have one with --labels",
         )
@@ -162,7 +162,7 @@ def _flags(values: Array, name: str) -> npt.NDArray[np.bool_]:
     bad = np.flatnonzero(~((values == 0) | (values == 1)))
     if bad.size:
         raise DataError(
-            f"column {name!r} has {bad.size} values other than 0 and 1",
+            f"column {name!r} has {counted(bad.size, 'value')} other than 0 and 1",
             where=f"column {name!r}, first: row {bad[0]}, {str(values[bad[0]])[:80]!r}",
             fix="indicators are 0 or 1; scores go into proba_<label> or logit_<label>",
         )

@@ -253,7 +253,10 @@ def _several(candidates: Sequence[str], option: str, example: str) -> UsageError
 
 
 def _with_label(part: Part, known: Collection[str]) -> Part:
-    """Give one named column the label that its name ends in: ``p_malignant`` scores ``malignant``."""
+    """Give one named column the label that its name ends in: ``p_malignant`` scores ``malignant``.
+
+    Where one label occurs alone, the name of the column may be the other one.
+    """
     if part.labels:
         return part
     column = part.columns[0]
@@ -261,7 +264,9 @@ def _with_label(part: Part, known: Collection[str]) -> Part:
     for prefix, declared in {**FAMILIES, **LOOSE}.items():
         if column.startswith(prefix):
             label = column.removeprefix(prefix)
-            return Part(part.columns, (label,) if label in known else (), kind or declared)
+            other = prefix != "score_" and {label.isdigit()} == {name.isdigit() for name in known}
+            is_label = label in known or (len(known) == 1 and other)
+            return Part(part.columns, (label,) if is_label else (), kind or declared)
     return Part(part.columns, (), kind)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, LabelSpace, distinct_labels
@@ -20,7 +21,7 @@ from evalreport.sources.shapes.layout import (
     used,
 )
 from evalreport.sources.shapes.roles import Part, pred_part, score_part
-from evalreport.sources.shapes.spaces import labels_of, single_label
+from evalreport.sources.shapes.spaces import labels_of, like, single_label
 
 
 def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
@@ -43,7 +44,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     text = text_column(rows, request, pred is not None or part is not None, file)
     found = single_label(y_true, y_pred, () if part is None else part.labels, request, text is not None)
     scored, note = _usable(part, found.space, request)
-    raw = None if scored is None else raw_scores(rows, scored, request.score_kind)
+    raw = None if scored is None else _named_like(raw_scores(rows, scored, request.score_kind), found.space)
     scores, lost = (None, ()) if raw is None else _scores(raw, found.space)
     kind = None if raw is None else raw.kind
     return Parts(
@@ -79,6 +80,12 @@ def _usable(part: Part | None, space: LabelSpace, request: Columns) -> tuple[Par
         where=f"column {part.shown!r}",
         fix="name one score column per label, as in --scores 'proba_*'",
     )
+
+
+def _named_like(raw: RawScores, space: LabelSpace) -> RawScores:
+    """Write the labels of score columns as the labels are written: ``1.0`` as ``1``."""
+    labels = (str(like(label, space.labels, "score column for label")) for label in raw.labels)
+    return replace(raw, labels=tuple(labels))
 
 
 def _scores(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str, ...]]:

@@ -72,6 +72,7 @@ def single_label(
         labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
     else:
         found = [like(label, occurring, "score column for label") for label in scored]
+        _check_names(found, occurring)
         labels = tuple(sorted({*occurring, *found}))
     if len(labels) > MAX_CLASSES:
         raise DataError(
@@ -86,6 +87,16 @@ def single_label(
         positive = like(scored[0], occurring, "score column for label")
     space, note = _binary(labels, positive, declared=request.labels is not None)
     return Labelled(space, y_true, y_pred, note)
+
+
+def _check_names(scored: Sequence[Label], occurring: Sequence[Label]) -> None:
+    """Refuse score columns of which none is for a label that occurs: they are named otherwise."""
+    if len(scored) > 1 and not set(scored) & set(occurring):
+        raise DataError(
+            "no score column is for a label that occurs",
+            where=f"scores of {listed(map(str, scored))}; labels {listed(map(str, occurring))}",
+            fix="name the score columns after the labels; for arrays save one named labels, or pass --labels",
+        )
 
 
 def _harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
