@@ -19,6 +19,8 @@ FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 
 NOISE = 1e-6
 """Float noise outside [0, 1] that is clipped (and noted) rather than refused."""
+ROUNDING = 1e-12
+"""How far the sum of a row of float64 probabilities is from 1 by rounding alone."""
 ROW_SUM = 1e-3
 """How far the probabilities of one row may be from 1 before they are refused."""
 
@@ -132,6 +134,9 @@ KnownScores: TypeAlias = Probabilities | Decisions | NoScores
 def normalised(scores: Probabilities) -> Probabilities:
     """Return multiclass probabilities whose rows sum to one, renormalised in float64.
 
+    A row that sums to one but for float64 rounding stays as it is: a division would move its last bits
+    and so break ties between rows.
+
     Raises
     ------
     DataError
@@ -150,6 +155,7 @@ def normalised(scores: Probabilities) -> Probabilities:
             where=f"first: row {off[0]}, sum {sums[off[0]]:.6g}",
             fix="for logits pass --score-kind logit, for uncalibrated margins --score-kind decision",
         )
+    sums[np.abs(sums - 1) < ROUNDING] = 1.0
     if (sums == 1).all() and scores.values.dtype == np.float64:
         return scores
     return Probabilities(scores.values / sums[:, None], scores.notes, scores.declared)
