@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, ScoreTable, Summary, Tally
+from evalreport.facts.counts import less
 from evalreport.facts.sets import SET_SCORES, ratio
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
@@ -121,10 +122,8 @@ def _label_counts(p: Predictions) -> BinaryCounts:
     tp = p.weights @ (truth & pred)
     positives, predicted = p.weights @ truth, p.weights @ pred
     point = np.broadcast_to(np.nan if p.threshold is None else p.threshold.value, tp.shape)
-    total = p.weights.sum()
-    return BinaryCounts(
-        tp, predicted - tp, positives - tp, total - positives - predicted + tp, np.zeros_like(tp), point
-    )
+    fp, fn = less(predicted, tp), less(positives, tp)
+    return BinaryCounts(tp, fp, fn, less(p.weights.sum(), tp, fp, fn), np.zeros_like(tp), point)
 
 
 def _blocks(p: Predictions) -> Iterator[slice]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array, sums
+from evalreport.facts.rankings import Rankings, rank_classes, rank_labels, rank_pooled
 from evalreport.facts.table import ScoreTable
 
 BINS = 15
@@ -90,6 +92,24 @@ class ClassScores:
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
         weights = None if self.weights is None else np.repeat(self.weights, self.size)
         return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """Areas of each label against all others, computed once for every average of them."""
+        counted = self._counted()
+        return rank_labels(*counted) if self.truth.ndim == 2 else rank_classes(*counted)
+
+    @cached_property
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+        return rank_pooled(*self._counted())
+
+    def _counted(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:
+        """Scores, truth and weights of the rows that weigh anything."""
+        if self.weights is None or self.weights.all():
+            return self.scores, self.truth, self.weights
+        kept = self.weights > 0
+        return self.scores[kept], self.truth[kept], self.weights[kept]
 
 
 @dataclass(frozen=True, eq=False)

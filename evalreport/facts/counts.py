@@ -23,6 +23,18 @@ def sums(place: npt.NDArray[Any], weights: Array | None, size: int) -> Array:
     return np.bincount(place, weights, size).astype(np.float64, copy=False)
 
 
+def less(whole: Any, *parts: Any) -> Any:
+    """Return `whole` minus its parts, where what is left is rounding of sums of weights: 0.
+
+    Examples
+    --------
+    >>> less(np.array([0.3, 2.0]), np.array([0.1, 1.0]), np.array([0.2, 0.5]))
+    array([0. , 0.5])
+    """
+    left = whole - sum(parts)
+    return np.where(left > 1e-12 * np.abs(whole), left, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class BinaryCounts:
     """True and false positives and negatives, as numbers or as arrays of one shape.
@@ -67,9 +79,13 @@ class BinaryCounts:
         )
 
     def __getitem__(self, index: Any) -> BinaryCounts:
-        parts = (self.tp, self.fp, self.fn, self.tn, self.unread, self.threshold, self.unread_positive)
         shape = np.shape(self.tp)
-        return BinaryCounts(*(np.broadcast_to(part, shape)[index] for part in parts))
+        return BinaryCounts(*(np.broadcast_to(part, shape)[index] for part in self.parts))
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """The fields, in order."""
+        return self.tp, self.fp, self.fn, self.tn, self.unread, self.threshold, self.unread_positive
 
     @property
     def positives(self) -> Any:
@@ -90,6 +106,16 @@ class BinaryCounts:
     def cleared(self) -> Any:
         """Predicted negative, the unparsed left out."""
         return self.tn + self.fn - self.unread_positive
+
+    @property
+    def right(self) -> Any:
+        """Right answers."""
+        return self.tp + self.tn
+
+    @property
+    def unparsed(self) -> Any:
+        """Answers from which no label could be read."""
+        return self.unread + self.unread_positive
 
     @property
     def total(self) -> Any:
@@ -125,8 +151,18 @@ class Marginals:
     @property
     def one_vs_rest(self) -> BinaryCounts:
         """Each class against all others, arrays of shape (..., K)."""
-        fp, fn = self.predicted - self.tp, self.support - self.tp
-        return BinaryCounts(self.tp, fp, fn, np.asarray(self.total)[..., None] - self.tp - fp - fn)
+        fp, fn = less(self.predicted, self.tp), less(self.support, self.tp)
+        return BinaryCounts(self.tp, fp, fn, less(np.asarray(self.total)[..., None], self.tp, fp, fn))
+
+    @property
+    def right(self) -> Any:
+        """Right answers."""
+        return self.tp.sum(axis=-1)
+
+    @property
+    def unparsed(self) -> Any:
+        """Answers from which no label could be read."""
+        return less(self.total, self.predicted.sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

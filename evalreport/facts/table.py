@@ -84,6 +84,11 @@ class ScoreTable:
         """Weight of all negatives, N."""
         return float(self.neg.sum())
 
+    @property
+    def total(self) -> float:
+        """P + N."""
+        return self.positives + self.negatives
+
     @cached_property
     def tp(self) -> Array:
         """Weight of positives scored at least `scores[i]`."""

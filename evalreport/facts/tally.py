@@ -52,11 +52,13 @@ class Tally:
             self.names, self.sums + other.sums, self.squares + other.squares, self.weight + other.weight
         )
 
+    def total(self, name: str) -> float:
+        """Return the weighted sum of a quantity; NaN when it was not tallied."""
+        return float(self.sums[self.names.index(name)]) if name in self.names else float("nan")
+
     def mean(self, name: str) -> float:
         """Return the weighted mean of a quantity; NaN over no weight or when it was not tallied."""
-        if name not in self.names or self.weight == 0:
-            return float("nan")
-        return float(self.sums[self.names.index(name)] / self.weight)
+        return self.total(name) / self.weight if self.weight else float("nan")
 
     def variance(self, name: str) -> float:
         """Return the weighted variance (divisor: the sum of weights) of a quantity."""

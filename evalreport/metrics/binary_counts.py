@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts
+from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.metrics.record import divide
 
 
-def prevalence(c: BinaryCounts) -> Any:
+def prevalence(c: BinaryCounts | ScoreTable) -> Any:
     """Return the share of all rows that are positive, P / n, in [0, 1].
 
     >>> float(prevalence(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
@@ -43,7 +43,7 @@ def accuracy(c: BinaryCounts) -> Any:
     return divide(c.tp + c.tn, c.total)
 
 
-def no_information_rate(c: BinaryCounts) -> Any:
+def no_information_rate(c: BinaryCounts | ScoreTable) -> Any:
     """Return the accuracy of always answering the more frequent class, max(P, N) / n, in [0.5, 1].
 
     >>> float(no_information_rate(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
@@ -189,7 +189,7 @@ def mcc(c: BinaryCounts) -> Any:
     """
     unread = c.unread + c.unread_positive
     predicted = c.flagged * c.cleared + unread * (c.flagged + c.cleared)
-    return divide(_agreement(c), 2 * np.sqrt(predicted) * np.sqrt(c.positives * c.negatives))
+    return divide(_agreement(c), 2 * np.sqrt(predicted * (c.positives * c.negatives)))
 
 
 def cohen_kappa(c: BinaryCounts) -> Any:

@@ -22,7 +22,7 @@ def log_loss(t: ScoreTable) -> float:
     """
     eps = np.finfo(np.float64).eps
     p = np.clip(t.scores, eps, 1 - eps)
-    return float(divide(-(t.pos @ np.log(p) + t.neg @ np.log(1 - p)), _total(t)))
+    return float(divide(-(t.pos @ np.log(p) + t.neg @ np.log(1 - p)), t.total))
 
 
 def brier(t: ScoreTable) -> float:
@@ -31,7 +31,7 @@ def brier(t: ScoreTable) -> float:
     >>> brier(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
     0.25
     """
-    return float(divide(t.pos @ (1 - t.scores) ** 2 + t.neg @ t.scores**2, _total(t)))
+    return float(divide(t.pos @ (1 - t.scores) ** 2 + t.neg @ t.scores**2, t.total))
 
 
 def brier_skill(t: ScoreTable) -> float:
@@ -71,7 +71,7 @@ def brier_uncertainty(t: ScoreTable) -> float:
     >>> brier_uncertainty(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
     0.25
     """
-    return float(divide(t.positives * t.negatives, _total(t) ** 2))
+    return float(divide(t.positives * t.negatives, t.total**2))
 
 
 def equal_width(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
@@ -156,10 +156,6 @@ def calibration_slope(t: ScoreTable) -> float:
     1.0
     """
     return t.recalibration[1]
-
-
-def _total(t: ScoreTable) -> float:
-    return t.positives + t.negatives
 
 
 def _share(part: Array, weight: Array) -> Array:

@@ -2,15 +2,98 @@
 
 from __future__ import annotations
 
-from evalreport.errors import UsageError, nearest
-from evalreport.labels import Task
-from evalreport.metrics.entries.binary_agreement import AGREEMENT
-from evalreport.metrics.entries.binary_counts import COUNTS
-from evalreport.metrics.entries.binary_probability import PROBABILITY
-from evalreport.metrics.entries.binary_ranking import RANKING
-from evalreport.metrics.record import Metric
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import assert_never
 
-BINARY: tuple[Metric, ...] = (*COUNTS, *AGREEMENT, *RANKING, *PROBABILITY)
+from evalreport.errors import UsageError, nearest
+from evalreport.facts import BinaryCounts, ClassScores, Summary, Tally
+from evalreport.facts.counts import Array
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.metrics.entries import (
+    binary_agreement,
+    binary_counts,
+    binary_probability,
+    binary_ranking,
+    multiclass,
+    multiclass_scores,
+    multilabel,
+    text,
+)
+from evalreport.metrics.record import Metric, lacks, one_vs_rest, view
+
+BINARY: tuple[Metric, ...] = (
+    *binary_counts.COUNTS,
+    *binary_agreement.AGREEMENT,
+    *binary_ranking.RANKING,
+    *binary_probability.PROBABILITY,
+)
+MULTICLASS: tuple[Metric, ...] = (
+    *multiclass.RIGHT,
+    *multiclass.AVERAGES,
+    *multiclass.AGREEMENT,
+    *multiclass_scores.PROBABILITIES,
+    *multiclass_scores.RANKING,
+    *multiclass.COLLAPSE,
+)
+MULTILABEL: tuple[Metric, ...] = (
+    *multilabel.SETS,
+    *multilabel.AVERAGES,
+    *multilabel.RANKING,
+    *multilabel.SHAPE,
+)
+TEXT: tuple[Metric, ...] = text.TEXT
+"""What multiclass labels read from text have beside the multiclass list."""
+TEXT_BINARY: tuple[Metric, ...] = text.TEXT_BINARY
+"""The same beside the binary list."""
+
+HEADLINE: Mapping[str, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "precision", "roc_auc", "average_precision", "mcc", "brier"),
+    "multiclass": ("accuracy", "top_3_accuracy", "f1_macro", "balanced_accuracy", "mcc"),
+    "multilabel": (
+        "f1_micro",
+        "f1_macro",
+        "precision_micro",
+        "recall_micro",
+        "subset_accuracy",
+        "average_precision_samples",
+    ),
+    "text": ("accuracy", "accuracy_parsed", "f1_macro", "mcc", "parse_rate"),
+}
+"""Names of the first table of a report, by task; ``text`` for labels read from text."""
+COMPARED: Mapping[str, tuple[str, ...]] = {
+    "binary": (*HEADLINE["binary"], "f1", "accuracy", "balanced_accuracy", "log_loss"),
+    "multiclass": (*HEADLINE["multiclass"], "f1_weighted", "log_loss", "brier"),
+    "multilabel": (*HEADLINE["multilabel"], "label_accuracy", "roc_auc_macro", "average_precision_macro"),
+    "text": HEADLINE["text"],
+}
+"""Names of the table that compares runs."""
+
+
+def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
+    """Return the metrics of a task, in order.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    text : bool
+        Whether the labels were read from generated text.
+
+    Examples
+    --------
+    >>> [metric.name for metric in catalogue(Multilabel(["a", "b"]))][:2]
+    ['subset_accuracy', 'label_accuracy']
+    """
+    match space:
+        case Binary():
+            return (*TEXT_BINARY, *BINARY) if text else BINARY
+        case Multiclass():
+            return (*TEXT, *MULTICLASS) if text else MULTICLASS
+        case Multilabel():
+            return MULTILABEL
+        case never:
+            assert_never(never)
 
 
 def find(name: str, task: Task | None = None) -> Metric:
@@ -20,7 +103,7 @@ def find(name: str, task: Task | None = None) -> Metric:
     ----------
     name : str
     task : {"binary", "multiclass", "multilabel"}, optional
-        Without it, the first task that has the name.
+        Without it, the first of binary, multiclass, multilabel that has the name.
 
     Raises
     ------
@@ -29,10 +112,112 @@ def find(name: str, task: Task | None = None) -> Metric:
 
     Examples
     --------
-    >>> find("f1").title
-    'F1'
+    >>> find("f1").title, find("log_loss", "multiclass").reads
+    ('F1', 'tally')
     """
-    known = {metric.name: metric for metric in reversed(BINARY) if task in (None, metric.task)}
+    listed = (*BINARY, *MULTICLASS, *MULTILABEL, *TEXT, *TEXT_BINARY)
+    known = {metric.name: metric for metric in reversed(listed) if task in (None, metric.task)}
     if name not in known:
-        raise UsageError(f"there is no metric {name!r}", where=task or "", fix=nearest(name, known))
+        raise UsageError(
+            f"there is no {task + ' ' if task else ''}metric {name!r}", fix=nearest(name, reversed(known))
+        )
     return known[name]
+
+
+PER_CLASS: tuple[Metric, ...] = tuple(
+    find(name, "binary") for name in ("precision", "recall", "f1", "roc_auc", "average_precision")
+)
+"""What each class or label has against all others; `class_values` computes them for all at once."""
+
+
+def class_values(summary: Summary) -> dict[str, Array]:
+    """Return the metrics of `PER_CLASS` of every class or label, arrays of shape (K,).
+
+    NaN stands where a class has no value; without decisions, or without scores, those names are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evalreport.facts import Counts
+    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
+    >>> class_values(Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts))["recall"]
+    array([1. , 0.5])
+    """
+    counts = one_vs_rest(summary)
+    values: dict[str, Array] = {}
+    if counts is not None:
+        values = {metric.name: metric.function(counts) for metric in PER_CLASS if metric.reads == "counts"}
+    if isinstance(summary.scores, ClassScores):
+        values["roc_auc"] = summary.scores.rankings.roc_auc
+        values["average_precision"] = summary.scores.rankings.average_precision
+    return values
+
+
+def one_label(summary: Summary, code: int) -> Summary:
+    """Return the facts of one class or label against all others, for which every binary metric is defined.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of a multiclass or multilabel problem.
+    code : int
+        Position of the label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evalreport.facts import Counts
+    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
+    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts)
+    >>> find("recall").of(one_label(whole, 1))
+    0.5
+    """
+    name = summary.space.names[code]
+    counts, point = one_vs_rest(summary), summary.threshold
+    if point is not None and isinstance(point.value, tuple):
+        point = replace(point, value=point.value[code])
+    return replace(
+        summary,
+        space=Binary(negative=f"not {name}", positive=name),
+        tally=Tally((), summary.tally.sums[:0], summary.tally.squares[:0], summary.tally.weight),
+        counts=None if counts is None else BinaryCounts(*(float(part) for part in counts[code].parts)),
+        scores=summary.scores.table(code) if isinstance(summary.scores, ClassScores) else None,
+        confidence=None,
+        bins=None,
+        cardinality=None,
+        threshold=point,
+    )
+
+
+def no_skill(metric: Metric, summary: Summary) -> float | None:
+    """Return the value of a model that knows nothing, on these data; None where there is no one such value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evalreport.facts import Counts
+    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
+    >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, Tally.of({}, np.ones(3)), counts))
+    0.6666666666666666
+    """
+    if metric.no_skill is None or lacks(metric, summary) is not None:
+        return None
+    level = metric.no_skill(summary)
+    return level if math.isfinite(level) else None
+
+
+def zero_classes(metric: Metric, summary: Summary) -> int:
+    """Return how many classes an average counts as 0 because they have no value of their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evalreport.facts import Counts
+    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 0, 0]), 2)
+    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts)
+    >>> zero_classes(find("precision_macro"), whole)
+    1
+    """
+    if metric.zeros is None or lacks(metric, summary) is not None:
+        return 0
+    return int(metric.zeros(view(summary, metric.reads)))

@@ -13,9 +13,10 @@ from evalreport.facts import BinaryCounts, Counts, Summary
 from evalreport.labels import Binary, Multiclass, Task
 from evalreport.values import Undefined
 
-Needs: TypeAlias = Literal["counts", "scores", "probabilities", "order", "text"]
-"""What must be known: decisions, any scores, probabilities, an order of the labels, a parser."""
-Reads: TypeAlias = Literal["counts", "scores", "tally", "confidence", "bins"]
+Needs: TypeAlias = Literal["truth", "counts", "scores", "probabilities", "order", "text"]
+"""What must be known: the truth alone, decisions, any scores, probabilities, an order of the labels, a
+parser."""
+Reads: TypeAlias = Literal["truth", "counts", "scores", "tally", "confidence", "bins"]
 """Which fact the function takes: see `view`."""
 Better: TypeAlias = Literal["higher", "lower", "one", "zero", "neither"]
 IntervalKind: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "none"]
@@ -85,13 +86,19 @@ class Metric:
         fact = view(summary, self.reads)
         value = float(self.function(fact))
         if math.isfinite(value):
-            return value
+            return _inside(value, self.low, self.high)
         reason = self.undefined if isinstance(self.undefined, str) else self.undefined(fact)
         return Undefined(reason, summary.weight)
 
     def weight(self, summary: Summary) -> float:
         """Return the weight that the value was computed over."""
         return summary.weight if self.over is None else float(self.over(view(summary, self.reads)))
+
+
+def _inside(value: float, low: float, high: float) -> float:
+    """Return a value on its bound where rounding of weighted sums carried it over."""
+    near = 1e-9 * max(1.0, abs(value))
+    return min(max(value, low), high) if low - near <= value <= high + near else value
 
 
 def divide(above: Any, below: Any) -> Any:
@@ -125,8 +132,11 @@ def view(summary: Summary, reads: Reads) -> Any:
     """Return the fact that a metric takes.
 
     ``counts`` is `BinaryCounts` for binary (numbers) and multilabel (one entry per label) and `Marginals`
-    for multiclass; ``scores`` is a `ScoreTable` for binary, else `ClassScores`.
+    for multiclass; ``scores`` is a `ScoreTable` for binary, else `ClassScores`; ``truth`` is the counts, or
+    the scores where nothing decides.
     """
+    if reads == "truth":
+        return view(summary, "scores" if summary.counts is None else "counts")
     if reads != "counts":
         return getattr(summary, reads)
     if not isinstance(summary.counts, Counts):
@@ -141,6 +151,8 @@ def lacks(metric: Metric, summary: Summary) -> str | None:
     """Return what a metric needs and the summary has not, in words; None when nothing is missing."""
     kind = summary.score_kind
     match metric.needs:
+        case "truth":
+            return None
         case "counts" | "text" if summary.counts is None:
             return "needs predictions or a threshold; got decision scores alone"
         case "order" if not (isinstance(summary.space, Multiclass) and summary.space.ordered):

@@ -36,12 +36,12 @@ TIES = "The rule is score >= threshold; tools that use > differ where scores tie
 
 def majority(summary: Summary) -> float:
     """Return the accuracy of always answering the more frequent class."""
-    return float(count.no_information_rate(view(summary, "counts")))
+    return float(count.no_information_rate(view(summary, "truth")))
 
 
 def share(summary: Summary) -> float:
     """Return the prevalence: the precision of flagging at random."""
-    return float(count.prevalence(view(summary, "counts")))
+    return float(count.prevalence(view(summary, "truth")))
 
 
 def always(value: float) -> Callable[[Summary], float]:
@@ -106,6 +106,8 @@ COUNTS: tuple[Metric, ...] = (
         meaning="share of all examples that are positive",
         formula="P / n",
         better="neither",
+        needs="truth",
+        reads="truth",
         function=count.prevalence,
         source="Altman & Bland 1994, BMJ 309:102",
         use="to read every other number: precision, accuracy and average precision move with it",
@@ -140,6 +142,8 @@ COUNTS: tuple[Metric, ...] = (
         formula="max(P, N) / n",
         low=0.5,
         better="neither",
+        needs="truth",
+        reads="truth",
         function=count.no_information_rate,
         source="Kuhn, caret confusionMatrix",
         use="the bar that accuracy has to pass",

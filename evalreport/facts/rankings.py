@@ -1,0 +1,219 @@
+"""Exact areas of many one-vs-rest rankings without a table of each.
+
+A positive's place among all rows follows from one sort of the column and a binary search of the positives
+alone, of which a many-class problem has few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array, sums
+
+POOL = 1 << 22
+"""(row, label) cells of the pooled ranking that are sorted at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Areas under the curves of each label against all others.
+
+    Parameters
+    ----------
+    roc_auc : float64 array of shape (K,)
+        NaN where a label has no example, or all of them.
+    average_precision : float64 array of shape (K,)
+        NaN where a label has no example.
+    positives : float64 array of shape (K,)
+        Weight of the examples with the label.
+    pairs : float64 array of shape (K,)
+        Multiclass: mean AUC of the label's examples against each other class, by the label's own score
+        (Hand & Till 2001); NaN where a label has no example. Multilabel: NaN.
+    """
+
+    roc_auc: Array
+    average_precision: Array
+    positives: Array
+    pairs: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Ladder:
+    """Sorted values with the weight that lies below each."""
+
+    values: npt.NDArray[Any]
+    mass: Array | None
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> _Ladder:
+        if weights is None:
+            return cls(np.sort(values), None)
+        order = np.argsort(values)
+        return cls(values[order], _cumulated(weights[order]))
+
+    def span(self, values: npt.NDArray[Any]) -> tuple[Array, Array]:
+        """Weight below each of some values, and weight up to and including it."""
+        ends = (np.searchsorted(self.values, values, side) for side in ("left", "right"))
+        below, upto = (end.astype(np.float64) if self.mass is None else self.mass[end] for end in ends)
+        return below, upto
+
+    @property
+    def total(self) -> float:
+        return float(len(self.values) if self.mass is None else self.mass[-1])
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each value, in order."""
+        return np.ones(len(self.values)) if self.mass is None else np.diff(self.mass)
+
+
+def rank_labels(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None) -> Rankings:
+    """Return the areas of every label of a multilabel problem.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : bool array of shape (n, K)
+    weights : float64 array of shape (n,), all above 0; or None
+
+    Examples
+    --------
+    >>> truth = np.array([[True, False], [False, True]])
+    >>> rank_labels(np.array([[0.9, 0.5], [0.2, 0.5]]), truth, None).roc_auc
+    array([1. , 0.5])
+    """
+    areas = []
+    for column, positive in zip(_columns(scores), _columns(truth), strict=True):
+        everyone = _Ladder.of(column, weights)
+        own = _Ladder.of(column[positive], None if weights is None else weights[positive])
+        areas.append((*_areas(own, everyone.span(own.values), everyone.total), own.total, np.nan))
+    return Rankings(*np.array(areas).reshape(-1, 4).T)
+
+
+def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None) -> Rankings:
+    """Return the areas of every class of a multiclass problem, against all others and pair by pair.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : integer codes of shape (n,)
+    weights : float64 array of shape (n,), all above 0; or None
+
+    Examples
+    --------
+    >>> areas = rank_classes(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
+    >>> areas.roc_auc, areas.pairs
+    (array([1., 1.]), array([1., 1.]))
+    """
+    size = scores.shape[1]
+    by_class = np.argsort(truth, kind="stable")
+    ends = np.cumsum(np.bincount(truth, minlength=size))
+    support = sums(truth, weights, size)
+    others = max(1, np.count_nonzero(support) - 1)
+    total = float(support.sum())
+    places = np.arange(len(scores) + 1.0)
+    areas = []
+    for label, column in enumerate(_columns(scores)):
+        rows = by_class[ends[label - 1] if label else 0 : ends[label]]
+        own = _Ladder.of(column[rows], None if weights is None else weights[rows])
+        order = np.argsort(column)
+        mass = None if weights is None else weights[order]
+        left = np.searchsorted(column, own.values, "left", sorter=order)
+        right = np.searchsorted(column, own.values, "right", sorter=order)
+        below = places if mass is None else _cumulated(mass)
+        outranked = _outranked(own, left, right, len(column))
+        against = sums(truth[order], outranked if mass is None else outranked * mass, size)
+        against[label] = 0.0
+        pairs = np.divide(against, support, out=np.zeros(size), where=support > 0).sum() / others
+        area = _areas(own, (below[left], below[right]), total)
+        areas.append((*area, own.total, pairs / own.total if own.total else np.nan))
+    return Rankings(*np.array(areas).T)
+
+
+def rank_pooled(
+    scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None, pool: int = POOL
+) -> tuple[float, float]:
+    """Return ROC AUC and average precision of all (row, label) decisions together.
+
+    The weight below a positive adds up over blocks of rows, so that no sorted copy of all cells is held.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : codes of shape (n,), or bool of shape (n, K)
+    weights : float64 array of shape (n,), all above 0; or None
+    pool : int
+        Cells in a block, about.
+
+    Examples
+    --------
+    >>> rank_pooled(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)
+    (0.875, 0.8333333333333333)
+    """
+    row, label = (np.arange(len(truth)), truth) if truth.ndim == 1 else np.nonzero(truth)
+    own = _Ladder.of(scores[row, label], None if weights is None else weights[row])
+    below, upto, total = np.zeros(len(own.values)), np.zeros(len(own.values)), 0.0
+    step = max(1, pool // scores.shape[1])
+    for start in range(0, len(scores), step):
+        block = slice(start, start + step)
+        mass = None if weights is None else np.repeat(weights[block], scores.shape[1])
+        cells = _Ladder.of(scores[block].ravel(), mass)
+        here = cells.span(own.values)
+        below += here[0]
+        upto += here[1]
+        total += cells.total
+    return _areas(own, (below, upto), total)
+
+
+def _columns(matrix: npt.NDArray[Any], width: int = 16, step: int = 256) -> Iterator[npt.NDArray[Any]]:
+    """Yield each column of a row-major matrix, contiguous.
+
+    Transposed in small tiles: down a column of a wide matrix every row lies on another page.
+    """
+    for start in range(0, matrix.shape[1], width):
+        some = np.empty((min(width, matrix.shape[1] - start), len(matrix)), dtype=matrix.dtype)
+        for row in range(0, len(matrix), step):
+            some[:, row : row + step] = matrix[row : row + step, start : start + width].T
+        yield from some
+
+
+def _cumulated(weights: Array) -> Array:
+    return np.concatenate([[0.0], np.cumsum(weights)])
+
+
+def _areas(own: _Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
+    """ROC AUC and average precision from the weight below and up to each positive, among all rows."""
+    below, upto = span
+    own_below, own_upto = own.span(own.values)
+    weights, rest = own.weights, total - own.total
+    if own.total == 0:
+        return float("nan"), float("nan")
+    precision = float(weights @ ((own.total - own_below) / (total - below))) / own.total
+    if rest <= 1e-12 * total:  # rounding of sums of weights
+        return float("nan"), precision
+    outranked = (below - own_below + upto - own_upto) / 2
+    return float(weights @ outranked) / (own.total * rest), precision
+
+
+def _outranked(
+    own: _Ladder, left: npt.NDArray[np.intp], right: npt.NDArray[np.intp], rows: int
+) -> npt.NDArray[np.float64]:
+    """Weight of own examples above each place of the order, plus half of those tied with it.
+
+    It is constant between two own examples, which hold the places from `left` to `right` with their ties.
+    """
+    first = np.flatnonzero(np.append(True, left[1:] != left[:-1])) if len(left) else np.empty(0, np.intp)
+    below, _ = own.span(own.values)
+    above = np.append(own.total - below[first], 0.0)
+    levels = np.empty(2 * len(first) + 1)
+    levels[0::2] = above
+    levels[1::2] = (above[:-1] + above[1:]) / 2
+    edges = np.empty(2 * len(first) + 2, dtype=np.intp)
+    edges[0], edges[-1] = 0, rows
+    edges[1:-1:2], edges[2:-1:2] = left[first], right[first]
+    return np.repeat(levels, np.diff(edges))

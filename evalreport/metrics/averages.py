@@ -1,0 +1,172 @@
+"""Averages over classes or labels of a function of their counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from evalreport.facts import BinaryCounts, ClassScores, Marginals, Tally
+from evalreport.metrics.record import divide
+
+Over: TypeAlias = Literal["macro", "macro_supported", "macro_declared", "weighted"]
+Fact: TypeAlias = BinaryCounts | Marginals
+
+
+def labelwise(fact: Fact) -> BinaryCounts:
+    """Return each class or label against all others, arrays of shape (..., K)."""
+    return fact.one_vs_rest if isinstance(fact, Marginals) else fact
+
+
+@dataclass(frozen=True)
+class Average:
+    """Average over the last axis of a function of one-vs-rest counts.
+
+    Parameters
+    ----------
+    of : callable
+        From `BinaryCounts` to values; NaN counts as 0, as with scikit-learn's ``zero_division=0``.
+    over : {"macro", "macro_supported", "macro_declared", "weighted"}
+        Multiclass: ``macro`` over the classes that occur in truth or predictions (scikit-learn's default),
+        ``macro_supported`` over those with true examples, ``macro_declared`` over all declared,
+        ``weighted`` by true examples. Multilabel: ``macro`` is over all labels, as in scikit-learn.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.binary_counts import recall
+    >>> counts = BinaryCounts(np.array([1.0, 0.0]), 0, np.array([1.0, 0.0]), np.array([0.0, 2.0]))
+    >>> float(Average(recall, "macro")(counts)), float(Average(recall, "macro_supported")(counts))
+    (0.25, 0.5)
+    """
+
+    of: Callable[[BinaryCounts], Any]
+    over: Over
+
+    def __call__(self, fact: Fact) -> Any:
+        """Return the average, NaN over nothing."""
+        weight = self._weight(fact)
+        return divide((weight * np.nan_to_num(self.of(labelwise(fact)))).sum(axis=-1), weight.sum(axis=-1))
+
+    def zeros(self, fact: Fact) -> Any:
+        """Return how many classes count as 0 because they have no value of their own."""
+        return ((self._weight(fact) > 0) & np.isnan(self.of(labelwise(fact)))).sum(axis=-1)
+
+    def _weight(self, fact: Fact) -> Any:
+        counts = labelwise(fact)
+        match self.over:
+            case "weighted":
+                return counts.positives
+            case "macro_supported":
+                return (counts.positives > 0).astype(np.float64)
+            case "macro" if isinstance(fact, Marginals):
+                return (counts.positives + counts.flagged > 0).astype(np.float64)
+            case _:
+                return np.ones_like(counts.positives)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A function of the counts of all classes or labels together: the micro average.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.binary_counts import precision
+    >>> counts = BinaryCounts(np.array([1.0, 3.0]), np.array([4.0, 0.0]), 0, 0)
+    >>> float(Pooled(precision)(counts))
+    0.5
+    """
+
+    of: Callable[[BinaryCounts], Any]
+
+    def __call__(self, fact: Fact) -> Any:
+        """Return the function of the summed counts."""
+        c = labelwise(fact)
+        shape = np.shape(c.tp)
+        parts = (np.broadcast_to(part, shape).sum(axis=-1) for part in (c.tp, c.fp, c.fn, c.tn))
+        return self.of(BinaryCounts(*parts))
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a tallied per-row quantity.
+
+    Examples
+    --------
+    >>> float(Mean("loss")(Tally.of({"loss": np.array([1.0, 3.0])}, np.ones(2))))
+    2.0
+    """
+
+    name: str
+
+    def __call__(self, tally: Tally) -> float:
+        """Return the mean, NaN when it was not tallied."""
+        return tally.mean(self.name)
+
+
+def auc_macro(scores: ClassScores) -> float:
+    """Return the mean one-vs-rest ROC AUC; NaN when a class has no example or all.
+
+    >>> auc_macro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    1.0
+    """
+    return float(scores.rankings.roc_auc.mean())
+
+
+def auc_weighted(scores: ClassScores) -> float:
+    """Return the mean one-vs-rest ROC AUC by true examples; a class without any has no weight.
+
+    >>> auc_weighted(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    1.0
+    """
+    ranked, weight = scores.rankings, scores.rankings.positives
+    counted = weight > 0
+    return float(divide(weight[counted] @ ranked.roc_auc[counted], weight.sum()))
+
+
+def auc_micro(scores: ClassScores) -> float:
+    """Return the ROC AUC of all (row, label) decisions together.
+
+    >>> auc_micro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    1.0
+    """
+    return scores.pooled_areas[0]
+
+
+def auc_pairs(scores: ClassScores) -> float:
+    """Return Hand & Till's M: the mean AUC over pairs of classes that have examples.
+
+    >>> auc_pairs(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    1.0
+    """
+    ranked = scores.rankings
+    present = ranked.positives > 0
+    return float(ranked.pairs[present].mean()) if present.sum() > 1 else float("nan")
+
+
+def ap_macro(scores: ClassScores) -> float:
+    """Return the mean average precision over classes, one without examples counting 0.
+
+    >>> ap_macro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    1.0
+    """
+    return float(np.nan_to_num(scores.rankings.average_precision).mean())
+
+
+def ap_zeros(scores: ClassScores) -> int:
+    """Return how many classes `ap_macro` counts as 0.
+
+    >>> ap_zeros(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 0]), None))
+    1
+    """
+    return int(np.isnan(scores.rankings.average_precision).sum())
+
+
+def ap_micro(scores: ClassScores) -> float:
+    """Return the average precision of all (row, label) decisions together.
+
+    >>> ap_micro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    1.0
+    """
+    return scores.pooled_areas[1]

@@ -1,0 +1,84 @@
+"""Records of the metrics that only labels read from generated text have."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+from evalreport.facts import Tally
+from evalreport.labels import Task
+from evalreport.metrics import text
+from evalreport.metrics.record import Metric
+
+SOURCE = "this project: every answer counts"
+
+
+def _parsed(c: Any) -> Any:
+    return c.total - c.unparsed
+
+
+def _ambiguous(tally: Tally) -> float:
+    return tally.total("ambiguous")
+
+
+def _records(task: Task) -> tuple[Metric, ...]:
+    metric = partial(Metric, task=task, needs="text", reads="counts", low=0.0, source=SOURCE)
+    return (
+        metric(
+            name="parse_rate",
+            title="Parse rate",
+            meaning="share of answers from which a label could be read",
+            formula="parsed answers / n",
+            high=1.0,
+            better="higher",
+            interval="wilson",
+            function=text.parse_rate,
+            use="beside every other number: what was not parsed counts as wrong",
+            trap="depends on the parser as much as on the model: evaluate with the parser that serves",
+        ),
+        metric(
+            name="n_unparsed",
+            title="Unparsed answers",
+            meaning="answers from which no label could be read, the ambiguous ones included",
+            formula="#(no label)",
+            high=math.inf,
+            better="lower",
+            interval="none",
+            function=text.n_unparsed,
+            use="to see how many answers have to be looked at",
+            trap="tools that drop these rows report an accuracy over fewer rows than were asked",
+        ),
+        metric(
+            name="n_ambiguous",
+            title="Ambiguous answers",
+            meaning="answers that name two different labels and no final one",
+            formula="#(several labels, none final)",
+            reads="tally",
+            high=math.inf,
+            better="lower",
+            interval="none",
+            function=_ambiguous,
+            undefined="it was not recorded why answers gave no label",
+            use="to see whether the prompt should ask for a final answer",
+            trap="a part of the unparsed, not in addition to them",
+        ),
+        metric(
+            name="accuracy_parsed",
+            title="Accuracy among the parsed",
+            meaning="share of right answers among those that gave a label",
+            formula="right answers / parsed answers",
+            high=1.0,
+            better="higher",
+            interval="wilson",
+            function=text.accuracy_parsed,
+            undefined="no answer could be parsed",
+            over=_parsed,
+            use="to part format failures from wrong labels: accuracy = accuracy_parsed * parse_rate",
+            trap="flatters a model that refuses what is difficult: never read it alone",
+        ),
+    )
+
+
+TEXT: tuple[Metric, ...] = _records("multiclass")
+TEXT_BINARY: tuple[Metric, ...] = _records("binary")

@@ -1,0 +1,60 @@
+"""Functions of the counts of each label of a multilabel problem, arrays of shape (..., K)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evalreport.facts import BinaryCounts, ClassScores
+from evalreport.metrics.binary_counts import accuracy, no_information_rate
+from evalreport.metrics.record import divide
+
+
+def label_accuracy(c: BinaryCounts) -> Any:
+    """Return the mean over labels of the share of right decisions, 1 - Hamming loss, in [0, 1].
+
+    >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
+    >>> float(label_accuracy(counts))
+    0.75
+    """
+    return accuracy(c).mean(axis=-1)
+
+
+def hamming_loss(c: BinaryCounts) -> Any:
+    """Return the mean over labels of the share of wrong decisions, in [0, 1].
+
+    >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
+    >>> float(hamming_loss(counts))
+    0.25
+    """
+    return divide(c.fp + c.fn, c.total).mean(axis=-1)
+
+
+def best_constant(c: BinaryCounts) -> Any:
+    """Return the label accuracy of giving each label to all rows or to none, whichever is right more often.
+
+    >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
+    >>> float(best_constant(counts))
+    0.75
+    """
+    return no_information_rate(c).mean(axis=-1)
+
+
+def cell_prevalence(c: BinaryCounts) -> Any:
+    """Return the share of (row, label) cells that are positive: the micro precision of random labels.
+
+    >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
+    >>> float(cell_prevalence(counts))
+    0.25
+    """
+    return divide(c.positives.sum(axis=-1), c.total.sum(axis=-1))
+
+
+def without_contrast(scores: ClassScores) -> int:
+    """Return how many labels all rows carry or none does, so that their AUC has no value.
+
+    >>> without_contrast(ClassScores(np.array([[0.9, 0.1]]), np.array([[True, False]]), None))
+    2
+    """
+    return int(np.isnan(scores.rankings.roc_auc).sum())
