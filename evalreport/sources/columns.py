@@ -6,7 +6,7 @@ assumption in `Found.notes`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -219,12 +219,12 @@ def scores_of(found: Found) -> Scores:
             return Probabilities(found.scores)
 
 
-def to_predictions(found: Found, *, threshold: float | None = None) -> Predictions:
+def to_predictions(found: Found, *, threshold: float | Sequence[float] | None = None) -> Predictions:
     """Return validated predictions of what was found (without generated answers, which need a parser).
 
     Parameters
     ----------
-    threshold : float, optional
+    threshold : float or one per label, optional
         Decides rows of a binary or multilabel problem: ``score >= threshold``.
 
     Raises

@@ -26,6 +26,8 @@ UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 """Where bytes were not UTF-8; they matter only in columns that are read."""
 HEAD = 4 * 1024**2
 """Bytes in which the header must end."""
+PROBE = 100
+"""Cells that are looked at first."""
 BLOCK = 16 * 1024**2
 """Bytes of the longest line."""
 
@@ -60,13 +62,13 @@ def _head(data: bytes) -> str:
     return start[: cut or len(start)].decode("utf-8", errors="replace")
 
 
-def _cells(head: str, separator: str, rows: int) -> list[list[str]]:
+def _cells(head: str, separator: str, rows: int, *, strict: bool = False) -> list[list[str]]:
     try:
-        lines = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+        lines = csv.reader(io.StringIO(head, newline=""), delimiter=separator, strict=strict)
         return list(islice((line for line in lines if line), rows))
     except csv.Error as error:
         if rows > 1:
-            return _cells(head, separator, rows - 1)
+            return _cells(head, separator, rows - 1, strict=strict)
         raise DataError(f"the header is not CSV: {error}", where="line 1", fix="check the quotes") from error
 
 
@@ -74,8 +76,11 @@ def _separator(head: str) -> str:
     """Return the separator that cuts header and first row into the same, greatest number of cells."""
 
     def fit(separator: str) -> tuple[bool, int]:
-        widths = [len(row) for row in _cells(head, separator, 2)]
-        return len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0
+        try:
+            widths = [len(row) for row in _cells(head, separator, 2, strict=True)]
+        except DataError:
+            return False, 0
+        return len(widths) == 2 and widths[0] == widths[1] > 1, widths[0] if widths else 0
 
     return max(SEPARATORS, key=fit)
 
@@ -132,6 +137,7 @@ def _typed(column: Any, name: str) -> Array:
     if column.null_count == len(column):
         return to_array(column, name)
     try:
+        _cast(column.slice(0, PROBE), pa.float64())  # text is mostly known by its first cells
         numbers = _cast(column, pa.float64())
     except pa.ArrowInvalid:
         return _words(column, name)
@@ -157,9 +163,8 @@ def _cast(column: Any, kind: Any) -> Any:
 
 def _words(column: Any, name: str) -> Array:
     words = to_array(column, name)
-    distinct = set(words.tolist())
-    if distinct <= {"True", "False"}:
-        return np.array([word == "True" for word in words.tolist()])
-    if distinct <= {"True", "False", None}:
-        words[:] = [{"True": True, "False": False}.get(word) for word in words.tolist()]
-    return words
+    truth = {"True": True, "False": False, None: None}
+    if not all(set(part.tolist()) <= set(truth) for part in (words[:PROBE], words)):
+        return words
+    values = [truth[word] for word in words.tolist()]
+    return np.array(values, dtype=object if None in values else bool)

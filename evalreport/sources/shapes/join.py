@@ -136,6 +136,8 @@ def _by_id(table: Table, key: str | None, truth: Table, other: str | None) -> np
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
@@ -151,16 +153,20 @@ def _check_ids(ids: Array, name: str, names: Sequence[str]) -> None:
             fix="give each row an id, or name another column with --id",
         )
     check_length(ids, name)
+    texts = [_text(value) for value in values]
+    if len(set(texts)) < len(texts):
+        raise _repeated(texts, name, names)
+
+
+def _repeated(ids: Sequence[str], name: str, names: Sequence[str]) -> DataError:
     first: dict[str, int] = {}
-    again = [(row, first.setdefault(_text(value), row)) for row, value in enumerate(values)]
-    repeated = [(row, before) for row, before in again if row != before]
-    if repeated:
-        row, before = repeated[0]
-        raise DataError(
-            f"{counted(len(repeated), 'id')} occur{'s' if len(repeated) == 1 else ''} more than once",
-            where=f"column {name}, first: {_text(values[row])!r} in rows {before} and {row}",
-            fix=_mend(name, names),
-        )
+    before = [first.setdefault(value, row) for row, value in enumerate(ids)]
+    again = [row for row, earlier in enumerate(before) if row != earlier]
+    return DataError(
+        f"{counted(len(again), 'id')} occur{'s' if len(again) == 1 else ''} more than once",
+        where=f"column {name}, first: {ids[again[0]]!r} in rows {before[again[0]]} and {again[0]}",
+        fix=_mend(name, names),
+    )
 
 
 def _mend(name: str, names: Sequence[str]) -> str:
@@ -183,10 +189,13 @@ def check_length(values: Array, name: str) -> None:
     """
     if values.dtype != object:
         return
-    for row, value in enumerate(values.tolist()):
-        if isinstance(value, str) and len(value) > MAX_NAME:
-            raise DataError(
-                f"{name} holds a value of {len(value):,} characters, at most {MAX_NAME:,} make a name",
-                where=f"column {name}, row {row}",
-                fix="generated answers are named with --text, texts to show with --example-text",
-            )
+    items = values.tolist()
+    distinct = set(items) if {type(None), str}.issuperset(map(type, items)) else items
+    longest = max((len(value) for value in distinct if isinstance(value, str)), default=0)
+    if longest > MAX_NAME:
+        row = next(row for row, value in enumerate(items) if isinstance(value, str) and len(value) > MAX_NAME)
+        raise DataError(
+            f"{name} holds a value of {len(items[row]):,} characters, at most {MAX_NAME:,} make a name",
+            where=f"column {name}, row {row}",
+            fix="generated answers are named with --text, texts to show with --example-text",
+        )

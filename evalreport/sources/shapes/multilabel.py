@@ -35,7 +35,7 @@ def is_lists(values: Array) -> bool:
     >>> is_lists(np.fromiter([None, ["joy"]], dtype=object))
     True
     """
-    return values.dtype == object and any(isinstance(value, list) for value in values.tolist())
+    return values.dtype == object and list in set(map(type, values.tolist()))
 
 
 def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from evalreport.sources.tables import Table, read_table
 from tests.sources.files.writers import WRITERS, Data
 
-TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
+# Python 3.11 writes a lone carriage return without quotes, which no reader can tell from a line end.
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), max_size=20)
 LINE = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=20)
 NAMES = st.lists(LINE.filter(bool), min_size=2, max_size=6, unique=True)
 SEPARATORS = st.sampled_from(",;\t|")
