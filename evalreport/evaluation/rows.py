@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.evaluation.parts import Mistake, Swap
 from evalreport.facts import Counts
-from evalreport.labels import UNPARSED, Multilabel
+from evalreport.labels import UNPARSED, Binary, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 
@@ -93,6 +94,36 @@ def _names(p: Predictions, codes: Any) -> tuple[str, ...]:
     if np.ndim(codes):
         return tuple(p.space.names[label] for label in np.flatnonzero(codes))
     return () if codes == UNPARSED else (p.space.names[int(codes)],)
+
+
+def one_label(p: Predictions, code: int) -> Predictions:
+    """Return one label of a problem against all others, as a binary problem on the same rows.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> one_label(predictions(Multiclass("abc"), list("abc"), list("abb")), 1).y_pred
+    array([0, 1, 1], dtype=int32)
+    """
+    name, point, scores = p.space.names[code], p.threshold, p.scores
+    if point is not None and isinstance(point.value, tuple):
+        point = replace(point, value=point.value[code])
+    if not isinstance(scores, NoScores):
+        scores = replace(scores, values=np.ascontiguousarray(scores.values[:, code]), notes=())
+    return replace(
+        p,
+        space=Binary(negative=f"not {name}", positive=name),
+        y_true=_column(p.y_true, code),
+        y_pred=None if p.y_pred is None else _column(p.y_pred, code),
+        scores=scores,
+        threshold=point,
+        parsed=None,
+    )
+
+
+def _column(codes: npt.NDArray[Any], code: int) -> npt.NDArray[np.int32]:
+    return (codes[:, code] if codes.ndim == 2 else codes == code).astype(np.int32)
 
 
 def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:

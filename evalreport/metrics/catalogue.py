@@ -96,6 +96,17 @@ def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
             assert_never(never)
 
 
+def everything() -> tuple[Metric, ...]:
+    """Return every record of every task, in order.
+
+    Examples
+    --------
+    >>> len({(metric.task, metric.name) for metric in everything()}) == len(everything())
+    True
+    """
+    return (*BINARY, *MULTICLASS, *MULTILABEL, *TEXT, *TEXT_BINARY)
+
+
 def find(name: str, task: Task | None = None) -> Metric:
     """Return the metric of a name.
 
@@ -115,8 +126,7 @@ def find(name: str, task: Task | None = None) -> Metric:
     >>> find("f1").title, find("log_loss", "multiclass").reads
     ('F1', 'tally')
     """
-    listed = (*BINARY, *MULTICLASS, *MULTILABEL, *TEXT, *TEXT_BINARY)
-    known = {metric.name: metric for metric in reversed(listed) if task in (None, metric.task)}
+    known = {metric.name: metric for metric in reversed(everything()) if task in (None, metric.task)}
     if name not in known:
         raise UsageError(
             f"there is no {task + ' ' if task else ''}metric {name!r}", fix=nearest(name, reversed(known))

@@ -1,0 +1,123 @@
+"""`evaluate`: predictions in, everything known of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evalreport.curves import curves
+from evalreport.engines.memory import summarise
+from evalreport.evaluation.classes import class_results
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.rows import one_label as label_rows
+from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
+from evalreport.evaluation.slices import slice_results
+from evalreport.facts import Counts, ScoreTable, Summary
+from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
+from evalreport.metrics.record import Metric
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores, Probabilities
+from evalreport.sweep.thresholds import Sweep
+from evalreport.values import Result
+
+DEFAULT = Sampling()
+WHOLE_LIST = 200
+"""Labels up to which each of a multilabel problem gets the whole binary list."""
+
+
+def evaluate_predictions(
+    p: Predictions, sampling: Sampling = DEFAULT, *, only: Sequence[str] = ()
+) -> Evaluation:
+    """Return everything known of the predictions.
+
+    Parameters
+    ----------
+    p : Predictions
+    sampling : Sampling
+        Level, number of resamples and seed of the intervals.
+    only : sequence of str
+        Names of metrics; all of the catalogue when empty.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"]))
+    >>> round(ev["accuracy"].value, 3), ev.classes[1].state
+    (0.667, 'ok')
+    """
+    summary = summarise(p)
+    text = p.parsed is not None
+    chosen = catalogue(p.space, text=text)
+    if only:
+        chosen = tuple(find(name, p.space.task) for name in only)
+    return Evaluation(
+        space=p.space,
+        rows=len(p),
+        weight=summary.weight,
+        sampling=sampling,
+        metrics=estimates(chosen, summary, p, sampling),
+        score_kind=summary.score_kind,
+        threshold=p.threshold,
+        weighted=p.weighted,
+        clusters=None if p.groups is None else len(p.groups.values),
+        truth_digest=p.truth_digest,
+        no_skill=_no_skill(chosen, summary),
+        classes=class_results(summary, _class_values(summary, p, sampling)),
+        confusion=summary.counts if isinstance(summary.counts, Counts) else None,
+        curves=curves(summary, sampling.level),
+        sweep=_sweep(summary),
+        parsing=None if p.parsed is None else p.parsed.summary(),
+        slices=slice_results(p, sampling),
+        mistakes=worst_mistakes(p),
+        swaps=swaps(p),
+        pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
+        facts=row_facts(p),
+        notes=p.notes,
+        predictions=p,
+    )
+
+
+def _class_values(summary: Summary, p: Predictions, sampling: Sampling) -> Sequence[Mapping[str, Result]]:
+    match p.space:
+        case Binary():
+            return ()
+        case Multiclass():
+            return class_estimates(PER_CLASS, summary, p, sampling)
+        case Multilabel() if len(p.space) > WHOLE_LIST:
+            return class_estimates(PER_CLASS, summary, p, sampling)
+        case Multilabel():
+            rows = range(len(p.space))
+            return [estimates(BINARY, one_label(summary, k), label_rows(p, k), sampling) for k in rows]
+
+
+def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
+    levels = {metric.name: no_skill(metric, summary) for metric in metrics}
+    return {name: level for name, level in levels.items() if level is not None}
+
+
+def _sweep(summary: Summary) -> Sweep | None:
+    if isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable):
+        return Sweep.of(summary.scores).thin()
+    return None
+
+
+def row_facts(p: Predictions) -> dict[str, float]:
+    """Return counts over rows that findings need and no metric holds.
+
+    ``off_scores``: predictions that do not follow from the scores (argmax, or the threshold);
+    ``duplicate_texts``: rows whose text occurred before; ``constant_scores``: 1 when all are equal.
+    """
+    facts: dict[str, float] = {}
+    if not isinstance(p.scores, NoScores):
+        facts["constant_scores"] = float(p.scores.values.size > 1 and np.ptp(p.scores.values) == 0)
+        if p.y_pred is not None and isinstance(p.space, Multiclass):
+            own = p.scores.values[np.arange(len(p)), np.maximum(p.y_pred, 0)]
+            facts["off_scores"] = float((own < p.scores.values.max(axis=1))[p.y_pred >= 0].sum())
+        elif p.y_pred is not None and p.threshold is None and isinstance(p.scores, Probabilities):
+            facts["off_scores"] = float((p.y_pred.astype(bool) != (p.scores.values >= 0.5)).sum())
+    if p.texts is not None:
+        facts["duplicate_texts"] = float(len(p.texts) - len(set(p.texts)))
+    return facts
