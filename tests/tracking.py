@@ -13,7 +13,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -153,3 +153,18 @@ def log_bytes(client: Any, run_id: str, path: str, content: bytes) -> None:
         file = Path(folder) / name
         file.write_bytes(content)
         client.log_artifact(run_id, str(file), parent or None)
+
+
+@contextmanager
+def fluent(store: Store) -> Iterator[Any]:
+    """The fluent API (`mlflow`) on a store, without a word, and undone afterwards."""
+    silence = io.StringIO()
+    with quiet(), redirect_stdout(silence), redirect_stderr(silence):
+        import mlflow
+
+        mlflow.set_tracking_uri(store.uri)
+        try:
+            yield mlflow
+        finally:
+            mlflow.flush_trace_async_logging()
+            mlflow.set_tracking_uri(None)

@@ -20,6 +20,7 @@ Series: TypeAlias = tuple[tuple[int, float], ...]
 MAX_STEPS = 101
 LONGEST_TAG = 8000
 """Characters of a tag's value, which MLflow cuts silently."""
+OUR_TAGS = "evalreport."
 _KEY = re.compile(r"[\w.\- :]+(/[\w.\- :]+)*")
 _IMAGE_KEY = re.compile(r"[\w\-. /]+", re.ASCII)
 
@@ -37,6 +38,7 @@ class Payload:
     series : mapping from key to ((step, value), …)
         At most 101 integer steps, ascending: MLflow's charts overlay them run by run.
     tags : mapping from key to text
+        Keys begin with ``evalreport.``.
     description : str
         Markdown of our block in the run's description.
     artifacts : mapping from path inside the run to bytes
@@ -121,7 +123,7 @@ def _check_names(payload: Payload) -> None:
         if not _IMAGE_KEY.fullmatch(key):
             raise ValueError(f"MLflow refuses the image key {key!r}")
     for key, value in payload.tags.items():
-        if not _KEY.fullmatch(key) or len(value) > LONGEST_TAG:
+        if not (_KEY.fullmatch(key) and key.startswith(OUR_TAGS)) or len(value) > LONGEST_TAG:
             raise ValueError(f"MLflow refuses the tag {key!r} of {len(value)} characters")
 
 

@@ -101,7 +101,8 @@ def test_a_series_is_a_short_ascending_grid(steps: list[int]) -> None:
         {"artifacts": {"a": b""}, "tables": {"a": "{}"}},
         {"metrics": {"a": 1.0}, "series": {"a": ((0, 1.0),)}},
         {"images": {"a+b": b""}},
-        {"tags": {"a": "x" * 8001}},
+        {"tags": {"evalreport.a": "x" * 8001}},
+        {"tags": {"mlflow.note.content": "x"}},
     ],
 )
 def test_what_mlflow_would_refuse_half_way_cannot_be_made(bad: dict[str, Any]) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,32 +12,15 @@ import pytest
 from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.sources.columns import find
 from evalreport.sources.mlflow_client import Store, connect
-from evalreport.sources.quiet import quiet
 from evalreport.sources.request import Columns
 from evalreport.sources.run_tables import RunRequest, read_run
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.sources.traces import read_traces
-from tests.tracking import empty_store
+from tests.tracking import empty_store, fluent
 
 QUESTIONS = ["win a prize", "see you at six", "free entry", "call me", "ok"]
 TRUTH = ["spam", "ham", "spam", "ham", "ham"]
 ANSWERS = ["spam", "ham", "Label: ham", "ham", "spam"]
-
-
-@contextlib.contextmanager
-def mlflow_on(store: Store, experiment: str) -> Iterator[Any]:
-    """The fluent API on a store, without a word, and undone afterwards."""
-    silence = io.StringIO()
-    with quiet(), contextlib.redirect_stdout(silence), contextlib.redirect_stderr(silence):
-        import mlflow
-
-        mlflow.set_tracking_uri(store.uri)
-        mlflow.set_experiment(experiment)
-        try:
-            yield mlflow
-        finally:
-            mlflow.flush_trace_async_logging()
-            mlflow.set_tracking_uri(None)
 
 
 def expected_label(**_: Any) -> bool:
@@ -57,7 +37,8 @@ def evaluated(template_database: Path, tmp_path_factory: pytest.TempPathFactory)
             raise RuntimeError("no answer")
         return {"label": ANSWERS[QUESTIONS.index(q)]}
 
-    with mlflow_on(store, "genai") as mlflow:
+    with fluent(store) as mlflow:
+        mlflow.set_experiment("genai")
         scorer = mlflow.genai.scorer(expected_label)
         rows = [
             {"inputs": {"q": q}, "expectations": {"label": t}} for q, t in zip(QUESTIONS, TRUTH, strict=True)

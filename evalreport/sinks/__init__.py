@@ -1,0 +1,1 @@
+"""Where a payload goes: into an MLflow run, or into a folder."""

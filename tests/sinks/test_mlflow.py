@@ -1,0 +1,423 @@
+"""Into a finished run: everything or nothing, in place, and nothing of anybody else's."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UsageError
+from evalreport.report.names import DIGEST_TAG, MANIFEST, TIME_TAG
+from evalreport.report.payload import Payload, split_json
+from evalreport.sinks.manifest import Manifest
+from evalreport.sinks.mlflow import UNFINISHED, Logged, check_run, log
+from evalreport.sinks.tags import BEGIN, END
+from evalreport.sources.artifacts import Artifact, downloaded, list_artifacts
+from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.quiet import quiet
+from evalreport.sources.runs import find_run
+from tests.tracking import MadeRun, MlflowServer, fluent, log_bytes, make_run
+
+T = TypeVar("T")
+NOW = 1_800_000_000_000
+WRITES = re.compile(r"^(log_|set_|delete_|update_|create_|restore_|rename_)")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
+def store(request: pytest.FixtureRequest) -> Store:
+    if request.param == "sqlite":
+        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
+    server: MlflowServer = request.getfixturevalue("mlflow_server")
+    return connect(server.uri)
+
+
+@pytest.fixture
+def run(store: Store, tmp_path: Path) -> MadeRun:
+    """A finished run of somebody's, with a metric, a table, a note and a file of its own."""
+    tags = {"mlflow.note.content": "My own words.", "owner": "ada"}
+    made = make_run(
+        store,
+        {"notes/readme.txt": "mine"},
+        tables={"losses.json": {"epoch": [1], "loss": [0.5]}},
+        tags=tags,
+        folder=None if store.host else tmp_path,
+    )
+    store.ask(lambda client: client.log_metric(made.run_id, "loss", 0.5))
+    return made
+
+
+def png(colour: str = "red") -> bytes:
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new("RGB", (640, 480), colour).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def payload(f1: float = 0.75, digest: str = "digest-1", colour: str = "red", **changes: Any) -> Payload:
+    parts: dict[str, Any] = {
+        "digest": digest,
+        "metrics": {"eval/f1": f1, "eval/classes/f1/größe": 0.5},
+        "series": {"eval/curves/roc_tpr_by_fpr_pct": tuple((step, f1 * step / 100) for step in range(101))},
+        "tags": {"evalreport.version": "0.1.0", "evalreport.threshold": "0.5"},
+        "description": f"**recall {f1}**",
+        "artifacts": {
+            "evalreport.html": f"<!doctype html>{f1}".encode(),
+            "roc_curve.png": png(colour),
+            "evalreport/evaluation.json": json.dumps({"f1": f1}).encode(),
+        },
+        "tables": {"evalreport/classes.json": split_json({"label": ["a"], "f1": [f1]})},
+        "images": {"eval/roc_curve": png(colour)},
+    }
+    return Payload(**{**parts, **changes})
+
+
+def do(store: Store, run: MadeRun, what: Payload, **options: Any) -> Logged:
+    return log(what, run.run_id, store, **{"timestamp": NOW, **options})
+
+
+def contents(store: Store, run: MadeRun) -> dict[str, bytes]:
+    info = find_run(store, run.run_id)
+    found = {}
+    for artifact in list_artifacts(store, info):
+        with downloaded(store, info, Artifact(artifact.path)) as local:
+            found[artifact.path] = local.read_bytes()
+    return found
+
+
+def snapshot(store: Store, run: MadeRun) -> dict[str, Any]:
+    """Everything that can be known of a run."""
+    held = store.ask(lambda client: client.get_run(run.run_id))
+    history = {
+        key: [
+            (point.step, point.timestamp, point.value)
+            for point in store.ask(lambda client, key=key: client.get_metric_history(run.run_id, key))  # type: ignore[misc]
+        ]
+        for key in held.data.metrics
+    }
+    return {
+        "status": held.info.status,
+        "end": held.info.end_time,
+        "start": held.info.start_time,
+        "name": held.info.run_name,
+        "stage": held.info.lifecycle_stage,
+        "tags": dict(held.data.tags),
+        "params": dict(held.data.params),
+        "metrics": dict(held.data.metrics),
+        "history": history,
+        "files": contents(store, run),
+    }
+
+
+class Watched:
+    """A store that counts what is written through it, and breaks down when it is told to."""
+
+    def __init__(self, store: Store, break_at: int | None = None) -> None:
+        self.store, self.break_at = store, break_at
+        self.writes: list[str] = []
+
+    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
+        return self.store.ask(lambda client: call(_Recorder(client, self)), where)
+
+    def page_of_run(self, experiment_id: str, run_id: str) -> str:
+        return self.store.page_of_run(experiment_id, run_id)
+
+
+class _Recorder:
+    def __init__(self, client: Any, watched: Watched) -> None:
+        self._client, self._watched = client, watched
+
+    def __getattr__(self, name: str) -> Any:
+        if WRITES.match(name):
+            if len(self._watched.writes) == self._watched.break_at:
+                raise OSError("connection reset by peer")
+            self._watched.writes.append(name)
+        return getattr(self._client, name)
+
+
+def test_everything_stands_in_the_run_and_the_run_is_as_it_was(store: Store, run: MadeRun) -> None:
+    before = snapshot(store, run)
+    logged = do(store, run, payload())
+    after = snapshot(store, run)
+    for part in ("status", "end", "start", "name", "stage", "params"):
+        assert after[part] == before[part]
+    assert before["status"] == "FINISHED"
+    assert after["metrics"] == {
+        "loss": 0.5,
+        "eval/f1": 0.75,
+        "eval/classes/f1/größe": 0.5,
+        "eval/curves/roc_tpr_by_fpr_pct": 0.75,
+    }
+    assert logged.state == "written"
+    assert set(logged.files) | {MANIFEST} | set(before["files"]) == set(after["files"])
+    assert after["files"]["evalreport.html"] == b"<!doctype html>0.75"
+    assert after["files"]["notes/readme.txt"] == b"mine"
+    assert after["tags"]["owner"] == "ada"
+    assert after["tags"][DIGEST_TAG] == "digest-1"
+    assert after["tags"]["evalreport.threshold"] == "0.5"
+
+
+def test_a_failed_run_stays_failed(store: Store, tmp_path: Path) -> None:
+    made = make_run(store, status="FAILED", folder=None if store.host else tmp_path)
+    before = snapshot(store, made)
+    do(store, made, payload())
+    after = snapshot(store, made)
+    assert (after["status"], after["end"]) == ("FAILED", before["end"])
+
+
+def test_series_have_integer_steps_and_one_timestamp(store: Store, run: MadeRun) -> None:
+    do(store, run, payload())
+    history = snapshot(store, run)["history"]
+    curve = history["eval/curves/roc_tpr_by_fpr_pct"]
+    assert [step for step, _, _ in curve] == list(range(101))
+    assert {at for key in history if key != "loss" for _, at, _ in history[key]} == {NOW}
+    assert history["eval/f1"] == [(0, NOW, 0.75)]
+
+
+def test_metrics_go_in_one_batch(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    watched = Watched(sqlite_store)
+    log(payload(), made.run_id, watched, timestamp=NOW)
+    assert watched.writes == ["log_artifact", "log_artifacts", "log_batch", "set_tag"]
+
+
+def test_a_second_identical_call_writes_nothing(store: Store, run: MadeRun) -> None:
+    do(store, run, payload())
+    before = snapshot(store, run)
+    watched = Watched(store)
+    logged = log(payload(), run.run_id, watched, timestamp=NOW + 5000)
+    assert logged.state == "unchanged"
+    assert not watched.writes
+    assert snapshot(store, run) == before
+
+
+def test_a_changed_payload_replaces_in_place(store: Store, run: MadeRun) -> None:
+    do(store, run, payload(f1=0.75))
+    first = snapshot(store, run)
+    logged = do(store, run, payload(f1=0.25, digest="digest-2", colour="blue"), timestamp=NOW + 1)
+    after = snapshot(store, run)
+    assert set(after["files"]) == set(first["files"])
+    assert after["files"]["evalreport.html"] == b"<!doctype html>0.25"
+    assert after["metrics"]["eval/f1"] == 0.25
+    assert after["metrics"]["eval/curves/roc_tpr_by_fpr_pct"] == 0.25
+    assert set(logged.replaced) == set(logged.files)
+    images = [path for path in after["files"] if path.startswith("images/")]
+    assert len(images) == 2
+    assert all(after["files"][path] != first["files"][path] for path in images)
+
+
+def test_a_clock_that_went_back_hides_no_value(store: Store, run: MadeRun) -> None:
+    do(store, run, payload(f1=0.75))
+    for timestamp in (NOW, NOW - 60_000):
+        do(store, run, payload(f1=0.25, digest=f"digest-{timestamp}"), timestamp=timestamp)
+        assert snapshot(store, run)["metrics"]["eval/f1"] == 0.25
+
+
+@pytest.mark.parametrize("tag", ["9" * 40, "-5", "soon", "²"])
+def test_a_broken_time_tag_is_not_believed(sqlite_store: Store, tmp_path: Path, tag: str) -> None:
+    made = make_run(sqlite_store, tags={TIME_TAG: tag}, folder=tmp_path)
+    do(sqlite_store, made, payload())
+    assert snapshot(sqlite_store, made)["history"]["eval/f1"] == [(0, NOW, 0.75)]
+
+
+def test_the_description_keeps_what_the_user_wrote(store: Store, run: MadeRun) -> None:
+    do(store, run, payload())
+    note = snapshot(store, run)["tags"]["mlflow.note.content"]
+    assert note == f"My own words.\n\n{BEGIN}\n**recall 0.75**\n{END}"
+    edited = f"Before.\n{note}\nAfter."
+    store.ask(lambda client: client.set_tag(run.run_id, "mlflow.note.content", edited))
+    do(store, run, payload(f1=0.25, digest="digest-2"))
+    assert snapshot(store, run)["tags"]["mlflow.note.content"] == edited.replace("0.75", "0.25")
+
+
+def test_a_description_without_room_is_left_alone(sqlite_store: Store, tmp_path: Path) -> None:
+    long = "x" * 7990
+    made = make_run(sqlite_store, tags={"mlflow.note.content": long}, folder=tmp_path)
+    logged = do(sqlite_store, made, payload())
+    assert snapshot(sqlite_store, made)["tags"]["mlflow.note.content"] == long
+    assert "description is too long" in logged.notes[0]
+
+
+def test_tables_join_those_of_the_user_and_load_as_log_table_does(store: Store, run: MadeRun) -> None:
+    do(store, run, payload())
+    listed = json.loads(snapshot(store, run)["tags"]["mlflow.loggedArtifacts"])
+    assert listed == [
+        {"path": "losses.json", "type": "table"},
+        {"path": "evalreport/classes.json", "type": "table"},
+    ]
+    with fluent(store) as mlflow:
+        mlflow.set_experiment(run.experiment)
+        frame = mlflow.load_table("evalreport/classes.json", [run.run_id])
+    assert frame.to_dict("list") == {"label": ["a"], "f1": [0.75]}
+
+
+def test_images_have_the_names_that_log_image_gives(store: Store, run: MadeRun) -> None:
+    from PIL import Image
+
+    with quiet():
+        store.client.log_image(run.run_id, Image.open(io.BytesIO(png())), key="theirs/roc", step=0)
+    theirs = sorted(path for path in contents(store, run) if path.startswith("images/"))
+    do(store, run, payload())
+    files = contents(store, run)
+    ours = sorted(path for path in files if path.startswith("images/") and path not in theirs)
+    form = re.compile(r"(\+timestamp\+)\d+(\+)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+    def shape(paths: list[str]) -> list[str]:
+        return [form.sub(r"\1N\2U", path) for path in paths]
+
+    assert shape(ours) == [path.replace("theirs~roc", "eval~roc_curve") for path in shape(theirs)]
+    for ending in (".png", ".webp"):
+        sizes = [
+            Image.open(io.BytesIO(files[path])).size for path in (*ours, *theirs) if path.endswith(ending)
+        ]
+        assert len(set(sizes)) == 1
+    assert snapshot(store, run)["tags"]["mlflow.loggedImages"] == "True"
+
+
+@pytest.mark.parametrize("path", ["evalreport.html", "evalreport/evaluation.json", "evalreport/classes.json"])
+def test_a_file_of_somebody_else_is_never_touched(store: Store, run: MadeRun, path: str) -> None:
+    log_bytes(store.client, run.run_id, path, b"theirs")
+    before = snapshot(store, run)
+    with pytest.raises(UsageError, match=path) as caught:
+        do(store, run, payload())
+    assert "--force" in caught.value.fix
+    assert snapshot(store, run) == before
+    do(store, run, payload(), force=True)
+    assert contents(store, run)[path] == payload().files[path]
+
+
+def test_our_file_that_somebody_replaced_is_theirs(store: Store, run: MadeRun) -> None:
+    do(store, run, payload())
+    log_bytes(store.client, run.run_id, "evalreport.html", b"theirs now")
+    for what in (payload(), payload(f1=0.25, digest="digest-2")):
+        with pytest.raises(UsageError, match=r"evalreport\.html"):
+            do(store, run, what)
+    assert contents(store, run)["evalreport.html"] == b"theirs now"
+
+
+def test_a_forged_manifest_makes_nothing_ours(sqlite_store: Store, tmp_path: Path) -> None:
+    for manifest in (
+        b"",
+        b"[]",
+        b'{"files": 3, "metrics": []}',
+        b'{"files": {"evalreport.html": 3}}',
+        b"\xff",
+    ):
+        assert Manifest.read(manifest) == Manifest()
+    made = make_run(sqlite_store, {"evalreport.html": b"theirs", MANIFEST: b"junk"}, folder=tmp_path)
+    with pytest.raises(UsageError):
+        do(sqlite_store, made, payload())
+
+
+@pytest.mark.parametrize("break_at", range(4))
+@pytest.mark.parametrize("first", [True, False], ids=["first logging", "changed logging"])
+def test_a_logging_that_was_cut_short_is_done_again(
+    sqlite_store: Store, tmp_path: Path, break_at: int, first: bool
+) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    old, new = payload(), payload(f1=0.25, digest="digest-2", colour="blue")
+    if not first:
+        do(sqlite_store, made, old)
+    with pytest.raises(ServerError):
+        log(new, made.run_id, Watched(sqlite_store, break_at), timestamp=NOW + 1)
+    digest = snapshot(sqlite_store, made)["tags"].get(DIGEST_TAG)
+    assert digest != "digest-2"
+    for what, at in ((old, 2), (new, 3)):
+        logged = log(what, made.run_id, sqlite_store, timestamp=NOW + at)
+        assert logged.state == ("unchanged" if digest == what.digest else "written")
+        digest = what.digest
+        held = snapshot(sqlite_store, made)
+        assert held["files"].items() >= what.files.items()
+        assert held["metrics"]["eval/f1"] == what.metrics["eval/f1"]
+        assert held["tags"][DIGEST_TAG] == what.digest
+
+
+def test_while_it_is_under_way_the_digest_says_so(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    do(sqlite_store, made, payload())
+    with pytest.raises(ServerError):
+        log(payload(digest="digest-2"), made.run_id, Watched(sqlite_store, 1), timestamp=NOW)
+    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == UNFINISHED
+
+
+def test_a_dry_run_says_all_and_writes_nothing(store: Store, run: MadeRun) -> None:
+    before = snapshot(store, run)
+    logged = do(store, run, payload(), dry_run=True)
+    assert logged.state == "dry run"
+    assert "eval/f1" in logged.metrics
+    assert "evalreport.html" in logged.files
+    assert snapshot(store, run) == before
+    log_bytes(store.client, run.run_id, "evalreport.html", b"theirs")
+    with pytest.raises(UsageError):
+        do(store, run, payload(), dry_run=True)
+
+
+def refused(store: Store, made: MadeRun, **options: Any) -> EvalreportError:
+    with pytest.raises(EvalreportError) as caught:
+        do(store, made, payload(), **options)
+    return caught.value
+
+
+def test_an_unknown_run_is_exit_3(store: Store, run: MadeRun) -> None:
+    assert refused(store, dataclasses.replace(run, run_id="f" * 32)).exit_code == 3
+
+
+def test_a_deleted_run_gets_nothing(store: Store, run: MadeRun) -> None:
+    store.ask(lambda client: client.delete_run(run.run_id))
+    error = refused(store, run, force=True)
+    assert isinstance(error, RunNotFoundError)
+    store.ask(lambda client: client.restore_run(run.run_id))
+    assert "evalreport.html" not in contents(store, run)
+
+
+def test_a_running_run_is_written_to_only_when_told(store: Store, tmp_path: Path) -> None:
+    made = make_run(store, status="RUNNING", folder=None if store.host else tmp_path)
+    before = snapshot(store, made)
+    error = refused(store, made)
+    assert (error.exit_code, "RUNNING" in error.message) == (2, True)
+    assert snapshot(store, made) == before
+    do(store, made, payload(), force=True)
+    after = snapshot(store, made)
+    assert (after["status"], after["end"]) == ("RUNNING", before["end"])
+    assert check_run(store, made.run_id, force=True).info.status == "RUNNING"
+
+
+def test_what_an_earlier_logging_left_is_named(store: Store, run: MadeRun) -> None:
+    do(store, run, payload())
+    less = payload(digest="digest-2", metrics={"eval/f1": 0.5}, tables={}, images={})
+    logged = do(store, run, less)
+    assert logged.left[0] == "eval/classes/f1/größe"
+    assert "evalreport/classes.json" in logged.left
+    again = do(store, run, dataclasses.replace(less, digest="digest-3"))
+    assert again.left == logged.left
+
+
+def test_metrics_of_somebody_else_are_mentioned(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    sqlite_store.ask(lambda client: client.log_metric(made.run_id, "eval/f1", 0.1))
+    assert "eval/f1" in do(sqlite_store, made, payload()).notes[0]
+    assert not do(sqlite_store, made, payload(digest="digest-2")).notes
+
+
+@pytest.mark.server
+def test_the_page_of_the_run_is_returned(mlflow_server: MlflowServer) -> None:
+    store = connect(mlflow_server.uri)
+    made = make_run(store)
+    page = do(store, made, payload()).page
+    assert page == f"{mlflow_server.uri}/#/experiments/{made.experiment_id}/runs/{made.run_id}/artifacts"
+
+
+def test_thousands_of_metrics_go_through(store: Store, run: MadeRun) -> None:
+    many = {f"eval/classes/f1/{number}": number / 3000 for number in range(3000)}
+    do(store, run, payload(metrics=many))
+    assert many.items() <= snapshot_metrics(store, run).items()
+
+
+def snapshot_metrics(store: Store, run: MadeRun) -> dict[str, float]:
+    return dict(store.ask(lambda client: client.get_run(run.run_id)).data.metrics)
