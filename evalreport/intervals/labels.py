@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
+from evalreport.intervals.auc import auc_limits, delong
+from evalreport.intervals.binary import rescaled, table_limits
+from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
-from evalreport.intervals.single import delong_limits, rescaled
 from evalreport.metrics import Metric
 from evalreport.metrics.record import lacks, one_vs_rest
 from evalreport.predictions import Predictions
@@ -37,18 +39,17 @@ def class_estimates(
     -------
     tuple of dict from a metric's name to `Estimate` or `Undefined`, one per label in order.
     """
-    columns = {
-        metric.name: _of_counts(metric, summary, sampling) for metric in metrics if metric.reads == "counts"
-    }
-    ranked = [metric for metric in metrics if metric.reads == "scores"]
-    size = len(summary.space)
-    if ranked and isinstance(summary.scores, ClassScores):
-        rows = [_of_table(ranked, summary, table, sampling) for table in summary.scores.tables()]
-    else:
-        rows = [
-            {m.name: Undefined(lacks(m, summary) or "needs scores", summary.weight) for m in ranked}
-        ] * size
-    found = tuple({**{name: column[k] for name, column in columns.items()}, **rows[k]} for k in range(size))
+    found: list[dict[str, Result]] = [{} for _ in summary.space.labels]
+    usable = []
+    for metric in metrics:
+        missing = lacks(metric, summary)
+        if missing is None:
+            usable.append(metric)
+        else:
+            for label in found:
+                label[metric.name] = Undefined(missing, summary.weight)
+    _from_counts([m for m in usable if m.reads == "counts"], summary, sampling, found)
+    _from_scores([m for m in usable if m.reads == "scores"], summary, sampling, found)
     weighted = by_rows(predictions)
     return tuple({m.name: _bare(row[m.name]) if weighted else row[m.name] for m in metrics} for row in found)
 
@@ -59,56 +60,84 @@ def _bare(result: Result) -> Result:
     return Estimate(result.value, result.n, reason="no interval for weighted or grouped rows yet")
 
 
-def _of_counts(metric: Metric, summary: Summary, sampling: Sampling) -> list[Result]:
-    size = len(summary.space)
-    counts, missing = one_vs_rest(summary), lacks(metric, summary)
-    if counts is None or missing is not None:
-        return [Undefined(missing or "needs predictions", summary.weight)] * size
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        values = np.broadcast_to(np.asarray(metric.function(counts), dtype=np.float64), (size,))
-        over = summary.weight if metric.over is None else metric.over(counts)
-    n = np.broadcast_to(np.asarray(over, dtype=np.float64), (size,))
-    limits = _count_limits(metric, values, n, summary, sampling)
-    return [
-        estimate(metric, float(values[k]), float(n[k]), limits[k])
-        if math.isfinite(values[k])
-        else Undefined(_reason(metric, counts[k]), summary.weight)
-        for k in range(size)
-    ]
-
-
-def _count_limits(metric: Metric, values: Any, n: Any, summary: Summary, sampling: Sampling) -> list[Limits]:
-    if metric.interval == "none":
-        return [no_limits("counts and settings estimate nothing")] * len(values)
-    if summary.rows < FEWEST:
-        return [no_limits("an interval needs at least 2 rows")] * len(values)
-    if metric.interval != "wilson":
-        return [no_limits(f"no interval for functions of {metric.interval} yet")] * len(values)
-    low, high = wilson(values * n, n, sampling.level)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        error = np.sqrt(values * (1 - values) / n)
-    return [Limits(float(a), float(b), "wilson", float(e)) for a, b, e in zip(low, high, error, strict=True)]
-
-
-def _reason(metric: Metric, fact: BinaryCounts | ScoreTable) -> str:
-    return metric.undefined if isinstance(metric.undefined, str) else metric.undefined(fact)
-
-
-def _of_table(
-    metrics: Sequence[Metric], summary: Summary, table: ScoreTable, sampling: Sampling
-) -> dict[str, Result]:
-    found: dict[str, Result] = {}
+def _from_counts(
+    metrics: Sequence[Metric], summary: Summary, sampling: Sampling, found: list[dict[str, Result]]
+) -> None:
+    counts = one_vs_rest(summary)
+    if counts is None or not metrics:
+        return
+    drawn = count_bounds([m for m in metrics if m.interval == "counts"], counts, sampling)
     for metric in metrics:
-        missing = lacks(metric, summary)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            value = math.nan if missing else float(metric.function(table))
-        if not math.isfinite(value):
-            found[metric.name] = Undefined(missing or _reason(metric, table), summary.weight)
-        elif metric.interval == "delong":
-            found[metric.name] = estimate(
-                metric, value, summary.weight, rescaled(metric, delong_limits(table, sampling))
+        values = _per_label(metric.function(counts), len(found))
+        n = _per_label(summary.weight if metric.over is None else metric.over(counts), len(found))
+        low, high, error, method = values, values, values, ""
+        if metric.interval == "wilson":
+            low, high = wilson(values * n, n, sampling.level)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                error, method = np.sqrt(values * (1 - values) / n), "wilson"
+        elif metric.interval == "counts":
+            (low, high, error), method = drawn[metric.name], "dirichlet"
+        for k, label in enumerate(found):
+            limits = Limits(float(low[k]), float(high[k]), method, float(error[k]))
+            label[metric.name] = _result(
+                metric, values[k], n[k], _checked(metric, summary, limits), counts[k]
             )
-        else:
-            reason = no_limits(f"no interval for functions of {metric.interval} yet")
-            found[metric.name] = estimate(metric, value, summary.weight, reason)
-    return found
+
+
+def _per_label(values: Any, size: int) -> Any:
+    return np.broadcast_to(np.asarray(values, dtype=np.float64), (size,))
+
+
+def _checked(metric: Metric, summary: Summary, limits: Limits) -> Limits:
+    if metric.interval == "none":
+        return no_limits("counts and settings estimate nothing")
+    return limits if summary.rows >= FEWEST else no_limits("an interval needs at least 2 rows")
+
+
+def _result(metric: Metric, value: Any, n: Any, limits: Limits, fact: BinaryCounts | ScoreTable) -> Result:
+    if math.isfinite(value):
+        return estimate(metric, float(value), float(n), limits)
+    return Undefined(
+        metric.undefined if isinstance(metric.undefined, str) else metric.undefined(fact), float(n)
+    )
+
+
+def _from_scores(
+    metrics: Sequence[Metric], summary: Summary, sampling: Sampling, found: list[dict[str, Result]]
+) -> None:
+    if not metrics or not isinstance(summary.scores, ClassScores):
+        return
+    ranked = [metric for metric in metrics if metric.interval == "delong"]
+    areas = []
+    for table, label in zip(summary.scores.tables(), found, strict=True):
+        areas.append((*delong(table), table.positives, table.negatives) if ranked else (0.0,) * 4)
+        for metric in metrics:
+            value = metric.function(table)
+            limits = Limits()
+            if metric.interval != "delong" and math.isfinite(value):
+                limits = _checked(metric, summary, table_limits(metric, value, table, sampling))
+            label[metric.name] = _result(metric, value, summary.weight, limits, table)
+    if ranked:
+        _all_aucs(ranked, np.array(areas), summary, sampling, found)
+
+
+def _all_aucs(
+    metrics: Sequence[Metric],
+    areas: Any,
+    summary: Summary,
+    sampling: Sampling,
+    found: list[dict[str, Result]],
+) -> None:
+    """Limits of the AUC of all labels at once: they are found by bisection."""
+    auc, variance, positives, negatives = areas.T
+    low, high = auc_limits(auc, variance, positives, negatives, sampling.level)
+    for metric in metrics:
+        for k, label in enumerate(found):
+            result = label[metric.name]
+            if isinstance(result, Undefined):
+                continue
+            limits = no_limits("an interval of the AUC needs two positives and two negatives")
+            if areas[k, 2:].min() >= FEWEST:
+                limits = Limits(float(low[k]), float(high[k]), "delong", float(np.sqrt(areas[k, 1])))
+            limits = rescaled(metric, _checked(metric, summary, limits))
+            label[metric.name] = estimate(metric, result.value, result.n, limits)

@@ -121,3 +121,49 @@ def _phi(both: float, only1: float, only2: float, neither: float) -> float:
     elif cross > 0:
         cross = 0.0
     return float(cross / np.sqrt(product))
+
+
+def score_limits(
+    value: npt.ArrayLike,
+    standard_error: npt.ArrayLike,
+    n: npt.ArrayLike,
+    z: npt.ArrayLike,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the score interval of a bounded quantity from its standard error.
+
+    Wilson's interval with the number of trials that would give a proportion this standard error: inside
+    the range, lopsided near its ends, and not of zero width there.
+
+    Parameters
+    ----------
+    value, standard_error : float or array
+        On the scale of the metric.
+    n : float or array
+        Rows: the trials where the standard error is 0. A variable within the bounds has no greater
+        variance than a proportion, so that this is the wider interval.
+    z : float or array
+        Quantile of the normal or of Student's t.
+    bounds : tuple of float
+        Range of the metric, finite.
+
+    References
+    ----------
+    Dean & Pagano 2015, Survey Methods: the effective sample size of survey proportions.
+
+    Examples
+    --------
+    >>> low, high = score_limits(0.9, 0.03, 100, 1.96)
+    >>> float(low.round(4)), float(high.round(4))
+    (0.8256, 0.9448)
+    """
+    low, wide = bounds[0], bounds[1] - bounds[0]
+    share = np.clip((np.asarray(value, dtype=np.float64) - low) / wide, 0, 1)
+    error = np.asarray(standard_error, dtype=np.float64) / wide
+    with np.errstate(divide="ignore", invalid="ignore"):
+        trials = share * (1 - share) / error**2
+    trials = np.where(np.isfinite(trials) & (trials > 0), trials, n)
+    z2 = np.asarray(z, dtype=np.float64) ** 2
+    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
+    half = np.sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials**2))) / (1 + z2 / trials)
+    return low + wide * np.clip(centre - half, 0, 1), low + wide * np.clip(centre + half, 0, 1)

@@ -1,14 +1,13 @@
-"""The interval of each metric of one evaluation, by the family that its record names."""
+"""The interval of each metric of one evaluation."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from evalreport.facts import ScoreTable, Summary
-from evalreport.intervals.auc import auc_limits, delong
-from evalreport.intervals.proportions import wilson
+from evalreport.facts import Summary
+from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
+from evalreport.labels import Binary
 from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
 from evalreport.values import Result, Undefined
@@ -32,55 +31,32 @@ def estimates(
     -------
     dict from a metric's name to `Estimate` or `Undefined`, in the order of `metrics`.
     """
+    found = {metric.name: metric.of(summary) for metric in metrics}
+    values = {name: value for name, value in found.items() if not isinstance(value, Undefined)}
+    limits = _limits([m for m in metrics if m.name in values], values, summary, predictions, sampling)
     results: dict[str, Result] = {}
     for metric in metrics:
-        value = metric.of(summary)
+        value = found[metric.name]
         if isinstance(value, Undefined):
             results[metric.name] = value
-            continue
-        n = metric.weight(summary)
-        limits = (
-            no_limits("no interval for weighted or grouped rows yet")
-            if by_rows(predictions)
-            else _limits(metric, value, n, summary, sampling)
-        )
-        results[metric.name] = estimate(metric, value, n, limits)
+        else:
+            results[metric.name] = estimate(metric, value, metric.weight(summary), limits[metric.name])
     return results
 
 
-def _limits(metric: Metric, value: float, n: float, summary: Summary, sampling: Sampling) -> Limits:
-    if metric.interval == "none":
-        return no_limits("counts and settings estimate nothing")
+def _limits(
+    metrics: Sequence[Metric],
+    values: Mapping[str, float],
+    summary: Summary,
+    predictions: Predictions | None,
+    sampling: Sampling,
+) -> dict[str, Limits]:
+    limits = dict.fromkeys(values, no_limits("counts and settings estimate nothing"))
+    asked = [metric for metric in metrics if metric.interval != "none"]
     if summary.rows < FEWEST:
-        return no_limits("an interval needs at least 2 rows")
-    match metric.interval:
-        case "wilson":
-            low, high = wilson(value * n, n, sampling.level)
-            return Limits(float(low), float(high), "wilson", math.sqrt(value * (1 - value) / n))
-        case "delong" if isinstance(summary.scores, ScoreTable):
-            return rescaled(metric, delong_limits(summary.scores, sampling))
-        case _:
-            return no_limits(f"no interval for functions of {metric.interval} yet")
-
-
-def delong_limits(table: ScoreTable, sampling: Sampling) -> Limits:
-    """Return the limits of ROC AUC: Newcombe's method 5, with DeLong's standard error.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
-    >>> round(delong_limits(table, Sampling()).low, 3)
-    0.386
-    """
-    auc, variance = delong(table)
-    low, high = auc_limits(auc, table.positives, table.negatives, sampling.level)
-    return Limits(low, high, "delong", math.sqrt(variance) if variance == variance else None)  # noqa: PLR0124
-
-
-def rescaled(metric: Metric, limits: Limits) -> Limits:
-    """Return limits of the AUC on the range of a metric that is linear in it (gini: -1 to 1)."""
-    wide = metric.high - metric.low
-    error = None if limits.standard_error is None else wide * limits.standard_error
-    low, high = (metric.low + wide * limit for limit in (limits.low, limits.high))
-    return Limits(low, high, limits.method, error)
+        return limits | {m.name: no_limits("an interval needs at least 2 rows") for m in asked}
+    if by_rows(predictions):
+        return limits | {m.name: no_limits("no interval for weighted or grouped rows yet") for m in asked}
+    if isinstance(summary.space, Binary):
+        return limits | binary_limits(asked, values, summary, sampling)
+    return limits | {m.name: no_limits("no interval yet") for m in asked}

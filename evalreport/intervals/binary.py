@@ -1,0 +1,178 @@
+"""The interval of each binary metric, by the family that its record names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evalreport.facts import BinaryCounts, ScoreTable, Summary
+from evalreport.intervals.auc import auc_limits, delong
+from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
+from evalreport.intervals.crossings import CROSSINGS, Curve, ks_limits
+from evalreport.intervals.draws import count_bounds
+from evalreport.intervals.influence import influence, standard_error
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
+from evalreport.intervals.scales import transformed
+from evalreport.metrics import Metric, view
+from evalreport.metrics.binary_probability import equal_mass, equal_width
+
+GAPS = {
+    "ece": (equal_width, mean_gap),
+    "ece_equal_mass": (equal_mass, mean_gap),
+    "mce": (equal_width, greatest_gap),
+}
+BY_SCORE = ("brier_reliability", "brier_resolution")
+"""Sums over distinct scores, which say something only when several rows share each."""
+SHARED = 5
+"""Rows per distinct score that these need for an interval."""
+
+
+def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Sampling) -> dict[str, Limits]:
+    """Return the limits of functions of the counts of one operating point.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> count_limits([find("f1", "binary")], BinaryCounts(40, 10, 10, 40), Sampling())["f1"].method
+    'dirichlet'
+    """
+    return {
+        name: Limits(float(low), float(high), "dirichlet", float(error))
+        for name, (low, high, error) in count_bounds(metrics, counts, sampling).items()
+    }
+
+
+def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:
+    """Return Wilson's limits of a proportion.
+
+    Examples
+    --------
+    >>> limits = proportion_limits(1.0, 10, Sampling())
+    >>> round(limits.low, 3), limits.high, limits.method
+    (0.722, 1.0, 'wilson')
+    """
+    low, high = wilson(share * trials, trials, sampling.level)
+    return Limits(float(low), float(high), "wilson", math.sqrt(max(0.0, share * (1 - share)) / trials))
+
+
+def table_limits(metric: Metric, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+    """Return the limits of a function of the score table.
+
+    Parameters
+    ----------
+    metric : Metric
+        Of the family ``delong``, ``ranking``, ``probabilities`` or ``mean``.
+    value : float
+        Its value.
+    table : ScoreTable
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8, 0.9, 0.3]), np.array([0, 0, 1, 1, 1, 0], bool))
+    >>> limits = table_limits(find("average_precision", "binary"), 0.917, table, Sampling())
+    >>> limits.method, bool(limits.low < 0.917 < limits.high)
+    ('influence', True)
+    """
+    few = min(table.positives, table.negatives) < FEWEST
+    match metric.name:
+        case _ if metric.interval == "delong":
+            limits = rescaled(metric, delong_limits(table, sampling))
+        case _ if metric.interval == "ranking" and few:
+            limits = no_limits("an interval needs two positives and two negatives")
+        case "ks":
+            limits = Limits(*ks_limits(table, sampling.level), "newcombe")
+        case "brier_uncertainty":
+            limits = _uncertainty_limits(table, sampling)
+        case name if name in GAPS:
+            binned, statistic = GAPS[name]
+            limits = Limits(*gap_limits(binned(table), value, statistic, sampling), "test inversion")
+        case name if name in CROSSINGS:
+            limits = _crossing_limits(name, table, sampling)
+        case _:
+            limits = _influence_limits(metric, value, table, sampling)
+    return limits
+
+
+def delong_limits(table: ScoreTable, sampling: Sampling) -> Limits:
+    """Return the limits of ROC AUC with DeLong's standard error.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
+    >>> delong_limits(table, Sampling()).high
+    1.0
+    """
+    if min(table.positives, table.negatives) < FEWEST:
+        return no_limits("an interval of the AUC needs two positives and two negatives")
+    if len(table) == 1:
+        return no_limits("all scores are equal: the AUC is 0.5 whatever the sample")
+    auc, variance = delong(table)
+    low, high = auc_limits(auc, variance, table.positives, table.negatives, sampling.level)
+    return Limits(float(low), float(high), "delong", math.sqrt(variance))
+
+
+def rescaled(metric: Metric, limits: Limits) -> Limits:
+    """Return limits of the AUC on the range of a metric that is linear in it (gini: -1 to 1)."""
+    if limits.reason is not None:
+        return limits
+    wide = metric.high - metric.low
+    error = None if limits.standard_error is None else wide * limits.standard_error
+    return Limits(metric.low + wide * limits.low, metric.low + wide * limits.high, limits.method, error)
+
+
+def _crossing_limits(name: str, table: ScoreTable, sampling: Sampling) -> Limits:
+    place = list(CROSSINGS).index(name)
+    drawn = CROSSINGS[name](Curve.of(table, sampling.resamples, sampling.generator(3, place)))
+    low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
+    return Limits(float(low), float(high), "bayesian bootstrap at the crossing", float(drawn.std()))
+
+
+def _uncertainty_limits(table: ScoreTable, sampling: Sampling) -> Limits:
+    """Image of Wilson's limits of the prevalence under p (1 - p), which turns at a half."""
+    total = table.positives + table.negatives
+    low, high = (float(x) for x in wilson(table.positives, total, sampling.level))
+    ends = (low * (1 - low), high * (1 - high))
+    return Limits(min(ends), 0.25 if low <= 0.5 <= high else max(ends), "wilson")
+
+
+def _influence_limits(metric: Metric, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+    found = influence(metric.name, table)
+    if found is None:
+        return no_limits("no interval is known for this function of the scores")
+    n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
+    if metric.name in BY_SCORE and n < SHARED * len(table):
+        return no_limits(f"needs {SHARED} rows or more per distinct score")
+    error = standard_error(table, found)
+    if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
+        return no_limits("all rows have the same value")
+    events = smaller if metric.interval == "ranking" else n
+    quantile = t_quantile(sampling.upper, max(events - 1, 1))
+    return Limits(*transformed(metric, value, error, quantile, events), "influence", error)
+
+
+def binary_limits(
+    metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
+) -> dict[str, Limits]:
+    """Return the limits of binary metrics that estimate something.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Binary records with a value.
+    values : mapping from their names to their values
+    summary : Summary
+    """
+    counts = [metric for metric in metrics if metric.interval == "counts"]
+    limits = count_limits(counts, view(summary, "counts"), sampling) if counts else {}
+    for metric in metrics:
+        if metric.interval == "wilson":
+            limits[metric.name] = proportion_limits(values[metric.name], metric.weight(summary), sampling)
+        elif metric.reads == "scores":
+            table: ScoreTable = view(summary, "scores")
+            limits[metric.name] = table_limits(metric, values[metric.name], table, sampling)
+    return limits

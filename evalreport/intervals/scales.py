@@ -1,0 +1,56 @@
+"""From a standard error to limits, on the scale where the estimate is nearest to normal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evalreport.intervals.proportions import score_limits
+from evalreport.metrics import Metric
+
+
+def transformed(
+    metric: Metric, value: float, error: float, quantile: float, events: float
+) -> tuple[float, float]:
+    """Return limits symmetric on the logit (range of two ends), the log (one end) or the plain scale.
+
+    At an end of its range the value has no logit; the limits are then those of a proportion among
+    `events`, which has the greatest variance of anything in the range.
+
+    Parameters
+    ----------
+    metric : Metric
+        Its `low` and `high` choose the scale.
+    value, error : float
+        Estimate and standard error.
+    quantile : float
+        Of the normal or of Student's t.
+    events : float
+        Rows of the smaller class, or rows.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> [round(x, 3) for x in transformed(find("average_precision", "binary"), 0.9, 0.05, 2.0, 20)]
+    [0.748, 0.965]
+    >>> [round(x, 3) for x in transformed(find("log_loss", "binary"), 0.5, 0.1, 2.0, 20)]
+    [0.335, 0.746]
+    """
+    low, high = metric.low, metric.high
+    if math.isfinite(low) and math.isfinite(high):
+        share = (value - low) / (high - low)
+        if error == 0 or not 1e-12 < share < 1 - 1e-12:
+            ends = score_limits(value, 0.0, events, quantile, (low, high))
+            return float(ends[0]), float(ends[1])
+        slope = (high - low) * share * (1 - share)
+        logit = math.log(share / (1 - share)) + quantile * error / slope * np.array([-1, 1])
+        first, last = low + (high - low) / (1 + np.exp(-logit))
+        return float(first), float(last)
+    if math.isfinite(low) and value > low:
+        factor = math.exp(quantile * error / (value - low))
+        return low + (value - low) / factor, low + (value - low) * factor
+    if math.isfinite(high) and value < high:
+        factor = math.exp(quantile * error / (high - value))
+        return high - (high - value) * factor, high - (high - value) / factor
+    return value - quantile * error, value + quantile * error

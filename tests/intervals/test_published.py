@@ -1,0 +1,130 @@
+"""Published tables and other people's implementations."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar as other_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array
+from evalreport.intervals.auc import delong
+from evalreport.intervals.proportions import newcombe, newcombe_paired, wilson
+from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.significance import holm, mcnemar, paired_delong, row_placements
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_is_newcombes_table_of_1998(k: int, n: int, low: float, high: float) -> None:
+    assert np.array(wilson(k, n)).round(4).tolist() == [low, high]
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_wilson_agrees_with_statsmodels(level: float) -> None:
+    k, n = np.array([0, 1, 5, 50, 99, 100]), np.full(6, 100)
+    expected = np.array([proportion_confint(a, b, 1 - level, "wilson") for a, b in zip(k, n, strict=True)])
+    found = np.array(wilson(k, n, level)).T
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    [
+        ((56, 70, 48, 80), 0.0524, 0.3339),
+        ((9, 10, 3, 10), 0.1705, 0.8090),
+        ((6, 7, 2, 7), 0.0582, 0.8062),
+        ((5, 56, 0, 29), -0.0381, 0.1926),
+        ((0, 10, 0, 20), -0.1611, 0.2775),
+        ((0, 10, 0, 10), -0.2775, 0.2775),
+        ((10, 10, 0, 20), 0.6791, 1.0),
+        ((10, 10, 0, 10), 0.6075, 1.0),
+    ],
+)
+def test_differences_are_newcombes_table_of_1998(
+    counts: tuple[int, int, int, int], low: float, high: float
+) -> None:
+    assert np.array(newcombe(*counts)[1:]).round(4).tolist() == [low, high]
+    expected = confint_proportions_2indep(*counts, method="newcomb")
+    assert newcombe(*counts)[1:] == pytest.approx(expected, abs=1e-9)
+
+
+def test_paired_difference_of_no_discordant_pairs_has_width() -> None:
+    difference, low, high = newcombe_paired(20, 0, 0, 10)
+    assert difference == 0
+    assert low < 0 < high
+
+
+@pytest.mark.parametrize("df", [1, 2, 3.5, 9, 30, 200, 1e5])
+@pytest.mark.parametrize("p", [0.001, 0.025, 0.3, 0.5, 0.9, 0.975, 0.9995])
+def test_quantiles_of_t_agree_with_scipy(p: float, df: float) -> None:
+    assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
+
+
+def test_quantile_of_t_with_no_end_is_the_normals() -> None:
+    assert t_quantile(0.975, math.inf) == pytest.approx(1.959963985, abs=1e-9)
+
+
+@pytest.mark.parametrize("pair", [(10, 2), (3, 3), (0, 0), (0, 5), (12, 13), (40, 20)])
+def test_mcnemar_agrees_with_statsmodels(pair: tuple[int, int]) -> None:
+    b, c = pair
+    exact = b + c < 25
+    expected = other_mcnemar([[5, b], [c, 5]], exact=exact, correction=False) if b + c else None
+    assert mcnemar(b, c).p == pytest.approx(1.0 if expected is None else expected.pvalue, abs=1e-12)
+
+
+def test_mid_p_is_the_exact_p_less_the_probability_of_the_table_itself() -> None:
+    b, c = 9, 3
+    assert mcnemar(b, c).p_mid == pytest.approx(
+        2 * stats.binom.cdf(3, 12, 0.5) - stats.binom.pmf(3, 12, 0.5), abs=1e-12
+    )
+
+
+def test_holm_agrees_with_statsmodels() -> None:
+    p = [0.04, 0.001, 0.3, 0.04, 0.0004, 0.9]
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1], abs=1e-12)
+
+
+def slow_auc(positive: Array, negative: Array) -> tuple[Array, Array]:
+    """DeLong's structural components, pair by pair."""
+    wins = np.array([[(p > q) + 0.5 * (p == q) for q in negative] for p in positive])
+    return wins.mean(axis=1), wins.mean(axis=0)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_delong_agrees_with_its_definition(ties: bool) -> None:
+    rng = np.random.default_rng(3)
+    positive, negative = rng.normal(1, 1, 23), rng.normal(0, 1, 41)
+    if ties:
+        positive, negative = positive.round(), negative.round()
+    ten, one = slow_auc(positive, negative)
+    scores = np.concatenate([positive, negative])
+    truth = np.arange(64) < 23
+    auc, variance = delong(ScoreTable.of(scores, truth))
+    assert auc == pytest.approx(ten.mean(), abs=1e-12)
+    assert variance == pytest.approx(ten.var(ddof=1) / 23 + one.var(ddof=1) / 41, abs=1e-12)
+    assert row_placements(scores, truth) == pytest.approx(np.concatenate([ten, one]), abs=1e-12)
+
+
+def test_paired_delong_agrees_with_the_covariance_of_its_definition() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random(60) < 0.4
+    shared = rng.normal(size=60) + truth
+    a, b = shared + rng.normal(size=60), shared + rng.normal(size=60)
+    parts = [slow_auc(scores[truth], scores[~truth]) for scores in (a, b)]
+    cov = np.cov([part[0] for part in parts]) / truth.sum()
+    cov = cov + np.cov([part[1] for part in parts]) / (~truth).sum()
+    z = (parts[0][0].mean() - parts[1][0].mean()) / math.sqrt(cov[0, 0] + cov[1, 1] - 2 * cov[0, 1])
+    assert paired_delong(a, b, truth).p == pytest.approx(2 * stats.norm.sf(abs(z)), abs=1e-12)
+
+
+def test_the_same_scores_do_not_differ() -> None:
+    truth = np.arange(10) > 5
+    assert paired_delong(np.arange(10.0), np.arange(10.0), truth).p == 1
