@@ -14,6 +14,7 @@ from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, Score
 from evalreport.facts.counts import less
 from evalreport.facts.sets import SET_SCORES, ratio
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
+from evalreport.parsing import REASONS
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 
@@ -78,7 +79,7 @@ def _binary(p: Predictions) -> dict[str, Any]:
     return {
         "counts": None if p.y_pred is None else Counts.of(p.y_true, p.y_pred, 2, weights),
         "scores": scores,
-        "tally": Tally.of({}, p.weights),
+        "tally": _tally(p),
     }
 
 
@@ -149,13 +150,19 @@ def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
     for block in _blocks(p):
         match p.space:
             case Binary():
-                yield block, {}
+                yield block, _text_rows(p, block)
             case Multiclass():
-                yield block, _class_rows(p, block)
+                yield block, {**_text_rows(p, block), **_class_rows(p, block)}
             case Multilabel():
                 yield block, {**_set_rows(p, block), **_ranking_rows(p, block)}
             case never:
                 assert_never(never)
+
+
+def _text_rows(p: Predictions, block: slice) -> Rows:
+    if p.parsed is None:
+        return {}
+    return {"ambiguous": p.parsed.reasons[block] == REASONS.index("ambiguous")}
 
 
 def _class_rows(p: Predictions, block: slice) -> Rows:

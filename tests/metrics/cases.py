@@ -59,7 +59,7 @@ class Case:
         )
         if self.codes is None:
             return made
-        return replace(made, y_pred=self.codes.astype(np.int32))
+        return replace(made, y_pred=self.codes.astype(np.int32), threshold=None)
 
     @cached_property
     def summary(self) -> Summary:

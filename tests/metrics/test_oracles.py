@@ -1,0 +1,521 @@
+"""Slow, obvious second implementations, row by row, of what scikit-learn lacks; and published numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evalreport.engines.memory import summarise
+from evalreport.facts import BinaryCounts, Marginals, ScoreTable
+from evalreport.labels import Multiclass, Task
+from evalreport.metrics import binary_counts, binary_ranking, multiclass
+from evalreport.metrics.catalogue import TEXT, catalogue, find, no_skill, one_label, zero_classes
+from evalreport.parsing import make_parser, parse_all
+from evalreport.predictions import predictions
+from evalreport.values import Undefined
+from tests.metrics.cases import Case, binary_cases, multiclass_cases, multilabel_cases
+from tests.metrics.test_scikit_learn import REFERENCES
+
+Oracle = Callable[[Case], float]
+NAN = math.nan
+
+
+def weigh(case: Case) -> list[float]:
+    return [1.0] * len(case.y) if case.weights is None else case.weights.tolist()
+
+
+def triples(case: Case) -> list[tuple[int, float, float]]:
+    """(truth, score, weight) of the rows that weigh anything."""
+    rows = zip(case.y.tolist(), case.score.astype(float).tolist(), weigh(case), strict=True)
+    return [row for row in rows if row[2] > 0]
+
+
+@dataclass
+class Cells:
+    """The four counts, added up row by row."""
+
+    tp: float = 0
+    fp: float = 0
+    fn: float = 0
+    tn: float = 0
+
+    @property
+    def n(self) -> float:
+        return self.tp + self.fp + self.fn + self.tn
+
+    @property
+    def recall(self) -> float:
+        return self.tp / (self.tp + self.fn)
+
+    @property
+    def specificity(self) -> float:
+        return self.tn / (self.tn + self.fp)
+
+    @property
+    def precision(self) -> float:
+        return self.tp / (self.tp + self.fp)
+
+    @property
+    def npv(self) -> float:
+        return self.tn / (self.tn + self.fn)
+
+    @property
+    def majority(self) -> float:
+        return max(self.tp + self.fn, self.fp + self.tn) / self.n
+
+
+def of_cells(function: Callable[[Cells], float]) -> Oracle:
+    def oracle(case: Case) -> float:
+        cells = Cells()
+        for y, p, w in zip(case.y.tolist(), case.pred.tolist(), weigh(case), strict=True):
+            name = {(1, 1): "tp", (0, 1): "fp", (1, 0): "fn", (0, 0): "tn"}[y, p]
+            setattr(cells, name, getattr(cells, name) + w)
+        try:
+            return function(cells)
+        except ZeroDivisionError:
+            return NAN
+
+    return oracle
+
+
+def points(case: Case) -> list[tuple[float, float, float]]:
+    """(FPR, TPR, precision) at every threshold, the strictest first, by counting again at each."""
+    rows = triples(case)
+    positives = sum(w for y, _, w in rows if y)
+    negatives = sum(w for y, _, w in rows if not y)
+    found = []
+    for threshold in sorted({s for _, s, _ in rows}, reverse=True):
+        tp = sum(w for y, s, w in rows if y and s >= threshold)
+        fp = sum(w for y, s, w in rows if not y and s >= threshold)
+        found.append((fp / negatives, tp / positives, tp / (tp + fp)))
+    return found
+
+
+def at_points(function: Callable[[list[tuple[float, float, float]]], float]) -> Oracle:
+    return lambda case: function(points(case))
+
+
+def equal_error(found: list[tuple[float, float, float]]) -> float:
+    before = (0.0, 0.0)
+    for fpr, tpr, _ in found:
+        if 1 - tpr <= fpr:
+            gap, past = 1 - before[1] - before[0], 1 - tpr - fpr
+            return before[0] + gap / (gap - past) * (fpr - before[0])
+        before = (fpr, tpr)
+    return NAN
+
+
+def lift10(case: Case) -> float:
+    """Expected positives among the top tenth, over all orders of ties."""
+    rows = triples(case)
+    room = total = 0.1 * sum(w for *_, w in rows)
+    found = 0.0
+    for score in sorted({s for _, s, _ in rows}, reverse=True):
+        here = sum(w for _, s, w in rows if s == score)
+        good = sum(w for y, s, w in rows if s == score and y)
+        found += good * min(1.0, room / here)
+        room = max(0.0, room - here)
+    return found / total / (sum(w for y, _, w in rows if y) / (10 * total))
+
+
+def murphy(case: Case) -> dict[str, float]:
+    rows = triples(case)
+    total = sum(w for *_, w in rows)
+    base = sum(w for y, _, w in rows if y) / total
+    reliability = resolution = 0.0
+    for score in {s for _, s, _ in rows}:
+        here = sum(w for _, s, w in rows if s == score)
+        rate = sum(w for y, s, w in rows if s == score and y) / here
+        reliability += here * (score - rate) ** 2 / total
+        resolution += here * (rate - base) ** 2 / total
+    return {"reliability": reliability, "resolution": resolution, "uncertainty": base * (1 - base)}
+
+
+def bin_number(p: float, bins: int = 15) -> int:
+    """Right-closed, the first holding 0; against the same edges as floats."""
+    edges = np.linspace(0, 1, bins + 1)
+    return next(b for b in range(bins) if p <= edges[b + 1])
+
+
+def gaps(rows: list[tuple[float, float, float]], number: Callable[[int], int]) -> list[tuple[float, float]]:
+    """(weight, mean gap) per bin of (outcome, probability, weight) rows."""
+    bins: dict[int, list[tuple[float, float, float]]] = {}
+    for i, row in enumerate(rows):
+        bins.setdefault(number(i), []).append(row)
+    found = []
+    for held in bins.values():
+        weight = sum(w for *_, w in held)
+        found.append((weight, abs(sum(w * (p - y) for y, p, w in held)) / weight))
+    return found
+
+
+def width_gaps(rows: list[tuple[float, float, float]]) -> list[tuple[float, float]]:
+    return gaps(rows, lambda i: bin_number(rows[i][1]))
+
+
+def mean_gap(found: list[tuple[float, float]]) -> float:
+    return sum(w * g for w, g in found) / sum(w for w, _ in found)
+
+
+def mass_gaps(rows: list[tuple[int, float, float]]) -> list[tuple[float, float]]:
+    total = sum(w for *_, w in rows)
+
+    def number(i: int) -> int:
+        below = sum(w for _, s, w in rows if s < rows[i][1])
+        tied = sum(w for _, s, w in rows if s == rows[i][1])
+        return min(14, math.floor(15 * (below + tied / 2) / total + 1e-9))
+
+    return gaps(rows, number)  # type: ignore[arg-type]
+
+
+def recalibrated(case: Case) -> tuple[float, float]:
+    import statsmodels.api as sm
+
+    rows = np.array(triples(case))
+    p = np.clip(rows[:, 1], 1e-6, 1 - 1e-6)
+    design = sm.add_constant(np.log(p / (1 - p)), has_constant="add")
+    fit = sm.GLM(rows[:, 0], design, family=sm.families.Binomial(), freq_weights=rows[:, 2])
+    found = fit.fit(tol=1e-13, maxiter=200).params
+    return float(found[0]), float(found[1])
+
+
+def net_benefit(case: Case) -> float:
+    assert case.threshold is not None
+    odds = case.threshold / (1 - case.threshold)
+    return of_cells(lambda c: (c.tp - c.fp * odds) / c.n)(case)
+
+
+BINARY: dict[str, Oracle] = {
+    "prevalence": of_cells(lambda c: (c.tp + c.fn) / c.n),
+    "predicted_positive_rate": of_cells(lambda c: (c.tp + c.fp) / c.n),
+    "no_information_rate": of_cells(lambda c: c.majority),
+    "accuracy_gain": of_cells(lambda c: (c.tp + c.tn) / c.n - c.majority),
+    "fpr": of_cells(lambda c: 1 - c.specificity),
+    "fnr": of_cells(lambda c: 1 - c.recall),
+    "youden_j": of_cells(lambda c: c.recall + c.specificity - 1),
+    "markedness": of_cells(lambda c: c.precision + c.npv - 1),
+    "g_mean": of_cells(lambda c: math.sqrt(c.recall * c.specificity)),
+    "fowlkes_mallows": of_cells(lambda c: math.sqrt(c.precision * c.recall)),
+    "diagnostic_odds_ratio": of_cells(lambda c: c.tp * c.tn / (c.fp * c.fn)),
+    "net_benefit": net_benefit,
+    "ks": at_points(lambda found: max(0.0, *(tpr - fpr for fpr, tpr, _ in found))),
+    "eer": at_points(equal_error),
+    "tpr_at_fpr01": at_points(lambda found: max([0.0] + [t for f, t, _ in found if f <= 0.01 + 1e-12])),
+    "tpr_at_fpr05": at_points(lambda found: max([0.0] + [t for f, t, _ in found if f <= 0.05 + 1e-12])),
+    "fpr_at_tpr95": at_points(lambda found: min(f for f, t, _ in found if t >= 0.95 - 1e-12)),
+    "precision_at_recall90": at_points(lambda found: max(p for _, t, p in found if t >= 0.9 - 1e-12)),
+    "recall_at_precision90": at_points(
+        lambda found: max([t for _, t, p in found if p >= 0.9 - 1e-12], default=NAN)
+    ),
+    "lift_at_10": lift10,
+    "brier_reliability": lambda case: murphy(case)["reliability"],
+    "brier_resolution": lambda case: murphy(case)["resolution"],
+    "brier_uncertainty": lambda case: murphy(case)["uncertainty"],
+    "ece": lambda case: mean_gap(width_gaps(triples(case))),  # type: ignore[arg-type]
+    "ece_equal_mass": lambda case: mean_gap(mass_gaps(triples(case))),
+    "mce": lambda case: max(gap for _, gap in width_gaps(triples(case))),  # type: ignore[arg-type]
+}
+
+
+def class_weights(codes: Any, case: Case) -> list[float]:
+    found = [0.0] * len(case.space)
+    for code, w in zip(codes.tolist(), weigh(case), strict=True):
+        if code >= 0:
+            found[code] += w
+    return found
+
+
+def states(case: Case) -> list[tuple[bool, bool]]:
+    """(occurs, is predicted) per class."""
+    return [
+        (s > 0, p > 0)
+        for s, p in zip(class_weights(case.y, case), class_weights(case.pred, case), strict=True)
+    ]
+
+
+def hill(weights: list[float]) -> float:
+    total = sum(weights)
+    return math.exp(-sum(w / total * math.log(w / total) for w in weights if w))
+
+
+def right(case: Case) -> float:
+    return sum(w for y, p, w in zip(case.y.tolist(), case.pred.tolist(), weigh(case), strict=True) if y == p)
+
+
+def f1s(case: Case) -> tuple[float, float]:
+    """(micro, macro over the classes that occur or are predicted)."""
+    support, predicted = class_weights(case.y, case), class_weights(case.pred, case)
+    hits = class_weights(np.where(case.y == case.pred, case.y, -1), case)
+    each = [2 * h / (s + p) for h, s, p in zip(hits, support, predicted, strict=True) if s + p]
+    return 2 * sum(hits) / (sum(support) + sum(predicted)), sum(each) / len(each)
+
+
+def top_label_gap(case: Case) -> float:
+    rows = [
+        (float(scores.argmax() == y), float(scores.max()), w)
+        for scores, y, w in zip(case.score, case.y.tolist(), weigh(case), strict=True)
+        if w
+    ]
+    return mean_gap(width_gaps(rows))
+
+
+def class_gap(case: Case) -> float:
+    found = []
+    for k in range(len(case.space)):
+        rows = [
+            (float(y == k), float(s[k]), w)
+            for s, y, w in zip(case.score, case.y.tolist(), weigh(case), strict=True)
+            if w
+        ]
+        found.append(mean_gap(width_gaps(rows)))
+    return sum(found) / len(found)
+
+
+MULTICLASS: dict[str, Oracle] = {
+    "no_information_rate": lambda case: max(class_weights(case.y, case)) / sum(weigh(case)),
+    "accuracy_gain": lambda case: (right(case) - max(class_weights(case.y, case))) / sum(weigh(case)),
+    "micro_macro_gap": lambda case: f1s(case)[0] - f1s(case)[1],
+    "ece": top_label_gap,
+    "classwise_ece": class_gap,
+    "n_labels": lambda case: len(case.space),
+    "n_absent": lambda case: sum(not occurs for occurs, _ in states(case)),
+    "n_never_predicted": lambda case: sum(occurs and not said for occurs, said in states(case)),
+    "n_spurious": lambda case: sum(said and not occurs for occurs, said in states(case)),
+    "effective_labels_true": lambda case: hill(class_weights(case.y, case)),
+    "effective_labels_predicted": lambda case: hill(class_weights(case.pred, case)),
+    "top_predicted_share": lambda case: max(class_weights(case.pred, case)) / sum(weigh(case)),
+}
+
+
+def mean_row(quantity: Callable[[Case, int], float]) -> Oracle:
+    def oracle(case: Case) -> float:
+        return sum(w * quantity(case, row) for row, w in enumerate(weigh(case))) / sum(weigh(case))
+
+    return oracle
+
+
+def top_is_wrong(case: Case, row: int) -> float:
+    top = np.flatnonzero(case.score[row] == case.score[row].max())
+    return float(np.mean([not case.y[row, k] for k in top]))
+
+
+MULTILABEL: dict[str, Oracle] = {
+    "one_error": mean_row(top_is_wrong),
+    "cardinality_true": mean_row(lambda case, row: case.y[row].sum()),
+    "cardinality_predicted": mean_row(lambda case, row: case.pred[row].sum()),
+    "empty_prediction_rate": mean_row(lambda case, row: not case.pred[row].any()),
+}
+ORACLES: dict[Task, dict[str, Oracle]] = {
+    "binary": BINARY,
+    "multiclass": MULTICLASS,
+    "multilabel": MULTILABEL,
+}
+CASES: dict[Task, list[Case]] = {
+    "binary": [case for case in binary_cases(40, seed=1) if len(case.y) <= 200],
+    "multiclass": [case for case in multiclass_cases(16, seed=1) if len(case.y) <= 60],
+    "multilabel": [case for case in multilabel_cases(16, seed=1) if len(case.y) <= 60],
+}
+
+
+@pytest.mark.parametrize(("task", "name"), [(task, name) for task in ORACLES for name in ORACLES[task]])
+def test_agrees_with_the_slow_way(task: Task, name: str) -> None:
+    metric, defined = find(name, task), 0
+    for case in CASES[task]:
+        ours, slow = metric.of(case.summary), ORACLES[task][name](case)
+        if isinstance(ours, Undefined):
+            assert math.isnan(slow), (name, slow, ours)
+        else:
+            defined += 1
+            assert ours == pytest.approx(slow, rel=1e-11, abs=1e-12)
+    assert defined >= 3
+
+
+def test_recalibration_agrees_with_statsmodels() -> None:
+    checked = 0
+    for case in CASES["binary"]:
+        ours = find("calibration_intercept").of(case.summary), find("calibration_slope").of(case.summary)
+        if isinstance(ours[0], Undefined) or isinstance(ours[1], Undefined):
+            continue
+        assert ours == pytest.approx(recalibrated(case), rel=1e-6, abs=1e-6)
+        checked += 1
+    assert checked > 10
+
+
+def test_recalibration_of_a_large_table_finds_the_same_optimum() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 3, 60_000)
+    table = ScoreTable.of(p, rng.random(60_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p))))))
+    intercept, slope = table.recalibration
+    clipped = np.clip(table.scores, 1e-6, 1 - 1e-6)
+    z = intercept + slope * np.log(clipped / (1 - clipped))
+    left = table.pos - (table.pos + table.neg) / (1 + np.exp(-z))
+    assert abs(left.sum()) < 1e-6 and abs(left @ z) < 1e-6  # the score equations of the maximum
+    assert (intercept, slope) == pytest.approx((0.3, 0.7), abs=0.05)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "multilabel"])
+def test_every_metric_has_a_second_implementation(task: Task) -> None:
+    space = CASES[task][0].space
+    apart = {"calibration_intercept", "calibration_slope"} if task == "binary" else set()
+    assert {m.name for m in catalogue(space)} == set(REFERENCES[task]) | set(ORACLES[task]) | apart
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "multilabel"])
+def test_every_record_is_complete(task: Task) -> None:
+    for metric in catalogue(CASES[task][0].space, text=True):
+        texts = (metric.title, metric.meaning, metric.formula, metric.source, metric.use, metric.trap)
+        assert all(texts), metric.name
+        assert "{" not in "".join(texts), metric.name
+        assert "\n" not in metric.meaning and not metric.meaning.endswith("."), metric.name
+        assert metric.low < metric.high
+        assert metric.task == task
+
+
+def test_text_metrics() -> None:
+    space = Multiclass(["card", "loan"])
+    texts = ["card", "loan", "It is card.", "card or loan", "I cannot help with that."]
+    read = parse_all(texts, make_parser("auto", list(space.names)))
+    facts = summarise(predictions(space, ["card", "card", "card", "loan", "loan"], read))
+    found = {metric.name: metric.of(facts) for metric in TEXT}
+    assert found == {
+        "parse_rate": 0.6,
+        "n_unparsed": 2,
+        "n_ambiguous": 1,
+        "accuracy_parsed": pytest.approx(2 / 3),
+    }
+    assert find("accuracy", "multiclass").of(facts) == 0.4
+
+
+def test_hanley_and_mcneil_1982() -> None:
+    """109 CT images rated 1 to 5; the area is 0.893 in their paper."""
+    normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
+    table = ScoreTable(np.arange(1.0, 6), np.array(abnormal, float), np.array(normal, float))
+    assert round(binary_ranking.roc_auc(table), 3) == 0.893
+
+
+def test_altman_and_bland_1994() -> None:
+    """Liver scans of 344 patients (BMJ 308:1552 and 309:102)."""
+    counts = BinaryCounts(tp=231, fp=32, fn=27, tn=54)
+    found = [
+        round(float(f(counts)), 2)
+        for f in (binary_counts.recall, binary_counts.specificity, binary_counts.precision)
+    ]
+    assert found == [0.90, 0.63, 0.88]
+    assert round(float(binary_counts.prevalence(counts)), 2) == 0.75
+
+
+def test_murphy_parts_add_up() -> None:
+    for case in CASES["binary"]:
+        rel, res, unc, brier = (
+            find(name).of(case.summary)
+            for name in ("brier_reliability", "brier_resolution", "brier_uncertainty", "brier")
+        )
+        assert rel - res + unc == pytest.approx(brier, abs=1e-12)  # type: ignore[operator]
+
+
+def test_two_classes_are_the_binary_case() -> None:
+    for case in CASES["binary"][:10]:
+        both = np.stack([1 - case.score.astype(float), case.score], axis=1)
+        classes = Case(Multiclass(["n", "p"]), case.y, both, case.weights, codes=case.pred)
+        for name, binary in (("mcc", "mcc"), ("cohen_kappa", "cohen_kappa"), ("accuracy", "accuracy")):
+            assert find(name, "multiclass").of(classes.summary) == pytest.approx(
+                find(binary, "binary").of(case.summary), abs=1e-12
+            ) or isinstance(find(binary).of(case.summary), Undefined)
+        brier = find("brier", "multiclass").of(classes.summary)
+        assert brier == pytest.approx(2 * float(find("brier").of(case.summary)), abs=1e-7)  # type: ignore[arg-type]
+
+
+def test_one_label_has_the_whole_binary_list() -> None:
+    case = next(iter(multilabel_cases(1)))
+    label = Case(find_space(), case.y[:, 0].astype(int), case.score[:, 0], case.weights, case.threshold)
+    for metric in catalogue(find_space()):
+        ours, alone = metric.of(one_label(case.summary, 0)), metric.of(label.summary)
+        if isinstance(alone, Undefined):
+            assert isinstance(ours, Undefined) and ours.reason == alone.reason
+        else:
+            assert ours == pytest.approx(alone, rel=1e-12)
+
+
+def find_space() -> Any:
+    return CASES["binary"][0].space
+
+
+def test_no_skill_is_what_knowing_nothing_gives() -> None:
+    rng = np.random.default_rng(3)
+    n = 40_000
+    y = (rng.random(n) < 0.2).astype(int)
+    guess = Case(find_space(), y, rng.random(n), threshold=0.7).summary
+    guessed = (
+        "precision npv mcc cohen_kappa youden_j markedness balanced_accuracy roc_auc gini average_precision "
+        "partial_auc_fpr10 ks eer tpr_at_fpr01 tpr_at_fpr05 fpr_at_tpr95 precision_at_recall90 lift_at_10 "
+        "lr_positive lr_negative diagnostic_odds_ratio"
+    )
+    for name in guessed.split():
+        metric = find(name, "binary")
+        assert metric.of(guess) == pytest.approx(no_skill(metric, guess), abs=0.07), name
+    constant = Case(find_space(), y, np.full(n, y.mean()), threshold=0.5).summary
+    for name in (
+        "accuracy",
+        "accuracy_gain",
+        "log_loss",
+        "brier",
+        "brier_skill",
+        "brier_resolution",
+        "net_benefit",
+    ):
+        metric = find(name, "binary")
+        assert metric.of(constant) == pytest.approx(no_skill(metric, constant), abs=1e-9), name
+
+
+def test_no_skill_of_classes_is_the_majority() -> None:
+    for case in CASES["multiclass"]:
+        codes = np.full(len(case.y), int(np.argmax(class_weights(case.y, case))))
+        constant = Case(case.space, case.y, case.score, case.weights, codes=codes).summary
+        for metric in catalogue(case.space):
+            level = no_skill(metric, case.summary)
+            if (
+                metric.reads == "counts"
+                and level is not None
+                and not isinstance(metric.of(constant), Undefined)
+            ):
+                assert metric.of(constant) == pytest.approx(level, abs=1e-9), metric.name
+
+
+def test_zero_classes_are_counted() -> None:
+    space = Multiclass(["a", "b", "c", "d"])
+    y, codes = np.array([0, 0, 1]), np.array([0, 2, 0])
+    facts = Case(space, y, np.eye(4)[codes], codes=codes).summary
+    expected = {
+        "precision_macro": 1,
+        "recall_macro": 1,
+        "f1_macro": 0,
+        "recall_macro_declared": 2,
+        "average_precision_macro": 2,
+    }
+    for name, count in expected.items():
+        assert zero_classes(find(name, "multiclass"), facts) == count, name
+    assert zero_classes(find("accuracy", "multiclass"), facts) == 0
+
+
+def test_quadratic_kappa_needs_an_order() -> None:
+    y = np.array([0, 1, 2, 2])
+    named = Case(Multiclass(["a", "b", "c"]), y, np.eye(3)[y], codes=y).summary
+    found = find("cohen_kappa_quadratic").of(named)
+    assert isinstance(found, Undefined) and "declared ordered" in found.reason
+
+
+def test_weights_that_do_not_sum_exactly_leave_no_trace() -> None:
+    """Constant answers stay constant although their sums of weights round differently."""
+    rng = np.random.default_rng(0)
+    weights = rng.random(1001) * 0.1
+    for truth in (rng.integers(0, 3, 1001), np.zeros(1001, dtype=int)):
+        codes = np.zeros(1001, dtype=int)
+        facts = Case(Multiclass("abc"), truth, np.eye(3)[codes], weights, codes=codes).summary
+        assert isinstance(find("mcc", "multiclass").of(facts), Undefined)
+    marginals = Marginals(np.array([3.0, 0]), np.array([3.0, 0]), np.array([3.0, 0]), 3.0, 0.0)
+    assert np.isnan(multiclass.mcc(marginals)) and np.isnan(multiclass.cohen_kappa(marginals))
