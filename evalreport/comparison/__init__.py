@@ -1,0 +1,1 @@
+"""Several evaluations against each other: paired where the same examples are proven."""

@@ -1,0 +1,150 @@
+"""What a comparison says, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from evalreport.comparison.pairing import Pairing
+from evalreport.evaluation.model import Evaluation
+
+Verdict: TypeAlias = Literal["better", "worse", "no difference shown", "undefined"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric of a run minus the same metric of its baseline.
+
+    Parameters
+    ----------
+    metric, run, baseline : str
+    values : tuple of float or None
+        The metric of the run and of the baseline, on the rows that were compared.
+    difference, low, high : float or None
+    p, p_adjusted : float or None
+        Two-sided; adjusted by Holm over the runs that were compared by this metric.
+    method : str
+    verdict : str
+        ``better`` or ``worse`` only when the interval excludes 0 and the adjusted p agrees.
+    smallest : float or None
+        The smallest difference that this sample could have shown: half of the interval.
+    scope : str
+        Empty for all rows, else the class or the slice.
+    reason : str
+        Why something is missing.
+    """
+
+    metric: str
+    run: str
+    baseline: str
+    values: tuple[float | None, float | None]
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    method: str = ""
+    verdict: Verdict = "undefined"
+    smallest: float | None = None
+    scope: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class McNemarResult:
+    """McNemar's test of right against wrong answers of two runs on the same examples."""
+
+    run: str
+    baseline: str
+    only_first: int
+    only_second: int
+    p: float
+    p_mid: float
+
+
+@dataclass(frozen=True)
+class DelongResult:
+    """DeLong's paired test of two ROC AUCs; `z` is None where the two rankings are the same."""
+
+    run: str
+    baseline: str
+    z: float | None
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Movement:
+    """Which answers changed: `fixed` are right in the run alone, `broken` in the baseline alone.
+
+    `fixed_ids` and `broken_ids` are the first fifty of each; `by_class` and `by_slice` map a name to its
+    (fixed, broken) counts.
+    """
+
+    run: str
+    baseline: str
+    fixed: int
+    broken: int
+    both_wrong: int
+    both_right: int
+    fixed_ids: tuple[str, ...] = ()
+    broken_ids: tuple[str, ...] = ()
+    by_class: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    by_slice: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several runs against a baseline, or all against all.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The runs, in the given order.
+    evaluations : tuple of Evaluation
+    baseline : int or None
+        Its position; None when all are compared with all.
+    pairings : tuple of (run, baseline, Pairing)
+    differences : tuple of Difference
+        All rows: each headline metric of each pair.
+    parts : tuple of Difference
+        Per class and per slice, the largest first.
+    groups : tuple of tuple of str
+        Runs that cannot be told apart by `primary`, the best group first.
+    """
+
+    names: tuple[str, ...]
+    evaluations: tuple[Evaluation, ...]
+    baseline: int | None
+    primary: str
+    pairings: tuple[tuple[str, str, Pairing], ...]
+    differences: tuple[Difference, ...]
+    parts: tuple[Difference, ...] = ()
+    mcnemar: tuple[McNemarResult, ...] = ()
+    delong: tuple[DelongResult, ...] = ()
+    movement: tuple[Movement, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def of(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
+        """Return the differences of a metric, of one run or of all."""
+        return tuple(d for d in self.differences if d.metric == metric and run in (None, d.run))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the comparison as `compare --json` prints it; `pairing` is the weakest of the pairs."""
+        pairs = [{"run": run, "baseline": base, **asdict(pairing)} for run, base, pairing in self.pairings]
+        weakest = min(pairs, key=lambda entry: (entry["kind"] == "paired", entry["n_shared"]))
+        return {
+            "baseline": None if self.baseline is None else self.names[self.baseline],
+            "primary": self.primary,
+            "pairing": {key: weakest[key] for key in ("kind", "n_shared", "reason")},
+            "pairings": pairs,
+            "differences": [asdict(entry) for entry in self.differences],
+            "parts": [asdict(entry) for entry in self.parts],
+            "mcnemar": [asdict(entry) for entry in self.mcnemar],
+            "delong": [asdict(entry) for entry in self.delong],
+            "movement": asdict(self.movement[0]) if len(self.movement) == 1 else None,
+            "movements": [asdict(entry) for entry in self.movement],
+            "groups": [list(group) for group in self.groups],
+            "notes": list(self.notes),
+        }

@@ -1,0 +1,234 @@
+"""What each row contributes to a metric, so that variances add up over rows, clusters and pairs.
+
+A metric is a function of the weights of the rows; its derivative by the weight of row i, times that
+weight, is what the row contributes (the infinitesimal jackknife, Efron & Stein; Jaeckel 1972). The sum of
+squares estimates the variance; sums within clusters first make it hold for clusters; differences of two
+models' influences on the same row make it hold for pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engines.memory import row_values, summarise
+from evalreport.facts import BinaryCounts, ClassScores, Counts, Marginals, ScoreTable, Summary
+from evalreport.facts.counts import Array
+from evalreport.intervals.influence import influence
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics import Metric, view
+from evalreport.metrics.catalogue import find
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores
+
+STEP = 1e-6
+"""Relative step of numerical derivatives; functions of counts are smooth ratios."""
+BLOCK = 256
+"""Labels whose derivatives are taken at once."""
+
+
+def contributions(metric: Metric, p: Predictions, summary: Summary | None = None) -> Array | None:
+    """Return what each row contributes to a metric: derivative by its weight, times its weight.
+
+    Parameters
+    ----------
+    metric : Metric
+        Defined on these predictions.
+    p : Predictions
+    summary : Summary, optional
+        The facts of `p`, when they are at hand.
+
+    Returns
+    -------
+    float64 array of shape (n,) with sum 0, or None for a metric that has no derivative here (a maximum
+    over thresholds, a binned error).
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> from evalreport.predictions import predictions
+    >>> p = predictions(Binary(0, 1), [1, 1, 0, 0], [1, 0, 0, 0])
+    >>> contributions(find("recall", "binary"), p).round(3)
+    array([ 0.25, -0.25,  0.  ,  0.  ])
+    """
+    facts = summarise(p) if summary is None else summary
+    slope: Array | None = None
+    match metric.reads:
+        case "counts":
+            slope = _of_counts(metric, p, facts)
+        case "tally":
+            slope = _of_mean(row_values(p).get(metric.name), facts.weight, p.weights)
+        case "scores":
+            slope = _of_scores(metric.name, p, facts)
+    return None if slope is None else slope * p.weights
+
+
+def _of_mean(rows: Array | None, total: float, weights: Array) -> Array | None:
+    return None if rows is None else (rows - weights @ rows / total) / total
+
+
+def _of_counts(metric: Metric, p: Predictions, facts: Summary) -> Array:
+    fact = view(facts, "counts")
+    match p.space:
+        case Binary():
+            return _binary_slopes(metric, p, facts)
+        case Multiclass():
+            return _multiclass_slopes(metric.function, p, fact)
+        case Multilabel():
+            return _multilabel_slopes(metric.function, p, fact)
+        case never:
+            assert_never(never)
+
+
+def _binary_slopes(metric: Metric, p: Predictions, facts: Summary) -> Array:
+    counts = facts.counts
+    if not isinstance(counts, Counts) or p.y_pred is None:
+        return np.zeros(len(p))
+    matrix = counts.dense().ravel()
+
+    def at(cells: Array) -> float:
+        moved = replace(facts, counts=Counts(2, np.arange(6), cells))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(metric.function(view(moved, "counts")))
+
+    slopes = np.zeros(6)
+    for cell in np.flatnonzero(matrix):
+        step = STEP * matrix[cell]
+        up, down = matrix.copy(), matrix.copy()
+        up[cell] += step
+        down[cell] -= step
+        slopes[cell] = (at(up) - at(down)) / (2 * step)
+    return slopes[p.y_true * 3 + np.where(p.y_pred < 0, 2, p.y_pred)]
+
+
+def _slopes(function: Callable[[Any], Any], fact: Any, name: str) -> Array:
+    """Derivative by each entry of one field of a fact, shape (labels,)."""
+    values = np.asarray(getattr(fact, name), dtype=np.float64)
+    found = np.zeros(len(values))
+    for start in range(0, len(values), BLOCK):
+        labels = np.arange(start, min(start + BLOCK, len(values)))
+        step = STEP * np.maximum(values[labels], 1.0)
+        ends = []
+        for sign in (1, -1):
+            moved = np.repeat(values[None], len(labels), axis=0)
+            moved[np.arange(len(labels)), labels] += sign * step
+            ends.append(function(_stacked(fact, name, moved)))
+        found[labels] = (ends[0] - ends[1]) / (2 * step)
+    return np.nan_to_num(found)
+
+
+def _stacked(fact: Any, name: str, moved: Array) -> Any:
+    """The fact with one field moved, every other one repeated to the same leading shape."""
+    if isinstance(fact, Marginals):
+        whole = {
+            key: np.broadcast_to(getattr(fact, key), moved.shape) for key in ("tp", "support", "predicted")
+        }
+        single = {
+            key: np.broadcast_to(getattr(fact, key), len(moved)) for key in ("total", "squared_distance")
+        }
+        return replace(fact, **{**whole, **single, name: moved})
+    fields = {
+        key: np.broadcast_to(getattr(fact, key), moved.shape) for key in ("tp", "fp", "fn", "tn", "unread")
+    }
+    return replace(fact, **{**fields, name: moved, "threshold": np.broadcast_to(fact.threshold, moved.shape)})
+
+
+def _multiclass_slopes(function: Callable[[Any], Any], p: Predictions, fact: Marginals) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tp, support, predicted = (_slopes(function, fact, name) for name in ("tp", "support", "predicted"))
+        total = _single_slope(function, fact, "total")
+        distance = _single_slope(function, fact, "squared_distance")
+    answer = np.append(predicted, 0.0)[np.asarray(p.y_pred)]
+    right: Array = np.where(p.y_true == p.y_pred, tp[p.y_true], 0.0)
+    slope: Array = support[p.y_true] + answer + total + right
+    apart: Array = p.y_true.astype(np.float64) - np.asarray(p.y_pred)
+    slope += distance * apart * apart
+    return slope
+
+
+def _single_slope(function: Callable[[Any], Any], fact: Marginals, name: str) -> float:
+    value = float(getattr(fact, name))
+    if not np.isfinite(value):
+        return 0.0
+    step = STEP * max(value, 1.0)
+    moved: Any = {1: {name: value + step}, -1: {name: value - step}}
+    ends = [float(function(replace(fact, **moved[sign]))) for sign in (1, -1)]
+    return (ends[0] - ends[1]) / (2 * step)
+
+
+def _multilabel_slopes(function: Callable[[Any], Any], p: Predictions, fact: BinaryCounts) -> Array:
+    truth, pred = p.y_true.astype(bool), np.asarray(p.y_pred).astype(bool)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        tp, fp, fn, tn = (_slopes(function, fact, name) for name in ("tp", "fp", "fn", "tn"))
+    slope: Array = tn.sum() + truth @ (fn - tn) + pred @ (fp - tn) + (truth & pred) @ (tp - fn - fp + tn)
+    return slope
+
+
+def _of_scores(name: str, p: Predictions, facts: Summary) -> Array | None:
+    if isinstance(p.scores, NoScores):
+        return None
+    if isinstance(facts.scores, ScoreTable):
+        return _of_table(name, facts.scores, p.scores.values, p.y_true.astype(bool))
+    if isinstance(facts.scores, ClassScores):
+        return _of_average(name, facts.scores, p.weights)
+    return None
+
+
+def _of_table(
+    name: str, table: ScoreTable, values: npt.NDArray[Any], positive: npt.NDArray[np.bool_]
+) -> Array | None:
+    found = influence(name, table)
+    if found is None:
+        return None
+    place = np.minimum(np.searchsorted(table.scores, values), len(table) - 1)
+    slopes: Array = np.where(positive, found[0][place], found[1][place]) / (table.positives + table.negatives)
+    return slopes
+
+
+AVERAGED = {"roc_auc_ovr": "roc_auc", "roc_auc": "roc_auc", "average_precision": "average_precision"}
+"""Metric that an average over labels is an average of, by the name without its ending."""
+
+
+def _of_average(name: str, scores: ClassScores, weights: Array) -> Array | None:
+    stem, _, ending = name.rpartition("_")
+    single = AVERAGED.get(stem)
+    if single is None or ending not in ("macro", "micro", "weighted"):
+        return None
+    truth = np.column_stack([scores.positive(label) for label in range(scores.size)])
+    if ending == "micro":
+        slopes = _of_table(single, scores.pooled(), scores.scores.ravel(), truth.ravel())
+        return None if slopes is None else slopes.reshape(truth.shape).sum(axis=1)
+    support = weights @ truth
+    share = support / support.sum() if ending == "weighted" else np.full(scores.size, 1 / scores.size)
+    total, values = np.zeros(len(scores)), np.zeros(scores.size)
+    for label in np.flatnonzero(support):
+        table = scores.table(int(label))
+        slopes = _of_table(single, table, scores.scores[:, label], truth[:, label])
+        total += share[label] * (slopes if slopes is not None else 0.0)
+        values[label] = find(single, "binary").function(table)
+    if ending == "weighted":
+        total += (truth @ values - (share @ values) * truth.sum(axis=1)) / support.sum()
+    return total
+
+
+def standard_error(contributions: Array, clusters: npt.NDArray[np.int32] | None = None) -> float:
+    """Return the standard error of a metric from its rows' contributions.
+
+    Parameters
+    ----------
+    contributions : float64 array of shape (n,)
+    clusters : int codes of shape (n,), optional
+        Rows that belong together are summed first.
+
+    Examples
+    --------
+    >>> round(standard_error(np.array([0.25, -0.25, 0.0, 0.0])), 4)
+    0.4082
+    """
+    parts = contributions if clusters is None else np.bincount(clusters, contributions)
+    n = len(parts)
+    return float(np.sqrt(n / max(n - 1, 1) * (parts @ parts)))
