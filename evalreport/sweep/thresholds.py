@@ -135,7 +135,7 @@ class Sweep:
         if len(self) <= limit:
             return self
         whole = self if self.optima else self.with_optima()
-        kept = np.unique(np.concatenate([whole._optimal(), self._grid(), [0, len(self) - 1]]))
+        kept = np.unique(np.concatenate([whole.optimal(), self._grid(), [0, len(self) - 1]]))
         kept = np.union1d(kept, self._hull(max(2, limit - len(kept))))
         return replace(whole, thresholds=self.thresholds[kept], tp=self.tp[kept], fp=self.fp[kept])
 
@@ -251,7 +251,8 @@ class Sweep:
     def _classes(self) -> tuple[tuple[str, float], ...]:
         return ("positive", self.positives), ("negative", self.negatives)
 
-    def _optimal(self) -> Places:
+    def optimal(self) -> Places:
+        """Return the places of the optima that are written down."""
         found = [o.threshold for o in self.optima.values() if not isinstance(o, Undefined)]
         return np.searchsorted(self.thresholds, found)
 
