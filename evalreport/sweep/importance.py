@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from evalreport.sweep.optuna_library import quiet_optuna
@@ -95,6 +95,8 @@ def importance(trials: Trials, objective: str | None = None, *, seed: int = 0) -
         return Undefined(reason, len(rivals))
     conditional = any(column.gaps for column in columns)
     method: Method = "PED-ANOVA" if conditional or len(rivals) > MOST_TRIALS else "fANOVA"
+    if method == "fANOVA":  # its trees would look at a logarithmic parameter on the plain scale
+        columns = [_by_logarithm(column) if column.log else column for column in columns]
     found = _evaluate(goal.direction, values, columns, _evaluator(method, seed))
     total = sum(found.values())
     if not total > 0 or not math.isfinite(total):
@@ -150,24 +152,25 @@ def _evaluate(
     return {name: max(float(share), 0.0) for name, share in found.items()}
 
 
+def _by_logarithm(column: Column) -> Column:
+    values = tuple(None if value is None else math.log(float(value)) for value in column.values)
+    low, high = math.log(column.low), math.log(column.high)
+    return replace(column, values=values, low=low, high=high, log=False, whole=False)
+
+
 def _distribution(optuna: Any, column: Column) -> Any:
+    kinds = optuna.distributions
     if column.kind == "categorical":
-        return optuna.distributions.CategoricalDistribution(column.choices)
-    low, high = _scaled(column, column.low), _scaled(column, column.high)
-    return optuna.distributions.FloatDistribution(low, high)
-
-
-def _scaled(column: Column, value: float) -> float:
-    return math.log(value) if column.log else value
+        return kinds.CategoricalDistribution(column.choices)
+    if column.whole:
+        return kinds.IntDistribution(math.floor(column.low), math.ceil(column.high), log=column.log)
+    return kinds.FloatDistribution(column.low, column.high, log=column.log)
 
 
 def _rebuilt(
     optuna: Any, value: float, row: int, columns: Sequence[Column], distributions: Mapping[str, Any]
 ) -> Any:
-    params = {
-        column.name: entry if isinstance(entry, str) else _scaled(column, entry)
-        for column in columns
-        if (entry := column.values[row]) is not None
-    }
+    entries = {column.name: column.values[row] for column in columns}
+    params = {name: entry for name, entry in entries.items() if entry is not None}
     drawn = {name: distributions[name] for name in params}
     return optuna.trial.create_trial(value=value, params=params, distributions=drawn)

@@ -203,6 +203,8 @@ class Column:
         Least and greatest of the bounds and the values of a number; NaN for a categorical parameter.
     log : bool
         Whether the scale is logarithmic: declared, or all values positive over two decades or more.
+    whole : bool
+        Whether all values of a number were given as integers.
     choices : tuple of str
         Choices in declared order, else in the order of their numbers or letters.
     """
@@ -213,6 +215,7 @@ class Column:
     low: float = math.nan
     high: float = math.nan
     log: bool = False
+    whole: bool = False
     choices: tuple[str, ...] = ()
 
     @property
@@ -277,7 +280,8 @@ def _numeric(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None
     ends += [end for end in ((space.low, space.high) if space else ()) if end is not None]
     low, high = min(ends), max(ends)
     log = low > 0 and (space.log if space else high >= 100 * low)
-    return Column(name, "number", values, low, high, log)
+    whole = all(isinstance(row[name], int) for row in rows if name in row)
+    return Column(name, "number", values, low, high, log, whole)
 
 
 def _by_size(value: Param) -> tuple[bool, float, str]:

@@ -105,3 +105,23 @@ def test_optuna_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError):
         importance(sweep(20))
+
+
+def test_whole_numbers_are_no_continuum() -> None:
+    """A parameter of three whole numbers that does nothing must not look like a peak of a density."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for _ in range(60):
+        params: dict[str, Any] = {"lr": float(rng.uniform()), "n": int(rng.integers(3, 6))}
+        if rng.random() < 0.7:
+            params["width"] = int(rng.integers(1, 3))
+        rows.append({"params": params, "value": params["lr"]})
+    result = found(Trials.from_records(rows, objectives="v"))
+    assert result.method == "PED-ANOVA"
+    assert dict(result.shares)["lr"] > 0.8
+
+
+def test_a_logarithmic_whole_number() -> None:
+    rows = [{"params": {"n": 2**at, "m": at % 3}, "value": at % 12 + at / 100} for at in range(12)] * 2
+    result = found(Trials.from_records(rows, objectives="v"))
+    assert result.shares[0][0] == "n"
