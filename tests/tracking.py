@@ -19,6 +19,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
 
@@ -157,11 +159,15 @@ def log_bytes(client: Any, run_id: str, path: str, content: bytes) -> None:
 
 @contextmanager
 def fluent(store: Store) -> Iterator[Any]:
-    """The fluent API (`mlflow`) on a store, without a word, and undone afterwards."""
+    """The fluent API (`mlflow`) on a store, without a word, and all it sets for the process undone."""
     silence = io.StringIO()
-    with quiet(), redirect_stdout(silence), redirect_stderr(silence):
+    with quiet(), redirect_stdout(silence), redirect_stderr(silence), pytest.MonkeyPatch.context() as patch:
         import mlflow
+        from mlflow.tracking import fluent as state
 
+        patch.setattr(state, "_active_experiment_id", None)
+        patch.setenv("MLFLOW_EXPERIMENT_ID", "")  # so that what `set_experiment` puts there goes
+        patch.delenv("MLFLOW_EXPERIMENT_ID")
         mlflow.set_tracking_uri(store.uri)
         try:
             yield mlflow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +18,7 @@ from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
 from evalreport.sweep.optuna_library import quiet_optuna
 from evalreport.trials import Objective, Space, Trials
-from tests.tracking import empty_store
+from tests.tracking import empty_store, fluent
 
 
 def objective(trial: Any) -> float:
@@ -44,23 +43,6 @@ def study(optuna: Any, **settings: Any) -> Any:
     return optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=4), **settings)
 
 
-@contextlib.contextmanager
-def fluent(uri: str) -> Iterator[Any]:
-    """MLflow's module-level functions on a store, with everything they set for the process undone."""
-    import mlflow
-    from mlflow.tracking import fluent as state
-
-    with pytest.MonkeyPatch.context() as patch, quiet():
-        patch.setattr(state, "_active_experiment_id", None)
-        patch.setenv("MLFLOW_EXPERIMENT_ID", "")
-        patch.delenv("MLFLOW_EXPERIMENT_ID")
-        mlflow.set_tracking_uri(uri)
-        try:
-            yield mlflow
-        finally:
-            mlflow.set_tracking_uri(None)
-
-
 @pytest.fixture(scope="module")
 def store(template_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Store:
     return empty_store(template_database, tmp_path_factory.mktemp("sweeps"))
@@ -75,7 +57,7 @@ def experiment(store: Store, name: str) -> str:
 def by_storage(store: Store) -> str:
     """A study in MLflow's own Optuna storage; a second one asks for a sixth trial and leaves it."""
     where = experiment(store, "storage")
-    with quiet_optuna() as optuna, fluent(store.uri):
+    with quiet_optuna() as optuna, fluent(store):
         from mlflow.optuna.storage import MlflowStorage
 
         storage = MlflowStorage(where, batch_flush_interval=3600)
@@ -101,7 +83,7 @@ def callback_sweep(
     **settings: Any,
 ) -> str:
     where = experiment(store, f"{name}-parent")
-    with quiet_optuna() as optuna, fluent(store.uri) as mlflow:
+    with quiet_optuna() as optuna, fluent(store) as mlflow:
         from optuna_integration.mlflow import MLflowCallback
 
         with mlflow.start_run(run_name=name, experiment_id=where) as parent:
@@ -114,7 +96,7 @@ def callback_sweep(
 @pytest.fixture(scope="module")
 def by_hand(store: Store) -> str:
     where = experiment(store, "nested")
-    with fluent(store.uri) as mlflow:
+    with fluent(store) as mlflow:
         with mlflow.start_run(run_name="grid", experiment_id=where) as parent:
             for depth, kernel in ((3, "rbf"), (5, None), (7, "rbf")):
                 with mlflow.start_run(nested=True, experiment_id=where):
