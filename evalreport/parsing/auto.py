@@ -42,8 +42,11 @@ _REASONING = re.compile(
     r"(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning|scratchpad|analysis|reflection|rationale)>"
     r"|(\u25c1)(/?)think\u25b7"
 )
+_TURN = r"(?:<\|(?:im_end|eot_id|endoftext|end_of_text|end|return)\|>|</s>|<(?:eos|end_of_turn)>)"
+_END = re.compile(_TURN)
+_BEFORE = re.compile(rf"(?:\s|{_TURN})*")
 _CHANNEL = re.compile(r"(?i)<\|channel\|>\s*final\s*<\|message\|>")
-_FENCE = re.compile(r"```[ \t]*[\w+-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PREFIX = re.compile(r"[^\W\d_][\w ]{0,30}(?::|=|->)")
 _SET_OFF = {**dict.fromkeys("*`#~", "markdown"), **dict.fromkeys("\"'“”‘«»「」『』【】„‹›", "quoted")}
 
@@ -62,7 +65,7 @@ def read(text: str, index: LabelIndex) -> Outcome:
     outcome = _peeled(text, index)
     if outcome:
         return outcome
-    answer = _without_reasoning(text)
+    answer = _before_end(_without_reasoning(text))
     if answer is not text and not answer.strip():
         return unparsed("no_label")
     plain = normalise(answer)
@@ -108,6 +111,15 @@ def _without_reasoning(text: str) -> str:
     if not start:
         return text
     return "\n".join([*kept, text[start:] if not depth else ""])
+
+
+def _before_end(text: str) -> str:
+    """Return a text up to the first token that ends an answer: what follows is a turn of its own."""
+    if "<" not in text:
+        return text
+    begin = _BEFORE.match(text)
+    end = _END.search(text, begin.end() if begin else 0)
+    return text[: end.start()] if end else text
 
 
 def document_in(answer: str) -> object:

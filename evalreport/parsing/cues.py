@@ -76,7 +76,8 @@ PHRASES: Mapping[str, str] = {
         except, except for, excluding, without, different from, differs from, distinct from,
         distinguish from, distinguished from, confused with, confuse with, mistaken for, ruled out,
         rule out, ruling out, rules out, exclude, excludes, reject, rejected, rejecting, discard,
-        discarded, dismiss, dismissed, far from, in contrast to, in place of, nicht, kein, keine, statt,
+        discarded, dismiss, dismissed, far from, in contrast to, in place of, nothing to do with,
+        unrelated to, not related to, not about, nicht, kein, keine, statt,
         anstatt, pas, plutôt que, au lieu de, niet, geen, não, в отличие от, не, нет, 不是, 并非, 而不是,
         而非, 非, 아니라, 아니고""",
     "W": """no, than, over, versus, vs, compared to, compared with, similar to""",
@@ -130,6 +131,7 @@ SIGNS: Mapping[str, str] = {
     "/": "/",
     "|": "|",
     "-": "-",
+    "W": "❌ ✗ ✘ ✖ 🚫",
 }
 """Signs by their first character: a run of one sign is one token."""
 
@@ -171,6 +173,11 @@ COMMON_WORDS = frozenset(
     _split("other, none, any, all, more, like, can, will, may, general, unknown, good, well, new, use")
 )
 """Words so common that, standing in prose, they are not taken for the label of that name."""
+
+CONTENT_WORDS = frozenset(
+    _split("rejected, excluded, discarded, dismissed, unsure, uncertain, unclear, unable, correct")
+)
+"""Cues that, where they are labels, are labels wherever they stand."""
 
 _FUNCTION_WORDS = """i, you, we, they, he, she, it, this, that, there, here, is, are, was, were, be, am, do,
     does, did, have, has, had, will, would, can, could, should, may, might, must, please,

@@ -14,12 +14,12 @@ from evalreport.parsing import cues
 from evalreport.parsing.folding import split_camel, words_of
 from evalreport.parsing.outcomes import Outcome, unparsed
 
-_FINAL, _ANSWER, _OTHER, _BESIDE, _SCORE, _NEVER = 5, 4, 3, 2, 1, 0
+_FINAL, _ANSWER, _OTHER, _INPUT, _BESIDE, _SCORE, _NEVER = 6, 5, 4, 3, 2, 1, 0
 _ROLES = {
     "F": _FINAL,
     "k": _ANSWER,
     "A": _BESIDE,
-    "I": _BESIDE,
+    "I": _INPUT,
     "S": _SCORE,
     "P": _NEVER,
     "N": _NEVER,
@@ -83,17 +83,14 @@ def answer(document: object, read: Callable[[str], Outcome], whole: Callable[[st
     >>> answer(load('{"reason": "b", "label": "a"}'), read, whole).code
     0
     """
-    leaves = list(_leaves(document))
-    best = _best_record(document, whole)
-    if best is None:
-        best = _scored_names(document, whole)
-    if best is not None:
-        return best
+    leaves = list(_leaves(document, whole))
+    first: Outcome | None = None
     for role in sorted({leaf.role for leaf in leaves if leaf.role}, reverse=True):
         outcome = _combine([_value(leaf.value, read, whole) for leaf in leaves if leaf.role == role])
         if outcome.code >= 0 or outcome.reason == "ambiguous" or role >= _ANSWER:
             return outcome
-    return unparsed("no_label" if any(leaf.role != _BESIDE for leaf in leaves) else "empty")
+        first = first or outcome
+    return first or unparsed("no_label" if leaves else "empty")
 
 
 def role_of(name: str) -> int:
@@ -114,18 +111,27 @@ def role_of(name: str) -> int:
     return next((_ROLES[letter] for letter in reversed(letters) if letter in _ROLES), _OTHER)
 
 
-def _leaves(document: object) -> Iterator[_Leaf]:
-    """Yield the values of a document in order; a list takes the role of its name."""
+def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
+    """Yield the values of a document in order, a list of scored labels as one value.
+
+    The values of a list take the role of its name.
+    """
     stack: list[_Leaf] = [_Leaf(_OTHER, document)]
     while stack:
         role, value = stack.pop()
         if isinstance(value, _Pairs):
+            scored = _scored_names(value, whole) or _scored_lists(value, whole)
             inside = [_Leaf(_inner(role, role_of(name)), item) for name, item in value]
-            stack.extend(reversed(inside))
         elif isinstance(value, list):
-            stack.extend(_Leaf(role, item) for item in reversed(value))
+            scored = _scored_records(value, whole)
+            inside = [_Leaf(role, item) for item in value]
         else:
+            scored, inside = (), []
             yield _Leaf(role, value)
+        if scored:
+            yield _Leaf(role, _highest(scored))
+        else:
+            stack.extend(reversed(inside))
 
 
 def _inner(outer: int, inner: int) -> int:
@@ -137,6 +143,8 @@ def _value(value: object, read: Callable[[str], Outcome], whole: Callable[[str],
     match value:
         case None | "":
             return unparsed("empty")
+        case Outcome():
+            return value
         case str():
             return read(value)
         case bool():
@@ -157,29 +165,35 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
     return unparsed(reasons[0] if reasons else "empty")
 
 
-def _best_record(document: object, whole: Callable[[str], int]) -> Outcome | None:
-    """Return the label with the highest score of a list of objects that each hold a label and a score."""
-    if not isinstance(document, list) or isinstance(document, _Pairs) or len(document) < 2:
-        return None
+def _scored_records(items: list[Any], whole: Callable[[str], int]) -> Sequence[_Scored]:
+    """Return (score, code) of a list of objects that each hold one label and one score, else nothing."""
     scored: list[_Scored] = []
-    for item in document:
+    for item in items:
         pairs = item if isinstance(item, _Pairs) else _Pairs()
         codes = [whole(value) for name, value in pairs if isinstance(value, str) and role_of(name) >= _OTHER]
         scores = [value for name, value in pairs if _is_number(value) and role_of(name) <= _SCORE]
         if len(codes) != 1 or len(scores) != 1:
-            return None
+            return ()
         scored.append((scores[0], codes[0]))
-    return _highest(scored)
+    return scored
 
 
-def _scored_names(document: object, whole: Callable[[str], int]) -> Outcome | None:
-    """Return the label with the highest number of an object whose names are labels and values numbers."""
-    if not isinstance(document, _Pairs) or not document:
-        return None
-    scored = [(value, whole(name)) for name, value in document if isinstance(value, (int, float))]
-    if len(scored) < len(document) or any(code < 0 for _, code in scored):
-        return None
-    return _highest(scored)
+def _scored_names(pairs: _Pairs, whole: Callable[[str], int]) -> Sequence[_Scored]:
+    """Return (score, code) of an object whose names are labels and whose values numbers, else nothing."""
+    scored = [(value, whole(name)) for name, value in pairs if isinstance(value, (int, float))]
+    return scored if len(scored) == len(pairs) and all(code >= 0 for _, code in scored) else ()
+
+
+def _scored_lists(pairs: _Pairs, whole: Callable[[str], int]) -> Sequence[_Scored]:
+    """Return (score, code) of an object with a list of labels and a list of as many numbers, else nothing."""
+    lists = [
+        value for _, value in pairs if isinstance(value, list) and not isinstance(value, _Pairs) and value
+    ]
+    names = [items for items in lists if all(isinstance(item, str) and whole(item) >= 0 for item in items)]
+    scores = [items for items in lists if all(map(_is_number, items))]
+    if len(names) != 1 or len(scores) != 1 or len(names[0]) != len(scores[0]):
+        return ()
+    return [(score, whole(name)) for score, name in zip(scores[0], names[0], strict=True)]
 
 
 def _highest(scored: Sequence[_Scored]) -> Outcome:

@@ -23,6 +23,8 @@ _PLACES = tuple(
             r"F[,fqkv:>(]{0,8}(m)(?=[q).,?\n]|\Z)",
             r"v[fq]{0,3}(m)(?=[q]{0,3}(?:[.,\n]|\Z))",  # "it is other."
             r"(m)(?=[q.]{0,6}\Z)",  # the last word
+            r"[.?,:\n][q(]{0,3}(m)(?=[q.]{0,6}\Z)",  # the last word, by itself
+            r"[.?\n][q(]{0,3}(m)(?=[q.,]{0,6}(?:\n|\Z))",  # a sentence that ends the line
             r"(m)(?=[q)]{0,2}[vD])",  # "A is wrong"
             r"[NDU][fq]{0,2}(m)(?=[q)]{0,3}(?:[.,cbn\n]|\Z))",  # "not A"
         ),

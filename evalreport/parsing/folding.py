@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 
-LONGEST_READ = 200_000
+LONGEST_READ = 131_072
 """Characters: of a longer text the first and the last half of this are read."""
 
 _ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -14,10 +14,11 @@ _ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac0
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W_{_ALONE}]|[{_MARKS}])"
 _TOKEN = re.compile(
-    rf"\d+(?:[.,:]\d+)+(?!{_LETTER})"
+    rf"(?>{_LETTER}+)(?<=\d)(?:[.,:]\d+)+(?!{_LETTER})"
     rf"|{_LETTER}+(?:'t(?!{_LETTER}))?(?:(?:_+|-)(?={_LETTER}))?"
     rf"|[{_ALONE}]|-+[ \t]+|\n|\*+|`+|\.+|#+|\"+|'+|-+|=+|~+|>+|<+|\?+|!+|:+|\\+|\++|[^\w\s]"
 )
+_STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]{1,200}~~(?!~)|<(?:s|del)>[^<\n]{1,200}</(?:s|del)>")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0e-\x1f\x7f]")
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nr])(?![a-z])|(?=[_*#\[\](){}\"'`>~|.!&-]))")
@@ -52,8 +53,8 @@ def normalise(text: str) -> str:
     'Ham & eggs - card_arrival\n'
     """
     text = _ends(text)
-    if "<" in text or "[" in text:
-        text = _SPECIAL.sub("\n", text)
+    if "<" in text or "[" in text or "~~" in text:
+        text = _SPECIAL.sub("\n", _STRUCK.sub(" ", text))
     if "```" in text or "~~~" in text:
         text = _FENCE_INFO.sub(r"\1", text)
     if not text.isascii():

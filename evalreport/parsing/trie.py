@@ -110,7 +110,8 @@ class _Reader:
         self.cues = _cue_root().next
         self.text = text
         self.tokens = tokens_of(text)
-        self.words = [bare(token) for token in self.tokens]
+        glued = "_" in text or "-" in text
+        self.words = [bare(token) for token in self.tokens] if glued else self.tokens
         self.letters: list[str] = []
         self.starts: list[int] = []
         self.codes: dict[int, int] = {}
@@ -168,6 +169,7 @@ class _Reader:
         word, position = self.words[at], len(self.letters)
         alone = end == at + 1
         common = alone and word in cues.COMMON_WORDS
+        cue = "" if cue in "XV" or word in cues.CONTENT_WORDS else cue
         small = alone and len(word) == 1 and word.isalpha() and self.cased[at] not in self.trie.labels[code]
         if cue or common or small:
             self.doubtful[position] = cue or "x"
@@ -202,7 +204,7 @@ class _Reader:
         elif token[-1] == "_":
             return self._identifier(at)
         else:
-            self.letters.append("d" if token[0].isdigit() and bare(token)[-1].isdigit() else "x")
+            self.letters.append("d" if token[0].isdigit() and self.words[at][-1].isdigit() else "x")
         return at + 1
 
     def _identifier(self, at: int) -> int:

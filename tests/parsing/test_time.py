@@ -1,0 +1,63 @@
+"""No text and no expression takes long."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from evalreport.parsing import make_parser, parse_all
+from tests.parsing.answers import BANK, read_one
+
+HOSTILE = {
+    "letters": "a" * 1_000_000,
+    "words": "card arrival is not " * 50_000,
+    "labels": "card_arrival " * 76_000,
+    "keys": "answer " * 140_000,
+    "openers": "{[" * 500_000,
+    "tags": "<think>" * 140_000,
+    "fences": "```\n" * 250_000,
+    "quotes": "\"'" * 500_000,
+    "backslashes": "\\" * 1_000_000,
+    "entities": "&" * 1_000_000,
+    "newlines": "\n" * 1_000_000,
+    "spaces": " " * 1_000_000,
+    "ligatures": "\ufdfa" * 1_000_000,
+    "negators": "not " * 250_000,
+    "examples": "card_arrival\nText:" * 50_000,
+    "commas": "card_arrival," * 70_000,
+    "reasons": "\nReason:" * 120_000,
+    "refusals": "cannot " * 140_000,
+    "ends": " " * 500_000 + "</s>" * 120_000,
+    "finals": "so: " * 200_000 + "card_arrival",
+    "fence and spaces": "```" + " " * 1_000_000,
+    "ratios": "4/5 " * 250_000,
+    "digits": "1" * 1_000_000,
+    "versions": "a1.1" * 250_000,
+    "struck": "~~a" * 300_000,
+    "nested": "[" * 1_000_000,
+    "prose": "the customer would like to know about it. " * 24_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_million_characters_never_take_a_second(name: str) -> None:
+    parser = make_parser("auto", (*BANK, "1", "2", "3", "4", "5"))
+    start = time.process_time()
+    parse_all([HOSTILE[name]], parser)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(a+)+$", r"(a|aa)+$", r"(a|a?)+!", r"(.*a){20}b", r"(?:(?:a?){30})*(b)", r"(\w+\s?)*:"]
+)
+def test_a_hostile_pattern_never_takes_a_second(pattern: str) -> None:
+    parser = make_parser(f"regex:{pattern}", BANK)
+    start = time.process_time()
+    parse_all(["a" * 1_000_000 + "!", "a" * 1_000_000 + "b"], parser)
+    assert time.process_time() - start < 2
+
+
+def test_the_end_of_a_long_text_is_read() -> None:
+    text = "The customer says a lot. " * 30_000 + "\n\nFinal answer: card_arrival"
+    assert read_one(text, make_parser("auto", BANK))[0] == "card_arrival"
