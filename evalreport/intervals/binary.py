@@ -168,7 +168,7 @@ def binary_limits(
     summary : Summary
     """
     counts = [metric for metric in metrics if metric.interval == "counts"]
-    limits = count_limits(counts, view(summary, "counts"), sampling) if counts else {}
+    limits = count_limits(counts, _counts(summary), sampling) if counts else {}
     for metric in metrics:
         if metric.interval == "wilson":
             limits[metric.name] = proportion_limits(values[metric.name], metric.weight(summary), sampling)
@@ -176,3 +176,11 @@ def binary_limits(
             table: ScoreTable = view(summary, "scores")
             limits[metric.name] = table_limits(metric, values[metric.name], table, sampling)
     return limits
+
+
+def _counts(summary: Summary) -> BinaryCounts:
+    """Return the counts; where nothing decides, those of the truth alone, as if every answer were right."""
+    if summary.counts is not None:
+        return view(summary, "counts")  # type: ignore[no-any-return]
+    table: ScoreTable = view(summary, "scores")
+    return BinaryCounts(table.positives, 0.0, 0.0, table.negatives)

@@ -1,0 +1,24 @@
+"""Scores that nothing decides: what the truth alone tells has its interval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary
+from evalreport.predictions import predictions
+from evalreport.scores import Decisions
+from evalreport.values import Estimate, Undefined
+
+
+def test_the_majority_has_an_interval_without_decisions() -> None:
+    p = predictions(Binary(0, 1), [0, 1, 0, 1, 0] * 20, scores=Decisions(np.array([1.0, 2, 3, 4, 1] * 20)))
+    metrics = evaluate_predictions(p, Sampling(resamples=400)).metrics
+    majority = metrics["no_information_rate"]
+    assert isinstance(majority, Estimate)
+    assert (majority.value, majority.method) == (0.6, "dirichlet")
+    assert majority.low is not None
+    assert majority.high is not None
+    assert majority.low < 0.6 < majority.high
+    assert isinstance(metrics["recall"], Undefined)
