@@ -20,7 +20,6 @@ from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
-from evalreport.sweep.honest import judged
 from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Result
 
@@ -69,7 +68,7 @@ def evaluate_predictions(
         classes=class_results(summary, _class_values(summary, p, sampling)),
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=curves(summary, sampling.level),
-        sweep=_sweep(summary, p, sampling),
+        sweep=_sweep(summary),
         parsing=None if p.parsed is None else p.parsed.summary(),
         slices=slice_results(p, sampling),
         mistakes=worst_mistakes(p),
@@ -99,9 +98,9 @@ def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
     return {name: level for name, level in levels.items() if level is not None}
 
 
-def _sweep(summary: Summary, p: Predictions, sampling: Sampling) -> Sweep | None:
+def _sweep(summary: Summary) -> Sweep | None:
     if isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable):
-        return judged(summary.scores, p, sampling=sampling).thin()
+        return Sweep.of(summary.scores).thin()
     return None
 
 

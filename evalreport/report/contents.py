@@ -1,0 +1,201 @@
+"""What of an evaluation stands where: in an MLflow run, and in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts import ScoreTable
+from evalreport.labels import Binary
+from evalreport.report.description import description
+from evalreport.report.grids import grids
+from evalreport.report.keys import metric_keys
+from evalreport.report.names import (
+    CLASSES_TABLE,
+    EVALUATION,
+    FIGURES,
+    FOLDER,
+    METRICS_TABLE,
+    PAGE,
+    THRESHOLDS_TABLE,
+    VERSION_TAG,
+)
+from evalreport.report.payload import Payload, content_digest, split_json
+from evalreport.report.tables import (
+    as_csv,
+    as_parquet,
+    classes_table,
+    metrics_table,
+    predictions_table,
+    thresholds_table,
+)
+from evalreport.scores import NoScores
+from evalreport.sweep.thresholds import Sweep
+from evalreport.values import Estimate
+
+PREFIX = "eval/"
+MOST_CLASSES = 100
+"""Classes with a metric of their own, those with most examples; all are in the table of classes."""
+PASSING = ("made", "command")
+"""Parts of the provenance that differ from call to call without changing what is said."""
+LONGEST_VERDICT = 250
+
+
+def payload(
+    ev: Evaluation,
+    page: str,
+    figures: Mapping[str, bytes],
+    *,
+    verdict: str,
+    version: str,
+    prefix: str = PREFIX,
+    options: Mapping[str, str] | None = None,
+) -> Payload:
+    """Return everything that is logged of an evaluation.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    page : str
+        The report, HTML.
+    figures : mapping from file name to PNG
+        `FIGURES` stand at the artifact root, where MLflow's compare page pairs them.
+    verdict : str
+        One sentence, plain text.
+    version : str
+        Of evalreport.
+    prefix : str
+        Of every metric key.
+    options : mapping, optional
+        What changes the page and is not part of the evaluation, such as a checklist.
+    """
+    digest = content_digest(_lasting(ev), sorted(figures), verdict, version, prefix, dict(options or {}))
+    keys = class_keys(ev, prefix)
+    return Payload(
+        digest=digest,
+        metrics=metrics(ev, prefix, keys),
+        series={prefix + key: series for key, series in grids(ev).items()},
+        tags=_tags(ev, verdict, version),
+        description=description(ev, verdict),
+        artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_figures(figures)},
+        tables={path: split_json(table) for path, table in _tables(ev).items()},
+        images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
+    )
+
+
+def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, float]:
+    """Return the metrics that are defined, their intervals, the threshold, and F1 class by class.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    prefix : str
+    keys : mapping from class name to key
+        See `class_keys`.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"]))
+    >>> found = metrics(ev, "eval/", class_keys(ev, "eval/"))
+    >>> found["eval/classes/f1/b"], "eval/log_loss" in found
+    (0.6666666666666666, False)
+    """
+    known = {name: result for name, result in ev.metrics.items() if isinstance(result, Estimate)}
+    plain = metric_keys(known, prefix)
+    found = {plain[name]: result.value for name, result in known.items()}
+    ends = metric_keys(known, f"{prefix}intervals/")
+    for name, result in known.items():
+        if result.low is not None and result.high is not None:
+            found |= {f"{ends[name]}_low": result.low, f"{ends[name]}_high": result.high}
+    if ev.threshold is not None and isinstance(ev.threshold.value, float):
+        found[f"{prefix}threshold"] = ev.threshold.value
+    for entry in ev.classes:
+        f1 = entry.metrics.get("f1")
+        if str(entry.label) in keys and isinstance(f1, Estimate):
+            found[keys[str(entry.label)]] = f1.value
+    return found
+
+
+def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
+    """Return the key of each class that has a metric of its own: the hundred with most examples.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    prefix : str
+    """
+    largest = sorted(ev.classes, key=lambda entry: -entry.support)[:MOST_CLASSES]
+    return metric_keys((str(entry.label) for entry in largest), f"{prefix}classes/f1/")
+
+
+def _lasting(ev: Evaluation) -> dict[str, Any]:
+    """The evaluation without what passes."""
+    provenance = {name: value for name, value in asdict(ev.provenance).items() if name not in PASSING}
+    return {**json.loads(ev.to_json()), "provenance": provenance}
+
+
+def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
+    tags = {VERSION_TAG: version, "evalreport.task": ev.task, "evalreport.verdict": verdict[:LONGEST_VERDICT]}
+    if ev.threshold is not None and isinstance(ev.threshold.value, float):
+        tags["evalreport.threshold"] = f"{ev.threshold.value:.6g} ({ev.threshold.origin})"
+    return tags
+
+
+def _evaluation(ev: Evaluation, keys: Mapping[str, str]) -> bytes:
+    """`evaluation.json` with the metric key of each class beside it."""
+    return f'{ev.to_json()[:-1]},"class_keys":{json.dumps(keys, ensure_ascii=False)}}}'.encode()
+
+
+def _figures(figures: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name if name in FIGURES else f"{FOLDER}/{name}": png for name, png in figures.items()}
+
+
+def _tables(ev: Evaluation) -> dict[str, dict[str, list[Any]]]:
+    tables = {METRICS_TABLE: metrics_table(ev)}
+    if ev.classes:
+        tables[CLASSES_TABLE] = classes_table(ev)
+    if ev.sweep is not None:
+        tables[THRESHOLDS_TABLE] = thresholds_table(ev.sweep)
+    return tables
+
+
+def folder_files(ev: Evaluation, page: str, figures: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of ``--out``: the page, the evaluation, figures and tables, all by their bare names.
+
+    Parameters
+    ----------
+    ev : Evaluation
+        With its predictions, `predictions.parquet` (row by row) and every threshold are among them.
+    page : str
+    figures : mapping from file name to PNG
+    """
+    files = {PAGE: page.encode(), "evaluation.json": ev.to_json().encode(), **figures}
+    if ev.classes:
+        files["classes.csv"] = as_csv(classes_table(ev))
+    sweep = whole_sweep(ev)
+    if sweep is not None:
+        files["thresholds.parquet"] = as_parquet(thresholds_table(sweep))
+    rows = predictions_table(ev)
+    if rows:
+        files["predictions.parquet"] = as_parquet(rows)
+    return files
+
+
+def whole_sweep(ev: Evaluation) -> Sweep | None:
+    """Return every threshold, where the predictions are at hand; else those that the evaluation kept.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    """
+    p = ev.predictions
+    if p is None or isinstance(p.scores, NoScores) or not isinstance(ev.space, Binary):
+        return ev.sweep
+    weights = p.weights if p.weighted else None
+    return Sweep.of(ScoreTable.of(p.scores.values, p.y_true == 1, weights))

@@ -1,0 +1,66 @@
+"""Our block in a run's description: the verdict, the headline numbers, and what to beware of, in Markdown."""
+
+from __future__ import annotations
+
+import re
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import Style, interval, show
+from evalreport.labels import Task
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
+from evalreport.report.names import PAGE
+from evalreport.values import Estimate
+
+HEADLINES: dict[Task, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "precision", "f1", "roc_auc", "average_precision", "brier"),
+    "multiclass": ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "top_3_accuracy", "log_loss"),
+    "multilabel": ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy", "hamming_loss", "roc_auc_macro"),
+}
+"""Metrics of the table, in order, as far as they are defined."""
+MOST_FINDINGS = 3
+_MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
+
+
+def description(ev: Evaluation, verdict: str) -> str:
+    """Return the block for a run's description.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    verdict : str
+        One sentence, plain text.
+
+    Returns
+    -------
+    str
+        Markdown; names of strangers stand in it as text.
+    """
+    rows = [f"**{as_text(verdict)}**", ""]
+    shown = [(name, ev.metrics.get(name)) for name in HEADLINES[ev.task]]
+    known = [(name, result) for name, result in shown if isinstance(result, Estimate)]
+    if known:
+        rows += [f"| Metric | Estimate | {ev.sampling.level * 100:g}% interval |", "|---|---|---|"]
+        rows += [_row(find(name, ev.task), result) for name, result in known]
+        rows.append("")
+    weighty = [finding for finding in ev.findings if finding.severity != "note"]
+    rows += [f"- {as_text(finding.claim)}" for finding in weighty[:MOST_FINDINGS]]
+    rows += ["", f"The whole report is the artifact `{PAGE}`."]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(rows))
+
+
+def _row(metric: Metric, result: Estimate) -> str:
+    style: Style = "ratio" if metric.high == 1 else "number"
+    return f"| {metric.title} | {show(result.value, style)} | {interval(result, style)} |"
+
+
+def as_text(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line.
+
+    Examples
+    --------
+    >>> as_text("a*b <script>")
+    'a\\\\*b &lt;script&gt;'
+    """
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\1", plain)

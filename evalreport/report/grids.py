@@ -1,0 +1,94 @@
+"""Curves on integer grids, as MLflow's charts overlay them: a step for each percent, the scale in the key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves.series import Curve
+from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Binary
+from evalreport.report.payload import Series
+from evalreport.sweep.objectives import Objective
+from evalreport.values import Undefined
+
+Array: TypeAlias = npt.NDArray[np.float64]
+
+PERCENT = np.arange(101)
+CURVES: tuple[tuple[str, str], ...] = (
+    ("roc", "curves/roc_tpr_by_fpr_pct"),
+    ("pr", "curves/pr_precision_by_recall_pct"),
+    ("gain", "curves/gain_recall_by_flagged_pct"),
+    ("benefit", "curves/net_benefit_by_threshold_pct"),
+    ("coverage", "curves/accuracy_by_coverage_pct"),
+)
+"""Part of the evaluation's curves, and the key of its series; x goes from 0 to 1 in all of them."""
+AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")
+"""Metrics whose value at each threshold is logged, where scores are probabilities."""
+
+
+def grids(ev: Evaluation) -> dict[str, Series]:
+    """Return every curve of an evaluation on a grid of percents; undefined points are left out.
+
+    Parameters
+    ----------
+    ev : Evaluation
+
+    Returns
+    -------
+    dict from key (without prefix) to ((percent, value), …)
+    """
+    found: dict[str, Series] = {}
+    if not isinstance(ev.curves, Undefined):
+        for name, key in CURVES:
+            curve = getattr(ev.curves, name, None)
+            if isinstance(curve, Curve):
+                found[key] = on_grid(lambda x, curve=curve: at(curve, x))  # type: ignore[misc]
+    if isinstance(ev.space, Binary) and ev.sweep is not None and ev.score_kind == "probability":
+        counts = ev.sweep.at(PERCENT / 100)
+        for name in AT_THRESHOLDS:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = np.asarray(Objective(name).value(counts), dtype=np.float64)
+            found[f"thresholds/{name}_by_threshold_pct"] = _series(values)
+    return {key: series for key, series in found.items() if series}
+
+
+def on_grid(function: Callable[[Array], Array]) -> Series:
+    """Return the values of a function of a share at 0 %, 1 %, …, 100 %.
+
+    Examples
+    --------
+    >>> on_grid(lambda x: np.where(x < 0.99, np.nan, x))
+    ((99, 0.99), (100, 1.0))
+    """
+    return _series(function(PERCENT / 100))
+
+
+def at(curve: Curve, x: Array) -> Array:
+    """Return the height of a curve at places; NaN outside it.
+
+    Where the curve rises straight up, the upper end counts; steps hold on ``(x[i-1], x[i]]``.
+
+    Examples
+    --------
+    >>> at(Curve((0.0, 0.0, 1.0), (0.0, 0.5, 1.0)), np.array([0.0, 0.5]))
+    array([0.5 , 0.75])
+    >>> at(Curve((0.0, 0.5, 1.0), (1.0, 1.0, 0.6), steps=True), np.array([0.5, 0.6]))
+    array([1. , 0.6])
+    """
+    xs, ys = np.asarray(curve.x), np.asarray(curve.y)
+    if curve.steps:
+        places = np.searchsorted(xs, x - 1e-12, side="left")
+        inside = ys[np.minimum(places, len(ys) - 1)]
+    else:
+        inside = np.interp(x + 1e-15, xs, ys)
+    return np.where((x >= xs[0] - 1e-12) & (x <= xs[-1] + 1e-12), inside, np.nan)
+
+
+def _series(values: Array) -> Series:
+    pairs = zip(PERCENT.tolist(), values.tolist(), strict=True)
+    return tuple((step, value) for step, value in pairs if math.isfinite(value))

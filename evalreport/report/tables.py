@@ -1,0 +1,174 @@
+"""Tables of an evaluation as plain columns, for MLflow's table view, for CSV and for Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import ClassResult
+from evalreport.labels import UNPARSED, Multilabel
+from evalreport.metrics.catalogue import find
+from evalreport.parsing.outcomes import REASONS
+from evalreport.sweep.objectives import Objective
+from evalreport.sweep.thresholds import Sweep
+from evalreport.values import Undefined
+
+Columns: TypeAlias = dict[str, list[Any]]
+
+PER_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+WITH_INTERVAL = ("precision", "recall", "f1")
+_FORMULA = re.compile(r"^[\s\0]*[=+\-@＝＋－＠\t\r]")
+
+
+def metrics_table(ev: Evaluation) -> Columns:
+    """Return one row per metric: its value, interval, how that was made, and why there is none.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    """
+    columns: Columns = {
+        "metric": list(ev.metrics),
+        "title": [find(name, ev.task).title for name in ev.metrics],
+    }
+    rows = [result.as_dict() for result in ev.metrics.values()]
+    for name in ("value", "low", "high", "method", "n", "reason"):
+        columns[name] = [row[name] for row in rows]
+    columns["no_skill"] = [ev.no_skill.get(name) for name in ev.metrics]
+    return columns
+
+
+def classes_table(ev: Evaluation) -> Columns:
+    """Return one row per label: state, counts, metrics with intervals, what it is mistaken for.
+
+    No rows for a binary problem: its two labels are the metrics themselves.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    """
+    columns: Columns = {"label": [str(entry.label) for entry in ev.classes]}
+    for name in ("state", "support", "predicted"):
+        columns[name] = [getattr(entry, name) for entry in ev.classes]
+    for name in PER_CLASS:
+        columns[name] = [_of(entry, name, "value") for entry in ev.classes]
+    for name in WITH_INTERVAL:
+        for end in ("low", "high"):
+            columns[f"{name}_{end}"] = [_of(entry, name, end) for entry in ev.classes]
+    columns["mistaken_for"] = [_mistaken(entry) for entry in ev.classes]
+    return columns
+
+
+def _of(entry: ClassResult, name: str, part: str) -> float | None:
+    result = entry.metrics.get(name)
+    return None if result is None or isinstance(result, Undefined) else getattr(result, part)
+
+
+def _mistaken(entry: ClassResult) -> str:
+    named = ("(not readable)" if other.label is None else str(other.label) for other in entry.confusions)
+    return ", ".join(f"{name} {other.weight:g}" for name, other in zip(named, entry.confusions, strict=True))
+
+
+def thresholds_table(sweep: Sweep) -> Columns:
+    """Return one row per threshold: the four counts, and precision, recall and F1; infinity is null.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    """
+    counts = sweep.counts
+    columns: Columns = {"threshold": _numbers(sweep.thresholds)}
+    for name in ("tp", "fp", "fn", "tn"):
+        columns[name] = _numbers(getattr(counts, name))
+    for name in ("precision", "recall", "f1"):
+        columns[name] = _numbers(Objective(name).value(counts))
+    return columns
+
+
+def _numbers(values: Any) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values.tolist()]
+
+
+def predictions_table(ev: Evaluation) -> Columns:
+    """Return one row per example: id, truth, prediction, whether it was right, and why it was not read.
+
+    Multilabel truth and predictions are lists of labels. Without predictions at hand there are no rows.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    """
+    p = ev.predictions
+    if p is None:
+        return {}
+    ids = [str(row) for row in range(len(p))] if p.ids is None else p.ids.tolist()
+    columns: Columns = {"example_id": ids, "y_true": _labels(ev, p.y_true)}
+    if p.y_pred is None:
+        return {
+            **columns,
+            "y_pred": [None] * len(p),
+            "status": ["undecided"] * len(p),
+            "reason": [""] * len(p),
+        }
+    same = p.y_true == p.y_pred
+    right = same.all(axis=1) if same.ndim == 2 else same
+    unread = [False] * len(p) if same.ndim == 2 else (p.y_pred == UNPARSED).tolist()
+    columns["y_pred"] = _labels(ev, p.y_pred)
+    columns["status"] = [
+        "unparsed" if lost else "right" if good else "wrong"
+        for lost, good in zip(unread, right.tolist(), strict=True)
+    ]
+    reasons = [0] * len(p) if p.parsed is None else p.parsed.reasons.tolist()
+    columns["reason"] = [REASONS[reason] for reason in reasons]
+    return columns
+
+
+def _labels(ev: Evaluation, codes: Any) -> list[Any]:
+    names = [str(label) for label in ev.space.labels]
+    if isinstance(ev.space, Multilabel):
+        return [[names[code] for code in row.nonzero()[0]] for row in codes]
+    return [None if code == UNPARSED else names[code] for code in codes.tolist()]
+
+
+def as_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """Return columns as CSV that no spreadsheet takes for formulas; numbers stay numbers.
+
+    Text that begins like a formula gets an apostrophe before it.
+
+    Examples
+    --------
+    >>> as_csv({"label": ["=1+1", "a,b"], "f1": [-0.5, None]}).decode().split()
+    ['label,f1', "'=1+1,-0.5", '"a,b",']
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(map(_cell, columns))
+    writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
+    return stream.getvalue().encode("utf-8", "replace")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str) and _FORMULA.match(value):
+        return "'" + value
+    return value
+
+
+def as_parquet(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    """Return columns as a Parquet file.
+
+    Examples
+    --------
+    >>> as_parquet({"y_true": ["a"]})[:4]
+    b'PAR1'
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stream = io.BytesIO()
+    pq.write_table(pa.table({name: list(column) for name, column in columns.items()}), stream)
+    return stream.getvalue()
