@@ -20,6 +20,7 @@ from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
+from evalreport.sweep.honest import judged
 from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Result
 
@@ -29,7 +30,7 @@ WHOLE_LIST = 200
 
 
 def evaluate_predictions(
-    p: Predictions, sampling: Sampling = DEFAULT, *, only: Sequence[str] = ()
+    p: Predictions, sampling: Sampling = DEFAULT, *, only: Sequence[str] = (), sweep: Sweep | None = None
 ) -> Evaluation:
     """Return everything known of the predictions.
 
@@ -40,6 +41,8 @@ def evaluate_predictions(
         Level, number of resamples and seed of the intervals.
     only : sequence of str
         Names of metrics; all of the catalogue when empty.
+    sweep : Sweep, optional
+        The thresholds of a binary problem, when they were judged already.
 
     Examples
     --------
@@ -68,7 +71,7 @@ def evaluate_predictions(
         classes=class_results(summary, _class_values(summary, p, sampling)),
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=curves(summary, sampling.level),
-        sweep=_sweep(summary),
+        sweep=_sweep(summary, p, sampling) if sweep is None else sweep.thin(),
         parsing=None if p.parsed is None else p.parsed.summary(),
         slices=slice_results(p, sampling),
         mistakes=worst_mistakes(p),
@@ -98,9 +101,9 @@ def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
     return {name: level for name, level in levels.items() if level is not None}
 
 
-def _sweep(summary: Summary) -> Sweep | None:
+def _sweep(summary: Summary, p: Predictions, sampling: Sampling) -> Sweep | None:
     if isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable):
-        return Sweep.of(summary.scores).thin()
+        return judged(summary.scores, p, sampling=sampling).thin()
     return None
 
 

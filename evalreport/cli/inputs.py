@@ -1,0 +1,118 @@
+"""From parsed options to the values that the workflow takes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.errors import UsageError
+from evalreport.text import redact
+
+if TYPE_CHECKING:
+    from evalreport.sources.runs import Selection
+    from evalreport.workflow.request import Request
+
+
+def request_of(options: Mapping[str, Any], command: str) -> Request:
+    """Return what the options say about the data, the evaluation and the page."""
+    from evalreport.intervals import Sampling
+    from evalreport.sources.request import Columns, read_labels
+    from evalreport.workflow.request import Request
+
+    task = options["task"]
+    plain = ("truth", "pred", "score", "scores", "text", "id", "group", "weight")
+    columns = Columns(
+        **{name: options[name] for name in plain},
+        example_text=options["example_text"],
+        slices=_many(options["slices"]),
+        task=None if task == "auto" else task,
+        positive=options["positive"],
+        labels=_labels(options["labels"], read_labels),
+        score_kind=options["score_kind"],
+        batch_axis=options["batch_axis"],
+        list_separator=options["list_separator"],
+    )
+    return Request(
+        columns=columns,
+        artifact=options["artifact"],
+        format=options["format"],
+        truth_file=options["truth_file"],
+        parse=options["parse"] or "auto",
+        fuzzy=options["fuzzy"],
+        ordered=options["ordered"],
+        threshold=None if options["threshold"] is None else str(options["threshold"]),
+        tune_on=options["tune_on"],
+        sampling=Sampling(options["confidence"], options["resamples"], options["seed"]),
+        metrics=_many(options["metrics"]),
+        title=options.get("title") or "",
+        unit=_unit(options.get("unit")),
+        no_examples=bool(options.get("no_examples")),
+        checklist=options.get("checklist"),
+        command=command,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+
+
+def _labels(value: Any, read: Any) -> tuple[Any, ...] | None:
+    if value is None or isinstance(value, (list, tuple)):
+        return tuple(value) if value else None
+    labels: tuple[Any, ...] = read(value)
+    return labels
+
+
+def _many(value: Any) -> tuple[str, ...]:
+    """Several names: an option that repeats, a list of the settings, or words with commas."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(str(part) for part in value)
+
+
+def _unit(value: Any) -> tuple[str, str]:
+    if value is None:
+        return ("case", "cases")
+    parts = _many(value)
+    if len(parts) != 2:
+        raise UsageError(f"--unit {value} is not two words", fix="write one and many: --unit tumour,tumours")
+    return parts[0], parts[1]
+
+
+def selection_of(options: Mapping[str, Any]) -> Selection | None:
+    """Return the selected runs; None when no run is selected."""
+    from evalreport.sources.runs import Selection
+
+    ids = [word for run_id in options["run_ids"] for word in (_stdin_ids() if run_id == "-" else [run_id])]
+    named = {"experiment": options["experiment"], "latest": options["latest"]}
+    if not ids and not any(named.values()) and not options["filter"]:
+        return None
+    return Selection(
+        run_ids=tuple(ids), filter=options["filter"] or "", max_runs=options["max_runs"], **named
+    )
+
+
+def _stdin_ids() -> Sequence[str]:
+    found = [line.strip() for line in sys.stdin if line.strip()]
+    if not found:
+        raise UsageError("stdin holds no run id", where="--run-id -", fix="write one id per line")
+    return found
+
+
+def command_line() -> str:
+    """Return the command as it was typed, without secrets, for the report's provenance."""
+    return redact("evalreport " + shlex.join(sys.argv[1:]))
+
+
+def tracking_uri(ctx: click.Context) -> str | None:
+    """Return the tracking URI of an option, the environment or a trusted settings file."""
+    given = ctx.meta.get("evalreport.tracking_uri")
+    if given:
+        return str(given)
+    settings = ctx.meta.get("evalreport.settings")
+    value = None if settings is None else settings.values.get("tracking_uri")
+    return None if value is None else str(value)

@@ -1,0 +1,57 @@
+"""`evalreport metrics`: list the metrics of a task, or explain one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli.console import Console
+from evalreport.cli.options import SectionCommand, global_options
+
+if TYPE_CHECKING:
+    from evalreport.metrics.record import Metric
+
+TOLD = ("name", "title", "task", "meaning", "formula", "needs", "better", "interval", "source", "use", "trap")
+
+
+@click.command("metrics", cls=SectionCommand)
+@click.argument("name", required=False)
+@click.option("--task", type=click.Choice(["binary", "multiclass", "multilabel"]), help="Only of this task.")
+@click.pass_obj
+def command(console: Console, name: str | None, task: str | None) -> None:
+    """List the metrics, or explain NAME: formula, range, needs, interval, source and traps."""
+    from evalreport.metrics.catalogue import everything, find
+
+    of_task = [metric for metric in everything() if task in (None, metric.task)]
+    chosen = [metric for metric in of_task if name in (None, metric.name)]
+    if name is not None and not chosen:
+        chosen = [find(name)]
+    for metric in chosen:
+        if name is None:
+            console.out(f"{metric.name:28} {metric.task:11} {metric.meaning}")
+        else:
+            console.out(_explained(metric))
+    console.emit(runs=[], metrics=[_as_dict(metric) for metric in chosen])
+
+
+def _as_dict(metric: Metric) -> dict[str, Any]:
+    ends = [None if abs(end) == float("inf") else end for end in (metric.low, metric.high)]
+    return {**{name: getattr(metric, name) for name in TOLD}, "range": ends}
+
+
+def _explained(metric: Metric) -> str:
+    rows = [
+        ("formula", metric.formula),
+        ("range", f"{metric.low:g} to {metric.high:g}; better: {metric.better}"),
+        ("needs", metric.needs),
+        ("interval", metric.interval),
+        ("source", metric.source),
+        ("use it when", metric.use),
+        ("trap", metric.trap),
+    ]
+    lines = [f"{metric.name}  {metric.title}  ({metric.task})", f"  {metric.meaning}"]
+    return "\n".join(lines + [f"  {title:12} {text}" for title, text in rows if text]) + "\n"
+
+
+global_options(command)

@@ -1,0 +1,1 @@
+"""The only place that wires floors together: collect → evaluate → report → log."""

@@ -1,0 +1,148 @@
+"""Predictions from a file or a run, with what was taken for what and where it comes from."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from evalreport import __version__
+from evalreport.errors import EvalreportError, UsageError
+from evalreport.evaluation.parts import Provenance
+from evalreport.labels import Binary, LabelSpace, Multiclass
+from evalreport.parsing import make_parser, parse_all
+from evalreport.predictions import Predictions, predictions
+from evalreport.sources.columns import Found, find, find_in_files, scores_of, to_predictions
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.request import listed
+from evalreport.sources.run_tables import RunRequest, read_run
+from evalreport.sources.runs import RunInfo
+from evalreport.sources.shapes.roles import wanted
+from evalreport.sources.tables import read_table
+from evalreport.workflow.request import Request
+
+SENSITIVE_TAG = "evalreport.sensitive"
+"""A run with this tag shows no examples, whatever was asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """Validated predictions, what was taken for what, and their origin."""
+
+    predictions: Predictions
+    taken: tuple[tuple[str, str], ...]
+    provenance: Provenance
+    sensitive: bool = False
+
+
+def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
+    """Read predictions from a file or a stream.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the file from being evaluated.
+    """
+    truth = None if request.truth_file is None else Path(request.truth_file)
+    found = find_in_files(path, request.columns, truth=truth, format=request.format)
+    return _collected(found, request, Provenance(run_name=_stem(found)))
+
+
+def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
+    """Read predictions from a run.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the run from being evaluated; it names the run.
+    """
+    asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
+    table = read_run(store, run, asked)
+    truth = None
+    if request.truth_file is not None:
+        truth = read_table(Path(request.truth_file), columns=wanted(table.columns))
+    origin = Provenance(
+        run_id=run.run_id,
+        run_name=run.name,
+        experiment=run.experiment,
+        dataset=", ".join(dataset.name for dataset in run.datasets),
+        tracking=store.shown,
+        model=run.tags.get("mlflow.loggedModelId", ""),
+        commit=run.tags.get("mlflow.source.git.commit", ""),
+    )
+    try:
+        found = find(table.table, table.columns, truth)
+        collected = _collected(found, request, origin)
+    except EvalreportError as error:
+        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
+    hidden = run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
+    return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=hidden)
+
+
+def _stem(found: Found) -> str:
+    return found.files[0].name.split(".", 1)[0]
+
+
+def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
+    rows = _predictions(found, request)
+    first = found.files[0]
+    provenance = replace(
+        origin,
+        source=first.name,
+        sha256=first.sha256,
+        columns=found.taken,
+        parser=_parser_name(rows),
+        made=request.made,
+        command=request.command,
+        title=request.title,
+        unit=request.unit,
+        software=(("evalreport", __version__), ("Python", platform.python_version())),
+        notes=(*found.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
+    )
+    return Collected(rows, found.taken, provenance)
+
+
+def _parser_name(rows: Predictions) -> str:
+    if rows.parsed is None:
+        return ""
+    report = rows.parsed.summary()
+    return f"{report.parser} (source {report.digest[:12]})"
+
+
+def _predictions(found: Found, request: Request) -> Predictions:
+    found = replace(found, space=_ordered(found.space, request))
+    if found.text is None:
+        return to_predictions(found)
+    try:
+        return _read_answers(found, request)
+    except EvalreportError as error:
+        raise error.located(found.files[0].source)  # noqa: B904 (its own kind)
+
+
+def _ordered(space: LabelSpace, request: Request) -> LabelSpace:
+    if not request.ordered:
+        return space
+    if not isinstance(space, Multiclass) or request.columns.labels is None:
+        raise UsageError(
+            "--ordered needs declared multiclass labels", fix="pass --labels A,B,C in their order"
+        )
+    return Multiclass(space.labels, ordered=True)
+
+
+def _read_answers(found: Found, request: Request) -> Predictions:
+    space, texts = found.space, [] if found.text is None else found.text.tolist()
+    if not isinstance(space, Multiclass | Binary):
+        raise UsageError("several labels cannot be read from one answer", fix="leave --task multilabel out")
+    parsed = parse_all(texts, make_parser(request.parse, space.names, fuzzy=request.fuzzy))
+    return predictions(
+        space,
+        found.y_true,
+        parsed,
+        scores_of(found),
+        weights=found.weights,
+        ids=found.ids,
+        groups=found.groups,
+        slices=found.slices,
+        texts=None if found.example_texts is None else found.example_texts.tolist(),
+    )

@@ -1,0 +1,31 @@
+"""From collected predictions to an evaluation with its findings and its origin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings import find
+from evalreport.predictions import Predictions
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.request import Request
+from evalreport.workflow.thresholds import decided
+
+
+def evaluated(collected: Collected, request: Request, tune_on: Predictions | None = None) -> Evaluation:
+    """Evaluate what was collected.
+
+    Parameters
+    ----------
+    tune_on : Predictions, optional
+        Other rows, on which the threshold is chosen.
+    """
+    rows, sweep = decided(collected.predictions, request.threshold, tune_on, request.sampling)
+    if request.no_examples or collected.sensitive:
+        rows = replace(rows, texts=None)
+    ev = evaluate_predictions(rows, request.sampling, only=request.metrics, sweep=sweep)
+    ev = replace(ev, provenance=collected.provenance)
+    if request.no_examples or collected.sensitive:
+        ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})
+    return replace(ev, findings=find(ev))

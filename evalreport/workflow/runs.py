@@ -1,0 +1,92 @@
+"""What is worked on: runs of a store, files, or both, each under one name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalreport.errors import UsageError
+from evalreport.predictions import Predictions
+from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.runs import RunInfo, Selection, select_runs
+from evalreport.workflow.collect import Collected, collect_file, collect_run
+from evalreport.workflow.request import Request
+
+STDIN = "-"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A file, or a run of a store."""
+
+    path: str | None = None
+    run: RunInfo | None = None
+    store: Store | None = None
+
+    @property
+    def shown(self) -> str:
+        """How the item is named in messages."""
+        if self.run is not None:
+            return self.run.shown
+        return "stdin" if self.path == STDIN else str(self.path)
+
+    @property
+    def name(self) -> str:
+        """A name for files and tables: the run's, or the file's without its ending."""
+        if self.run is not None:
+            return self.run.name or self.run.run_id[:8]
+        return "stdin" if self.path == STDIN else Path(str(self.path)).name.split(".", 1)[0]
+
+    def collect(self, request: Request) -> Collected:
+        """Read the predictions of the item."""
+        if self.run is not None:
+            return collect_run(self.opened, self.run, request)
+        return collect_file(sys.stdin.buffer if self.path == STDIN else Path(str(self.path)), request)
+
+    def tuning_rows(self, request: Request) -> Predictions | None:
+        """Read the rows that choose the threshold: another file, or another run of the same store."""
+        if request.tune_on is None:
+            return None
+        plain = replace(request, artifact=None, truth_file=None, format=None)
+        if Path(request.tune_on).exists() or self.run is None:
+            return collect_file(Path(request.tune_on), plain).predictions
+        (other,) = select_runs(self.opened, Selection(run_ids=(request.tune_on,)))
+        return collect_run(self.opened, other, plain).predictions
+
+    @property
+    def opened(self) -> Store:
+        """The store of a run.
+
+        Raises
+        ------
+        UsageError
+            The item is a file.
+        """
+        if self.store is None:
+            raise UsageError(f"{self.shown} is not a run", fix="name a file")
+        return self.store
+
+
+def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tuple[RunInfo, ...]]:
+    """Connect to the store and return it with the selected runs."""
+    store = connect(tracking_uri)
+    return store, select_runs(store, selection)
+
+
+def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: str | None) -> tuple[Item, ...]:
+    """Return the files, then the selected runs; a store is opened only for runs.
+
+    Raises
+    ------
+    UsageError
+        Nothing is named.
+    """
+    items = [Item(path=path) for path in files]
+    if selection is not None:
+        store, runs = open_runs(tracking_uri, selection)
+        items += [Item(run=run, store=store) for run in runs]
+    if not items:
+        raise UsageError("no file and no run is named", fix="pass a FILE, or --run-id ID")
+    return tuple(items)

@@ -1,0 +1,101 @@
+"""Where the decision is taken: a given threshold, one chosen on other rows, or a cross-fitted one."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from evalreport.errors import DataError, UsageError
+from evalreport.facts import ScoreTable
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.predictions import Origin, Predictions, Threshold
+from evalreport.scores import NoScores
+from evalreport.sweep.honest import judged
+from evalreport.sweep.objectives import STANDARD, Objective
+from evalreport.sweep.optimum import Optimum, Unreachable
+from evalreport.sweep.thresholds import Sweep
+from evalreport.values import Undefined
+
+
+def decided(
+    rows: Predictions, wanted: str | None, tune_on: Predictions | None, sampling: Sampling
+) -> tuple[Predictions, Sweep | None]:
+    """Return the rows decided as wanted, and for a binary problem the sweep with its honest values.
+
+    Parameters
+    ----------
+    rows : Predictions
+        Those that are reported on.
+    wanted : str or None
+        A number, an objective (``max-f1``, ``youden``, ``cost:10``, ``recall>=0.95``, …), or nothing.
+    tune_on : Predictions or None
+        Other rows, on which an objective chooses.
+
+    Raises
+    ------
+    UsageError
+        A threshold for a multiclass problem or without scores, or an unknown objective.
+    DataError
+        No threshold keeps the constraint; names the best that can be reached.
+    """
+    if wanted is None:
+        return rows, None
+    number = _number(wanted)
+    if isinstance(rows.space, Multiclass):
+        raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
+    if isinstance(rows.scores, NoScores):
+        raise UsageError(
+            "--threshold needs scores, and there are none", fix="name them with --score or --scores"
+        )
+    if number is not None:
+        return rows.at(Threshold(number, "given")), None
+    origin: Origin = "cross-fitted" if tune_on is None else "tuned"
+    match rows.space:
+        case Binary():
+            return _binary(rows, wanted, tune_on, sampling, origin)
+        case Multilabel():
+            raise UsageError("an objective chooses one threshold", fix="pass a number for several labels")
+        case never:
+            assert_never(never)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _binary(
+    rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
+) -> tuple[Predictions, Sweep]:
+    objective = Objective.parse(wanted)
+    table = table_of(rows)
+    named = [other for other in STANDARD if other.name != objective.name]
+    sweep = judged(table, rows, tune_on=tune_on, objectives=(*named, objective), sampling=sampling)
+    choice = sweep.optima[objective.name]
+    match choice:
+        case Optimum():
+            return rows.at(Threshold(choice.threshold, origin)), sweep
+        case Unreachable() | Undefined():
+            raise DataError(
+                f"no threshold can be chosen by {wanted}: {choice.reason}",
+                where="--threshold",
+                fix="ask for less, or pass a number",
+            )
+        case never:
+            assert_never(never)
+
+
+def table_of(rows: Predictions) -> ScoreTable:
+    """Return the score table of a binary problem.
+
+    Raises
+    ------
+    UsageError
+        There are no scores.
+    """
+    if isinstance(rows.scores, NoScores):
+        raise UsageError("there are no scores to sweep", fix="name them with --score")
+    weights = rows.weights if rows.weighted else None
+    return ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), weights)
