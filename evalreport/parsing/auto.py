@@ -159,17 +159,21 @@ def _prose(plain: str, index: LabelIndex) -> Outcome:
     reading = rules.read(shape)
     if len(reading.codes) == 1 and not (reading.rank == rules.PLAIN and reasons.is_refusal(plain)):
         return parsed(next(iter(reading.codes)), _format(plain, shape, reading))
-    code = _after_prefix(plain, index)
-    if code >= 0:
-        return parsed(code, "prefix")
+    if not shape.codes and len(plain) <= _SHORT:
+        outcome = _without_words(plain, index)
+        if outcome:
+            return outcome
     return unparsed(reasons.reason(plain, shape, reading))
 
 
-def _after_prefix(plain: str, index: LabelIndex) -> int:
-    """Return the code of a label that is all of a line after a name and a sign; it may be made of signs."""
-    prefix = _PREFIX.match(plain) if len(plain) <= _SHORT else None
+def _without_words(plain: str, index: LabelIndex) -> Outcome | None:
+    """Return the label that a text is without spaces, or that is made of signs and stands after a name."""
+    code = index.whole(plain)
+    if code >= 0:
+        return parsed(code, "bare")
+    prefix = _PREFIX.match(plain)
     rest = _peeled(plain[prefix.end() :], index) if prefix else None
-    return rest.code if rest else -1
+    return parsed(rest.code, "prefix") if rest else None
 
 
 def _format(plain: str, shape: Shape, reading: rules.Reading) -> str:

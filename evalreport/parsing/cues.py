@@ -61,15 +61,16 @@ PHRASES: Mapping[str, str] = {
         categoría, clase, clasificación, intención, risposta, etichetta, categoria, resposta, antwoord,
         klasse, categorie, ответ, метка, категория, класс, 答案, 标签, 类别, 分类, 意图, 回答, 結果, 结果,
         ラベル, カテゴリ, カテゴリー, 分類, 答え, 意図, 정답, 답변, 답, 레이블, 라벨, 카테고리, 분류, 의도""",
-    "V": """classify, classified, classify this as, classified as, categorize, categorized, categorise,
-        categorised, categorize as, categorized as, labeled, labelled, labeled as, labelled as,
+    "V": """must be, has to be, needs to be, i think, i believe, i guess, i suspect, i vote, i'm going with,
+        my guess, my vote, classify, classified, classify this as, classified as, categorize, categorized,
+        categorise, categorised, categorize as, categorized as, labeled, labelled, labeled as, labelled as,
         label this as, label it as, label it, label this, tag it as, tagged, tagged as, assign, assigned,
         choose, chose, chosen, pick this, select, selected, go with, went with, going with, opt for,
         settle on, conclude, conclude that, predict, belongs to, belongs in, belong to, falls under,
         falls into, fits under, corresponds to, correspond to, matches, maps to, mapped to, best matches,
         best fits, best described as, described as, i say, i'd say, i would say, i pick, my pick,
         leaning towards, leaning toward, lean towards, identified as, filed under, points to, qualifies as""",
-    "v": """is, was, are, be, would be, should be, must be, will be, has to be, needs to be, seems,
+    "v": """is, was, are, be, would be, should be, will be, seems,
         seems to be, appears to be, looks like, equals, namely, ist, lautet, wäre, est, serait, es, sería,
         è, é, seria, это, 是, 为, 應該是, 应该是, 应为, は, 입니다""",
     "N": """not, never, neither, rather than, instead of, other than, unlike, as opposed to, opposed to,
@@ -181,7 +182,7 @@ CONTENT_WORDS = frozenset(
 
 _FUNCTION_WORDS = """i, you, we, they, he, she, it, this, that, there, here, is, are, was, were, be, am, do,
     does, did, have, has, had, will, would, can, could, should, may, might, must, please,
-    sure, okay, ok, yes, sorry, thank, thanks, hello, hi, let's, let, your, my, our, their,
+    sure, okay, ok, sorry, thank, thanks, hello, hi, let's, let, your, my, our, their,
     because, if, what, how, why, when, where, who, which"""
 FUNCTION_WORDS = frozenset(_split(_FUNCTION_WORDS))
 """Words that make a short text a sentence, not a name."""

@@ -106,9 +106,9 @@ def role_of(name: str) -> int:
     if whole in _ROLES:
         return _ROLES[whole]
     letters = [_CUES.get(word, "x") for word in words]
-    if "F" in letters:
-        return _FINAL
-    return next((_ROLES[letter] for letter in reversed(letters) if letter in _ROLES), _OTHER)
+    first = next((letter for letter in "FA" if letter in letters), None)
+    last = next((letter for letter in reversed(letters) if letter in _ROLES), None)
+    return _ROLES.get(first or last or "", _OTHER)
 
 
 def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
@@ -149,6 +149,8 @@ def _value(value: object, read: Callable[[str], Outcome], whole: Callable[[str],
             return read(value)
         case bool():
             code = max(whole(str(value)), whole(json.dumps(value)))
+        case float() if value.is_integer():
+            code = max(whole(json.dumps(value)), whole(str(int(value))))
         case _:
             code = whole(json.dumps(value))
     return Outcome(code, "", "json") if code >= 0 else unparsed("unknown_label")

@@ -47,7 +47,7 @@ _VAGUE = re.compile(
         (
             r"sorry|apolog\w{1,10}|insufficient|ambiguous|unclear|out of scope|inappropriate",
             r"i (?:do not|don't) (?:know|have)",
-            r"not (?:sure|clear|possible|certain|enough|applicable)",
+            r"not (?:sure|clear|possible|certain|enough|applicable|allowed|permitted)",
             rf"(?:need|require|provide) {_WORDS}(?:information|context|details?|text|input|message|query)",
             rf"(?:more|additional|further|enough|without) {_WORDS}(?:information|context|details?|data)",
             rf"(?:does not|doesn't|do not|don't) {_WORDS}(?:fit|match|belong|correspond|fall)",

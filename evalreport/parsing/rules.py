@@ -37,22 +37,27 @@ _ANY_LABEL = re.compile("[Ll]")
 _FEW, _SHORT = 60, 300
 """Labels and letters of the shapes that are remembered."""
 _GROUP = re.compile(_LIST)
-_BESIDE = (
+_MEASURES = (
     re.compile(r"P[fq:v>(|-]{1,5}(?P<labels>[Ll])"),  # "confidence: high"
     re.compile(r"(?P<labels>[Ll])(?=P(?![q]{0,3}[:v(d]))"),  # "high confidence"
-    re.compile(  # "Reason: …" to the end of the line, or to the next cue
-        r"(?:^|[\n{,(<;.])[q-]{0,6}[fxd.]{0,2}A[q)]{0,4}[:>](?P<labels>(?:(?!k[fAqI]{0,3}[v:>]|[.,]q{0,3}[fxV]{1,3}:)[^\nF])*)"
+)
+_BESIDE = (  # "Reason: …" to the end of the line, or to the next cue
+    re.compile(
+        r"(?:^|[\n{,(<;.])[q-]{0,6}[fxd.]{0,2}A[q)]{0,4}[:>]"
+        r"(?P<labels>(?:(?!k[fAqI]{0,3}[v:>]|[.,]q{0,3}[fxV]{1,3}:)[^\nF])*)"
     ),
 )
 _NEGATED = (
-    re.compile(rf"(?:[ND][fvkVAIRx:]{{0,6}}?[fq(]{{0,4}}?|W[fqkAI(]{{0,3}}?)(?P<labels>{_CLOSED})"),
+    re.compile(rf"(?:[ND]:?[fvkVAIRx]{{0,6}}?[fq(]{{0,4}}?|W[fqkAI(]{{0,3}}?)(?P<labels>{_CLOSED})"),
     re.compile(r"(?P<labels>[Ll])[q)]{0,4}(?:f{0,2}D|[vxf]{1,3}X)"),
-    re.compile(r"(?P<labels>[Ll])[q)]{0,4}[:-]?q{0,3}W(?=[q.,]{0,4}(?:[\n.,]|$))"),  # "x: no"
+    re.compile(r"(?P<labels>[Ll])[q)]{0,4}[:-]?q{0,3}[WX](?=[q.,]{0,4}(?:[\n.,]|$))"),  # "x: no"
+    re.compile(r"(?P<labels>[Ll])[q)]{0,4}[,.]?b,?f{1,2}D(?![fkqx]{0,5}[LlZ])"),  # "x, but that is not it"
 )
 _ASKED = (re.compile(r"(?P<labels>[Ll])[q)]{0,4}\?"),)
 _OPEN = (re.compile(rf"U[^.?\n,:bFLl]{{0,30}}?(?P<labels>{_LIST})"),)
-_CLEARING = (("o", _BESIDE), ("Z", _NEGATED), ("Y", _OPEN), ("Q", _ASKED))
-_RATIO = re.compile(r"[Ll][/O](?P<labels>[Ll])")
+_CLEARING = (("o", _MEASURES), ("Z", _NEGATED), ("Y", _OPEN), ("o", _BESIDE), ("Q", _ASKED))
+"""What is not asserted, the surest first; the last two are let stand where nothing else is left."""
+_RATIO = re.compile(r"[Ll][qk]{0,4}[/O]q{0,4}(?P<labels>[Ll])")
 _LISTED = re.compile(r"\n[q(-]{0,12}(?:d[.)])?[qx]{0,4}(?P<label>[Ll])")
 _CORRECTION = re.compile(r"(?:^|[\n.?,])q{0,4}[WR]?,?R[fR,]{0,3}[,.:]")
 _NEXT_EXAMPLE = re.compile(r"\n[q]{0,6}I[q]{0,4}:")
@@ -72,7 +77,7 @@ _EVIDENCE: Mapping[int, tuple[re.Pattern[str], ...]] = {
         NAMED: (
             # "intent: x" and "I choose x"; "intent: the customer means x"; a title and then x;
             # a named answer that is no label; "x is the best label"
-            rf"(?:{_KEY}[fAqxI]{{0,5}}[v:>|-]|V)[fqvkVAIe:>(]{{0,10}}\n{{0,2}}[fq]{{0,6}}{_LABEL}",
+            rf"(?:{_KEY}[fAqxI]{{0,5}}[v:>|-]|V)[fqvkVAIe:>(]{{0,10}}[fq\n]{{0,8}}{_LABEL}",
             rf"{_KEY}[fAqI]{{0,3}}[:>|][^.?\n]{{0,60}}?(?P<label>[Ll])",
             rf"(?:^|\n)q{{0,4}}[fx]{{0,3}}k[q:]{{0,6}}\n{{1,3}}[q-]{{0,6}}{_LABEL}(?=[q.]{{0,6}}(?:\n|$))",
             rf"{_KEY}[q)]{{0,4}}[:>](?P<label>)(?P<value>{_ONE_LINE}{{1,12}})(?=\n|\Z|,q{{0,3}}[kAPx])",
@@ -86,8 +91,9 @@ _EVIDENCE: Mapping[int, tuple[re.Pattern[str], ...]] = {
         PLAIN: (r"(?P<label>l)",),
     }.items()
 }
-_LINE = re.compile(
-    r"[q(-]{0,12}(?:d[.)]q{0,6})?(?P<label>[Ll])[q).,]{0,12}(?:[(,:q-]{0,4}P?[:v,q]{0,4}dy?[)q.]{0,6})?"
+_LINE = re.compile(  # a label alone, a list number before it, its confidence or a "because" after it
+    r"[q(:-]{0,12}(?:d[.)]q{0,6})?(?P<label>[Ll])[q).,]{0,12}(?:[(,:q-]{0,4}P?[:v,q]{0,4}dy?[)q.]{0,6})?"
+    r"(?:,?e[^Ll]{0,200}|\([^Ll]{0,60}\)[q.]{0,6})?"
 )
 
 
@@ -153,10 +159,8 @@ def _remembered(letters: str, numbers: tuple[int, ...]) -> Reading:
 
 def _answer(letters: str, codes: Mapping[int, int]) -> Reading:
     """Return what letters say; a named or opening answer before an invented next example ends the text."""
-    cleared = clear(letters)
-    if "Q" in cleared and not _ANY_LABEL.search(cleared):
-        cleared = clear(letters, _CLEARING[:-1])
-    letters = cleared
+    cleared = (clear(letters, _CLEARING[:number]) for number in (5, 4, 3))
+    letters = next((text for text in cleared if _ANY_LABEL.search(text)), clear(letters))
     first = _ANY_LABEL.search(letters)
     extra = _NEXT_EXAMPLE.search(letters, first.end()) if first else None
     if extra:
@@ -252,17 +256,15 @@ def _groups(letters: str, codes: Mapping[int, int]) -> _Groups:
 
 
 def _last_line(letters: str) -> int:
-    """Return where the label stands that alone is the last line, after lines that are not; else -1."""
-    lines = letters.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    filled = [number for number, line in enumerate(lines) if line.strip("q-.()")]
-    if len(filled) < 2:
+    """Return where the label stands that alone is the last line with a label, after prose; else -1."""
+    lines = letters[: max(letters.rfind("L"), letters.rfind("l")) + 1].count("\n")
+    starts, rows = [0], letters.split("\n")
+    for row in rows[:lines]:
+        starts.append(starts[-1] + len(row) + 1)
+    filled = [number for number, row in enumerate(rows[: lines + 1]) if row.strip("q-.()")]
+    alone = {number: match for number in filled if (match := _LINE.fullmatch(rows[number]))}
+    if len(filled) < 2 or lines not in alone or len(alone) == len(filled):
         return -1
-    alone = {number for number in filled if _LINE.fullmatch(lines[number])}
-    last, before = filled[-1], filled[-2]
-    if last not in alone or alone.issuperset(filled) or (before in alone and before == last - 1):
+    if filled[-2] in alone and filled[-2] == lines - 1:
         return -1
-    match = _LINE.fullmatch(lines[last])
-    return starts[last] + match.start("label") if match else -1
+    return starts[lines] + alone[lines].start("label")

@@ -139,8 +139,9 @@ class _Reader:
             return self._label(at, label, code, cue if label == end else "")
         if end == at or self._glue(end - 1):
             return self._stranger(at)
-        for inner in range(at + 1, end):
-            if self._find_label(inner, len(self.words))[0] > end:  # "is not" before the label "not spam"
+        for inner in range(at + 1, end):  # "is not" before the label "not spam", "is rejected"
+            label, _ = self._find_label(inner, len(self.words))
+            if label > end or (label == end and self.words[inner] in cues.CONTENT_WORDS):
                 return self._known(at, inner)
         self.letters.append(cue)
         return end
@@ -169,7 +170,7 @@ class _Reader:
         word, position = self.words[at], len(self.letters)
         alone = end == at + 1
         common = alone and word in cues.COMMON_WORDS
-        cue = "" if cue in "XV" or word in cues.CONTENT_WORDS else cue
+        cue = "" if not alone or cue in "XV" or word in cues.CONTENT_WORDS else cue
         small = alone and len(word) == 1 and word.isalpha() and self.cased[at] not in self.trie.labels[code]
         if cue or common or small:
             self.doubtful[position] = cue or "x"
@@ -223,9 +224,8 @@ class _Reader:
 
     def _key(self, at: int, end: int) -> str:
         cues_inside = [self._cue(word) for word in self.words[at:end]]
-        if "F" in cues_inside:
-            return "F"
-        return next((cue for cue in reversed(cues_inside) if cue in _KEYS), "x")
+        first = next((cue for cue in "FA" if cue in cues_inside), None)
+        return first or next((cue for cue in reversed(cues_inside) if cue in _KEYS), "x")
 
     def _cue(self, word: str) -> str:
         node = self.cues.get(word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import string
@@ -182,3 +183,79 @@ def test_the_customers_own_words_do_not_mislead(template: str) -> None:
     codes = parse_all(texts, make_parser("auto", labels)).codes
     assert np.mean(codes == wanted) >= 0.99
     assert np.mean((codes != wanted) & (codes >= 0)) == 0
+
+
+# Reasoning that names other labels, an answer, and what comes after it: in every combination.
+REASONING = (
+    "",
+    "Let's think step by step. The message could be about {o} or {p}.",
+    "The customer mentions {o}.",
+    "At first glance, this looks like {o}, but that is not the case.",
+    "Options considered:\n- {o}\n- {p}",
+    "1. {o}: unlikely\n2. {p}: unlikely",
+    "<think>{o}? {p}? Hmm.</think>",
+    "I considered {o}; however, it does not fit.",
+    "This is not {o}.",
+    "{o} would mean something else.",
+    "Okay, so the user is asking about something. Maybe {o}. But wait, {p} is also possible.",
+    "Reasoning: {o} is close, {p} is closer.",
+    "Is it {o}? No. Is it {p}? No.",
+    "**Analysis:** the text has hints of {o} and {p}.",
+    "Not {o}, and not {p}.",
+    " {o} can be excluded, as can {p}.",
+    '{{"candidates": ["{o}", "{p}"]}}',
+)
+CONCLUSIONS = (
+    "Final answer: {l}",
+    "Answer: {l}",
+    "The answer is {l}.",
+    "So the label is {l}.",
+    "Therefore, {l}.",
+    "**{l}**",
+    "{l}",
+    "Intent: **{l}**",
+    "I would classify it as {l}.",
+    "My answer: `{l}`",
+    "\\boxed{{{l}}}",
+    "Label: {l}",
+    '{{"intent": "{l}"}}',
+    '```json\n{{"intent": "{l}"}}\n```',
+    "<answer>{l}</answer>",
+    'The correct intent is "{l}".',
+    "Thus the best category is {l}",
+    "In conclusion, the intent is {l}.",
+    "Classification: {l}",
+    "I'll go with {l}.",
+    "=> {l}",
+    "The intent that fits best is {l}.",
+    "It must be {l}.",
+    "I think it's {l}.",
+)
+ENDINGS = (
+    "",
+    " because the customer says so.",
+    "\n\nLet me know if you need more help!",
+    "\nConfidence: 0.9",
+    "\n\nExplanation: the message is not about {o}.",
+    "\n\nAlternative: {o}",
+    " (not {o})",
+)
+
+
+def combined(reasoning: str, conclusion: str, ending: str) -> str:
+    """Put the parts on lines of their own where they are no sentences; a document has nothing after it."""
+    return f"{reasoning}\n\n{conclusion}{'' if conclusion[:1] in '{`' else ending}"
+
+
+def test_the_final_answer_counts_whatever_was_named_on_the_way() -> None:
+    _, _, labels = generations()
+    chance = random.Random(0)  # noqa: S311
+    texts, wanted = [], []
+    for parts in itertools.product(REASONING, CONCLUSIONS, ENDINGS):
+        label, other, third = chance.sample(labels, 3)
+        texts.append(combined(*parts).format(l=label, o=other, p=third))
+        wanted.append(labels.index(label))
+    codes = parse_all(texts, make_parser("auto", labels)).codes
+    wrong = [text for text, code, want in zip(texts, codes, wanted, strict=True) if code not in (want, -1)]
+    assert not wrong
+    assert np.mean(codes == wanted) >= 0.995
