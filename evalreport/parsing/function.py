@@ -18,8 +18,14 @@ from evalreport.parsing.outcomes import Outcome, parsed, unparsed
 _LONGEST_NOTE = 200
 
 
-def load(spec: str) -> Callable[[str], Any]:
+def load(spec: str, what: str = "parser") -> Callable[..., Any]:
     """Return the function that ``module:function`` names; the working directory is searched last.
+
+    Parameters
+    ----------
+    spec : str
+    what : str
+        What the function is meant to be, for the error.
 
     Raises
     ------
@@ -39,12 +45,12 @@ def load(spec: str) -> Callable[[str], Any]:
             found = getattr(found, name)
     except Exception as error:
         raise UsageError(
-            f"parser {spec!r} cannot be imported: {type(error).__name__}: {error}",
-            where="parser",
+            f"{what} {spec!r} cannot be imported: {type(error).__name__}: {error}",
+            where=what,
             fix="name it module:function; modules of the working directory and installed ones are found",
         ) from None
     if not callable(found):
-        raise UsageError(f"parser {spec!r} is a {type(found).__name__}, not a function", where="parser")
+        raise UsageError(f"{what} {spec!r} is a {type(found).__name__}, not a function", where=what)
     return found  # type: ignore[no-any-return]
 
 
