@@ -19,6 +19,7 @@ from evalreport.parsing.function import load
 from evalreport.predictions import Predictions
 from evalreport.scores import FloatArray, Probabilities
 from evalreport.sweep.costs import CostMatrix, answered
+from evalreport.sweep.honest import check_alike
 from evalreport.sweep.objectives import CLOSE
 from evalreport.sweep.search import Dimension, Search, maximise
 from evalreport.sweep.thresholds import middle_of_longest_run
@@ -67,7 +68,7 @@ def class_weights(
     Raises
     ------
     UsageError
-        An objective that is not known; costs of another size; labels that differ from those of `tune_on`.
+        An objective that is not known; costs of another size; labels or scores unlike those of `tune_on`.
     MissingExtraError
         Optuna is needed and not installed.
 
@@ -88,10 +89,8 @@ def class_weights(
             where="costs",
             fix="one row and one column per label",
         )
-    if tune_on is not None and tune_on.space != rows.space:
-        raise UsageError(
-            "the rows to tune on have other labels", where="--tune-on", fix="use the same label set"
-        )
+    if tune_on is not None:
+        check_alike(rows, tune_on)
     own, other = _Rows.of(goal, rows), None if tune_on is None else _Rows.of(goal, tune_on)
     if own is None or (tune_on is not None and other is None):
         return Undefined("needs probabilities of every label", float(rows.weights.sum()))

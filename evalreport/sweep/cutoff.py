@@ -15,7 +15,7 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions
 from evalreport.scores import Probabilities
-from evalreport.sweep.honest import judged
+from evalreport.sweep.honest import check_alike, judged
 from evalreport.sweep.objectives import Constraint, Objective
 from evalreport.sweep.optimum import Honest, Optimum, Unreachable
 from evalreport.values import Undefined, result_from_dict
@@ -116,7 +116,7 @@ def cutoff(
     Raises
     ------
     UsageError
-        An accuracy outside (0, 1].
+        An accuracy outside (0, 1]; labels or scores unlike those of `tune_on`.
 
     Examples
     --------
@@ -131,6 +131,8 @@ def cutoff(
         raise UsageError(
             f"an accuracy of {accuracy:g} cannot be wanted", fix="give one above 0 and up to 1, as in 0.95"
         )
+    if tune_on is not None:
+        check_alike(rows, tune_on)
     own, other = answers(rows), None if tune_on is None else answers(tune_on)
     for found in (own, other):
         if isinstance(found, Undefined):

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from evalreport.curves.thin import Places
+from evalreport.errors import UsageError
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.intervals.sampling import Sampling, by_rows
@@ -62,6 +63,11 @@ def judged(
     count : float, optional
         Number of rows behind a weighted `table` when `rows` are not at hand.
 
+    Raises
+    ------
+    UsageError
+        `tune_on` has other labels, or scores of another kind, than `rows`.
+
     Returns
     -------
     Sweep
@@ -80,6 +86,8 @@ def judged(
     """
     sampling = sampling or Sampling()
     sweep = Sweep.of(table)
+    if rows is not None and tune_on is not None:
+        check_alike(rows, tune_on)
     if tune_on is None:
         chosen = sweep.with_optima(objectives)
         units = _units(chosen, rows, count)
@@ -91,6 +99,26 @@ def judged(
     chosen = other.with_optima(objectives)
     optima = _with_limits(chosen, _units(chosen, tune_on, None), objectives, sampling)
     return replace(sweep, optima=_elsewhere(sweep, _units(sweep, rows, count), optima, objectives, sampling))
+
+
+def check_alike(rows: Predictions, tune_on: Predictions) -> None:
+    """Check that what is chosen on other rows means the same on these.
+
+    Raises
+    ------
+    UsageError
+        Other labels, or scores of another kind.
+    """
+    where = "--tune-on"
+    if tune_on.space != rows.space:
+        raise UsageError("the rows to tune on have other labels", where=where, fix="use the same label set")
+    kinds = {type(p.scores) for p in (rows, tune_on)} - {NoScores}
+    if len(kinds) > 1:
+        raise UsageError(
+            "the rows to tune on have scores of another kind",
+            where=where,
+            fix="declare both with --score-kind",
+        )
 
 
 NO_TUNING = Undefined("needs scores of the rows to tune on; got labels alone")

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves.thin import Places
-from evalreport.errors import UsageError
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.facts.sets import SET_SCORES
@@ -19,6 +18,7 @@ from evalreport.predictions import Predictions
 from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.sweep.exact import ascended, each_alone, pooled
 from evalreport.sweep.goals import EACH, Flags, Goal
+from evalreport.sweep.honest import check_alike
 from evalreport.sweep.search import Dimension, Search, maximise
 from evalreport.sweep.tuned import Choice, Tuned, tuned, units_of
 from evalreport.values import Undefined
@@ -66,7 +66,7 @@ def label_thresholds(
     Raises
     ------
     UsageError
-        An objective that is not known; a function that fails; labels that differ from those of `tune_on`.
+        An objective that is not known; a function that fails; labels or scores unlike those of `tune_on`.
     MissingExtraError
         Optuna is needed and not installed.
 
@@ -80,10 +80,8 @@ def label_thresholds(
     {'a': 0.4, 'b': 0.3}
     """
     goal = Goal.parse(objective)
-    if tune_on is not None and tune_on.space != rows.space:
-        raise UsageError(
-            "the rows to tune on have other labels", where="--tune-on", fix="use the same label set"
-        )
+    if tune_on is not None:
+        check_alike(rows, tune_on)
     own, other = _Rows.of(goal, rows), None if tune_on is None else _Rows.of(goal, tune_on)
     if own is None or (tune_on is not None and other is None):
         return Undefined("needs scores; got labels alone", float(rows.weights.sum()))

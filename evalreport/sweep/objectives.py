@@ -18,10 +18,13 @@ from evalreport.metrics.record import divide
 
 Operator: TypeAlias = Literal[">=", "<="]
 
+_STILL = ("prevalence", "no_information_rate")
 METRICS: dict[str, Metric] = {
-    metric.name: metric for metric in BINARY if metric.reads == "counts" and metric.name != "net_benefit"
+    metric.name: metric
+    for metric in BINARY
+    if metric.reads == "counts" and metric.name not in (*_STILL, "net_benefit")
 }
-"""Binary count metrics; the objective `net_benefit` has an exchange rate of its own: see `Objective`."""
+"""Binary count metrics that move with the threshold; `net_benefit` as an objective is another."""
 
 WORDS = {"youden": "youden_j"}
 """Words of the command line for a metric."""
@@ -33,7 +36,6 @@ CLOSE = 1e-12
 """Values closer than this (relative to 1 or the value) are equal: the same ratio in other digits."""
 
 _CONSTRAINT = re.compile(r"([a-z0-9_]+)\s*(>=|<=|>|<|==|=)\s*(\S+)")
-_STILL = ("prevalence", "no_information_rate")
 _SPECIFIC = ("npv", "lr_negative")
 _PRECISE = ("recall", "fnr", "fn", "tp")
 
@@ -200,13 +202,13 @@ class Objective:
 
 
 def _known(name: str) -> Metric:
+    if name in _STILL:
+        raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
     if name not in METRICS:
         raise UsageError(
             f"there is no objective {name!r}",
             fix=nearest(name, [*METRICS, "cost", "net_benefit", "max-f1", "youden"]),
         )
-    if name in _STILL:
-        raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
     return METRICS[name]
 
 

@@ -10,11 +10,12 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import f1_score
 
+from evalreport.errors import UsageError
 from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.scores import Decisions, Probabilities
 from evalreport.sweep.honest import chosen_places, judged
 from evalreport.sweep.objectives import STANDARD, Objective
 from evalreport.sweep.optimum import Honest, Optimum, Unreachable
@@ -120,6 +121,16 @@ def test_labels_alone_cannot_tune() -> None:
     labels = predictions(Binary(0, 1), [0, 1], [0, 1])
     found = judged(ScoreTable.of(s, y), tune_on=labels, objectives=F1).best("f1")
     assert isinstance(found, Undefined) and "labels alone" in found.reason
+
+
+def test_rows_to_tune_on_mean_the_same() -> None:
+    y, s = drawn(50, 3)
+    table, rows = ScoreTable.of(norm.cdf(s), y), binary(y, norm.cdf(s))
+    other = predictions(Binary(1, 0), y.astype(int), scores=Probabilities(norm.cdf(s)))
+    with pytest.raises(UsageError, match="other labels"):
+        judged(table, rows, tune_on=other)
+    with pytest.raises(UsageError, match="another kind"):
+        judged(table, rows, tune_on=predictions(Binary(0, 1), y.astype(int), scores=Decisions(s)))
 
 
 @pytest.mark.parametrize("positives", [0, 1])
