@@ -89,6 +89,19 @@ def number(value: float) -> str:
     return fixed(value, 2 - math.floor(math.log10(size)))
 
 
+def threshold(value: float) -> str:
+    """Return a threshold with three decimals, more where three would show 0 or 1.
+
+    Examples
+    --------
+    >>> threshold(0.5), threshold(0.99996), threshold(1.0), threshold(-1.25), threshold(float("inf"))
+    ('0.500', '0.99996', '1.000', '−1.250', 'above all')
+    """
+    if math.isinf(value):
+        return "above all"
+    return _between(value, 1.0, 3, 8)
+
+
 def signed(value: float, style: Style = "ratio", n: float | None = None) -> str:
     """Return a difference with its sign.
 
@@ -178,20 +191,24 @@ FORMATS: dict[str, Callable[[float, float | None], str]] = {
     "percent": percent,
     "ratio": lambda value, _: ratio(value),
     "number": lambda value, _: number(value),
+    "threshold": lambda value, _: threshold(value),
+    "two": lambda value, _: fixed(value, 2),
 }
 """What a field of a sentence may be shown as: ``{tp:count}``."""
 
 
 def of_how_many(share: float) -> tuple[int, int] | None:
-    """Return the share as "k in 10" (or in 100, in 1,000) with k neither 0 nor all; None beyond that.
+    """Return the share as "k in 10", or in 100 or 1,000 where that is too rough; None beyond that.
+
+    Neither k nor the rest may be off by more than a quarter, nor the share by more than 0.025.
 
     Examples
     --------
-    >>> of_how_many(0.72), of_how_many(0.97), of_how_many(0.9999)
-    ((7, 10), (97, 100), None)
+    >>> of_how_many(0.72), of_how_many(0.85), of_how_many(0.97), of_how_many(0.9999)
+    ((7, 10), (85, 100), (97, 100), None)
     """
     for size in (10, 100, 1000):
         k = int(Decimal(share * size).quantize(Decimal(1), ROUND_HALF_UP))
-        if 0 < k < size:
+        if 0 < k < size and abs(k / size - share) <= min(0.025, share / 4, (1 - share) / 4):
             return k, size
     return None

@@ -1,0 +1,1 @@
+"""The sections of the page as values: what each shows, and in which words."""

@@ -1,0 +1,132 @@
+"""What the panels ask of an evaluation: names of things in the user's words, counts, thresholds."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts import BinaryCounts, Counts
+from evalreport.format import plural
+from evalreport.labels import Binary, Label
+from evalreport.panels.words import Sentence, say
+from evalreport.values import Estimate, Result, Undefined
+
+SMALL_TABLE = 12
+"""Classes up to which the confusion matrix is a plain table."""
+MATRIX = 1000
+"""Classes up to which the confusion matrix is drawn."""
+
+Part = TypeVar("Part")
+
+
+def known(part: Part | Undefined) -> Part | None:
+    """Return a part of an evaluation, or None where it is undefined."""
+    return None if isinstance(part, Undefined) else part
+
+
+def metric(ev: Evaluation, name: str) -> Result:
+    """Return a metric, undefined where the evaluation does not have it."""
+    return ev.metrics.get(name, Undefined("was not computed"))
+
+
+def estimate(ev: Evaluation, name: str) -> Estimate | None:
+    """Return a metric, or None where it is missing or undefined."""
+    return known(metric(ev, name))
+
+
+def units(ev: Evaluation, n: float = 2) -> str:
+    """Return the user's word for what was classified, for n of them."""
+    return plural(n, ev.provenance.unit)
+
+
+def called(ev: Evaluation, label: Label) -> str:
+    """Return what a label is called: numbers and truth values of a binary problem positive and negative."""
+    space = ev.space
+    name = str(label)
+    if isinstance(space, Binary) and (not isinstance(label, str) or not any(map(str.isalpha, name))):
+        return "positive" if label == space.positive else "negative"
+    return name
+
+
+def some(ev: Evaluation, label: Label, n: float = 2) -> str:
+    """Return n examples of a label of a binary problem in words: "malignant tumours"."""
+    return f"{called(ev, label)} {units(ev, n)}"
+
+
+def positive(ev: Evaluation, n: float = 2) -> str:
+    """Return n positive examples of a binary problem in words."""
+    return some(ev, ev.space.labels[1], n)
+
+
+def negative(ev: Evaluation, n: float = 2) -> str:
+    """Return n negative examples of a binary problem in words."""
+    return some(ev, ev.space.labels[0], n)
+
+
+def four_counts(ev: Evaluation) -> BinaryCounts | None:
+    """Return true and false positives and negatives of a binary evaluation, None without decisions."""
+    if not isinstance(ev.space, Binary) or ev.confusion is None:
+        return None
+    return ev.confusion.binary(float("nan"))
+
+
+def one_threshold(ev: Evaluation) -> float | None:
+    """Return the threshold where there is one for all."""
+    if ev.threshold is None or isinstance(ev.threshold.value, tuple):
+        return None
+    return ev.threshold.value
+
+
+def is_text(ev: Evaluation) -> bool:
+    """Whether labels were read from generated text."""
+    return "parse_rate" in ev.metrics
+
+
+def majority(ev: Evaluation, counts: Counts) -> str:
+    """Return the label that occurs most often in truth."""
+    return ev.space.names[int(np.argmax(counts.marginals.support))]
+
+
+def is_gain(before: Result, after: float) -> bool:
+    """Whether a value is so much better that a sentence may say so: by over 0.01 and half the interval.
+
+    Examples
+    --------
+    >>> is_gain(Estimate(0.85, 100, 0.80, 0.90), 0.88), is_gain(Estimate(0.85, 100, 0.84, 0.86), 0.88)
+    (False, True)
+    """
+    if isinstance(before, Undefined) or before.width is None:
+        return False
+    return after - before.value > max(0.01, before.width / 2)
+
+
+def confidence_percent(ev: Evaluation) -> str:
+    """Return the level of the intervals: "95%"."""
+    return f"{ev.sampling.level * 100:.10g}%"
+
+
+def unread(ev: Evaluation) -> float:
+    """Return the weight of answers from which no label could be read."""
+    return 0.0 if ev.confusion is None else ev.confusion.unparsed
+
+
+def mistakes(ev: Evaluation) -> float | None:
+    """Return the weight of wrong answers (multilabel: of wrong label decisions), None without decisions."""
+    if ev.confusion is not None:
+        return ev.confusion.total - float(ev.confusion.marginals.tp.sum())
+    if ev.classes:
+        return sum(c.support + c.predicted - 2 * c.right for c in ev.classes)
+    return None
+
+
+def upper_bound_of_none(ev: Evaluation) -> Sentence:
+    """Return how many could still be wrong when none of n was: the rule of three (Hanley 1983)."""
+    if ev.weight < 4:
+        return say("So few {units} say nothing about the next one.", units=units(ev))
+    return say(
+        "With so few {units} up to {bound:percent} could still be wrong.",
+        units=units(ev),
+        bound=3 / ev.weight,
+    )

@@ -1,0 +1,345 @@
+"""Can the probabilities be believed? Reliability, and where the scores lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evalreport.curves import (
+    BinaryCurves,
+    Cardinality,
+    Histogram,
+    MulticlassCurves,
+    MultilabelCurves,
+    Reliability,
+)
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count, fixed, ratio
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import (
+    called,
+    confidence_percent,
+    estimate,
+    four_counts,
+    known,
+    positive,
+    units,
+)
+from evalreport.panels.chart import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    Axis,
+    Chart,
+    Label,
+    Path,
+    across,
+    clearest,
+    columns,
+    dots,
+    nice_step,
+    tick_text,
+    up,
+    whiskers,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.curves import Charts
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.values import Undefined
+
+TITLE = "Can the probabilities be believed?"
+CARDINALITIES = 8
+"""Label counts that have columns of their own; what is above falls together."""
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return reliability diagram and score histogram."""
+    match found := known(ev.curves):
+        case BinaryCurves():
+            charts = [_reliability(ev, found.reliability), _histogram(ev, found.histogram)]
+        case MulticlassCurves():
+            charts = [_reliability(ev, found.reliability), _histogram(ev, found.histogram)]
+        case MultilabelCurves():
+            charts = [_reliability(ev, found.reliability), _cardinality(ev, found.cardinality)]
+        case None:
+            charts = []
+    shown = tuple(chart for chart in charts if chart is not None)
+    if ev.score_kind is None:
+        return None  # the sections before this one say so
+    if ev.score_kind == "decision":
+        return _no_probabilities(ev, shown)
+    return Section("calibration", "Calibration", _title(ev), "charts", _lede(ev), Charts(shown))
+
+
+def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
+    empty = Empty(
+        say("The scores are no probabilities."),
+        say(
+            "Only probabilities can be too sure or not sure enough. Log probabilities, or logits with "
+            "`--score-kind logit`."
+        ),
+    )
+    return Section("calibration", "Calibration", _title(ev), "charts", NOTHING, Charts(charts, empty))
+
+
+def _title(ev: Evaluation) -> str:
+    match ev.space:
+        case Binary():
+            return TITLE
+        case Multiclass():
+            return "Can the confidence be believed?"
+        case Multilabel():
+            return "Calibration and label counts"
+
+
+def _lede(ev: Evaluation) -> Sentence:
+    match ev.space:
+        case Binary():
+            return _binary_lede(ev)
+        case Multiclass():
+            lede = say("Of the label it chose.")
+        case Multilabel():
+            lede = say("All labels pooled, which can hide opposite errors in single labels.")
+    return lede + _ece(ev)
+
+
+def _ece(ev: Evaluation) -> Sentence:
+    ece = estimate(ev, "ece")
+    if ece is None:
+        return NOTHING
+    return say("Calibration error (ECE, 15 bins of equal width): {ece:ratio}.", ece=ece.value)
+
+
+def _binary_lede(ev: Evaluation) -> Sentence:
+    slope, intercept = estimate(ev, "calibration_slope"), estimate(ev, "calibration_intercept")
+    lede = _expected(ev)
+    if slope is not None:
+        lede += say(
+            "Slope {slope:two} (1 is ideal; below 1 means scores are too extreme).", slope=slope.value
+        )
+    if intercept is not None:
+        lede += say("Intercept {intercept:two} (0 is ideal).", intercept=intercept.value)
+    return lede + _ece(ev)
+
+
+def expected(ev: Evaluation) -> float | None:
+    """Return the sum of the predicted probabilities, from the reliability bins."""
+    found = known(ev.curves)
+    if not isinstance(found, BinaryCurves) or isinstance(found.reliability, Undefined):
+        return None
+    return sum(n * score for n, score in zip(found.reliability.n, found.reliability.score, strict=True))
+
+
+def _expected(ev: Evaluation) -> Sentence:
+    found = known(ev.curves)
+    total = expected(ev)
+    if total is None or not isinstance(found, BinaryCurves) or isinstance(found.reliability, Undefined):
+        return NOTHING
+    counts = four_counts(ev)
+    bins = found.reliability
+    observed = sum(n * share for n, share in zip(bins.n, bins.observed, strict=True))
+    if counts is not None:
+        observed = counts.positives
+    return say(
+        "Expected: {expected:count} {what}; observed: {observed:count}.",
+        expected=round(total),
+        observed=observed,
+        what=positive(ev),
+    )
+
+
+def _reliability(ev: Evaluation, bins: Reliability | Undefined) -> Chart | None:
+    if isinstance(bins, Undefined) or not bins.n:
+        return None
+    x_title, y_title = _axes(ev)
+    x, y = x_axis(0, 1, x_title), y_axis(0, 1, y_title)
+    name = _summary(ev)
+    points = [[across(x, a), up(y, b)] for a, b in zip(bins.score, bins.observed, strict=True)]
+    near = np.array(points + [[across(x, at / 20), up(y, at / 20)] for at in range(21)])
+    width = 5.9 * len(name)
+    spot = clearest([(324 - width, 240), (46, 26), (46, 60)], width, near)
+    level = confidence_percent(ev)
+    each = "of about {each:count} {units}" if bins.equal == "count" else "of equal width"
+    note = say(
+        "{bins:count} "
+        + ("group " if len(bins.n) == 1 else "groups ")
+        + each
+        + "; whiskers are {level} intervals. On the dashed line, {what} is right.",
+        bins=len(bins.n),
+        what=y_title_word(ev),
+        each=round(ev.weight / len(bins.n)),
+        units=units(ev, round(ev.weight / len(bins.n))),
+        level=level,
+    )
+    return Chart(
+        id="reliability",
+        title="Reliability",
+        note=note,
+        description=say("Mean score against observed share in {bins:count} groups.", bins=len(bins.n)),
+        x=x,
+        y=y,
+        paths=(
+            Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
+            Path("whisker", whiskers(x, y, bins.score, bins.low, bins.high)),
+            Path("dots", dots(x, y, bins.score, bins.observed)),
+        ),
+        labels=(Label(*spot, name, look="blue"),) if name else (),
+        values=_bins(ev, bins),
+    )
+
+
+def y_title_word(ev: Evaluation) -> str:
+    """Return what the reliability diagram judges."""
+    return "confidence" if isinstance(ev.space, Multiclass) else "the probability"
+
+
+def _axes(ev: Evaluation) -> tuple[str, str]:
+    match ev.space:
+        case Binary():
+            return "Predicted probability", "Observed share ↑"
+        case Multiclass():
+            return "Stated confidence", "Share right ↑"
+        case Multilabel():
+            return "Score", "Share that belong ↑"
+
+
+def _summary(ev: Evaluation) -> str:
+    slope, ece = estimate(ev, "calibration_slope"), estimate(ev, "ece")
+    total, counts = expected(ev), four_counts(ev)
+    if slope is not None and total and counts is not None:
+        return f"slope {fixed(slope.value, 2)}, observed/expected {fixed(counts.positives / total, 2)}"
+    return "" if ece is None else f"calibration error {ratio(ece.value)}"
+
+
+def _bins(ev: Evaluation, bins: Reliability) -> Table:
+    rows = [
+        (
+            Cell(f"{ratio(start)} to {ratio(end)}"),
+            Cell(count(n), "n"),
+            Cell(ratio(score), "n"),
+            Cell(ratio(observed), "n"),
+            Cell(f"{ratio(low)} to {ratio(high)}", "n"),
+        )
+        for start, end, n, score, observed, low, high in zip(
+            bins.start, bins.end, bins.n, bins.score, bins.observed, bins.low, bins.high, strict=True
+        )
+    ]
+    heads = ("Score", "Count", "Mean score", "Observed", f"{confidence_percent(ev)} interval")
+    cells = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
+    return Table("reliability-values", "Reliability by score", cells, tuple(rows))
+
+
+def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
+    if isinstance(bins, Undefined) or not bins.positive:
+        return None
+    binary = isinstance(ev.space, Binary)
+    above, below = (
+        (called(ev, ev.space.labels[1]), called(ev, ev.space.labels[0])) if binary else ("right", "wrong")
+    )
+    x = x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence")
+    y = _mirrored(bins.positive, bins.negative, f"{units(ev).capitalize()} per bin, {above} up, {below} down")
+    sides = list(zip(bins.edges[:-1], bins.edges[1:], strict=True))
+    left_heavy = sum(bins.positive[:5]) > sum(bins.positive[-5:])
+    left_low = sum(bins.negative[:5]) > sum(bins.negative[-5:])
+    return Chart(
+        id="histogram",
+        title="Scores by true class" if binary else "Right and wrong",
+        note=say(
+            "Overlap is where the mistakes are." if binary else "A good model keeps its mistakes on the left."
+        ),
+        description=say(
+            "Histogram of the scores: "
+            + ("{a} above, {b} below." if binary else "{a} answers above, {b} ones below."),
+            a=above,
+            b=below,
+        ),
+        x=x,
+        y=y,
+        paths=(
+            Path("bars", columns(x, y, sides, bins.positive)),
+            Path("bars-2" if binary else "bars-wrong", columns(x, y, sides, [-n for n in bins.negative])),
+            Path("axis", f"M{LEFT:g} {up(y, 0)}H{RIGHT:g}"),
+        ),
+        labels=(
+            _corner(above, 22.0, left_heavy, "blue"),
+            _corner(below, 252.0, left_low, "wrong" if not binary else ""),
+        ),
+        values=_counts(bins, above, below),
+    )
+
+
+def _corner(text: str, y: float, right: bool, look: str) -> Label:
+    x = RIGHT - 4 if right else LEFT + 6
+    return Label(x, y, text, "end" if right else "start", look)  # type: ignore[arg-type]
+
+
+def _mirrored(above: Sequence[float], below: Sequence[float], title: str) -> Axis:
+    """An axis of counts upward and downward from zero."""
+    high, low = max(*above, 1e-9), max(*below, 1e-9)
+    step = nice_step(high + low, 5)
+    top, bottom = _ceil(high, step), _ceil(low, step)
+    steps = [place * step for place in range(-round(bottom / step), round(top / step) + 1)]
+    axis = y_axis(-bottom, top, title, steps)
+    return Axis(axis.low, axis.high, title, tuple((at, text.lstrip("−")) for at, text in axis.ticks))
+
+
+def _ceil(value: float, step: float) -> float:
+    return max(1, -int(-value // step)) * step
+
+
+def _counts(bins: Histogram, above: str, below: str) -> Table:
+    rows = [
+        (
+            Cell(f"{tick_text(round(a, 6))} to {tick_text(round(b, 6))}"),
+            Cell(count(p), "n"),
+            Cell(count(n), "n"),
+        )
+        for a, b, p, n in zip(bins.edges[:-1], bins.edges[1:], bins.positive, bins.negative, strict=True)
+    ]
+    heads = (Column("Score"), Column(above.capitalize(), "n"), Column(below.capitalize(), "n"))
+    return Table("histogram-values", "Counts by score", heads, tuple(rows))
+
+
+def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None:
+    if isinstance(found, Undefined):
+        return None
+    names, true, predicted = _folded(found)
+    x = x_axis(0, len(names), f"Labels on a {units(ev, 1)}", [])
+    ticks = tuple((across(x, place + 0.5), name) for place, name in enumerate(names))
+    x = Axis(x.low, x.high, x.title, ticks)
+    high = max(*true, *predicted)
+    y = y_axis(0, _ceil(high, nice_step(high, 5)), f"{units(ev).capitalize()} ↑")
+    left = [(place + 0.12, place + 0.5) for place in range(len(names))]
+    right = [(place + 0.5, place + 0.88) for place in range(len(names))]
+    rows = [
+        (Cell(name), Cell(count(a), "n"), Cell(count(b), "n"))
+        for name, a, b in zip(names, true, predicted, strict=True)
+    ]
+    heads = (Column("Labels"), Column("True", "n"), Column("Predicted", "n"))
+    return Chart(
+        id="cardinality",
+        title=f"Labels per {units(ev, 1)}",
+        note=say("Grey, on the left: true. Blue, on the right: predicted."),
+        description=say(
+            "How many {units} carry no label, one, two and so on, in truth and predicted.", units=units(ev)
+        ),
+        x=x,
+        y=y,
+        paths=(Path("bars-2", columns(x, y, left, true)), Path("bars", columns(x, y, right, predicted))),
+        values=Table("cardinality-values", "Labels per row", heads, tuple(rows)),
+    )
+
+
+def _folded(found: Cardinality) -> tuple[list[str], list[float], list[float]]:
+    """The last column takes everything above."""
+    names = [tick_text(n) for n in found.labels[: CARDINALITIES + 1]]
+    true, predicted = list(found.true[: len(names)]), list(found.predicted[: len(names)])
+    if len(found.labels) > len(names):
+        names[-1] += "+"
+        true[-1] += sum(found.true[len(names) :])
+        predicted[-1] += sum(found.predicted[len(names) :])
+    return names, true, predicted

@@ -1,0 +1,366 @@
+"""Charts as values: scales, ticks, outlines. A template writes them as SVG; nothing is computed there.
+
+Lines and shapes are path data in units of the view box, rounded to a tenth; polylines are simplified
+after Ramer (1972) and Douglas & Peucker (1973).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.format import MINUS
+from evalreport.panels.parts import Table
+from evalreport.panels.words import NOTHING, Sentence
+
+WIDTH, HEIGHT = 340, 300
+LEFT, RIGHT, TOP, BOTTOM = 40.0, 330.0, 8.0, 262.0
+"""The plot's rectangle inside the view box."""
+TOLERANCE = 0.25
+"""A simplified line is nowhere further than this from the one it stands for, in units."""
+
+Points: TypeAlias = Sequence[tuple[float, float]]
+Shape: TypeAlias = Literal[
+    "line",
+    "line-2",
+    "line-3",
+    "line-4",
+    "band",
+    "guide",
+    "dots",
+    "whisker",
+    "bars",
+    "bars-2",
+    "bars-wrong",
+    "axis",
+]
+"""Class of a path: what it shows decides how it looks; a second line differs by dashes, too."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A linear scale with its ticks.
+
+    Parameters
+    ----------
+    low, high : float
+    title : str
+    ticks : tuple of (place in the view box, text)
+    """
+
+    low: float
+    high: float
+    title: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Path:
+    """An outline: class and path data."""
+
+    shape: Shape
+    d: str
+
+
+@dataclass(frozen=True)
+class Label:
+    """Words in a chart.
+
+    Parameters
+    ----------
+    x, y : float
+        Anchor and baseline, in units.
+    anchor : str
+        ``start``, ``middle`` or ``end``.
+    look : str
+        ``""`` (ink), ``blue`` or ``wrong``.
+    """
+
+    x: float
+    y: float
+    text: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    look: Literal["", "blue", "wrong"] = ""
+
+    @property
+    def dress(self) -> str:
+        """Its classes."""
+        ends = {"start": "", "middle": "mid", "end": "end"}[self.anchor]
+        return f"{ends} {'bad' if self.look == 'wrong' else self.look}".strip()
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of 340 by 300 units.
+
+    Parameters
+    ----------
+    id, title : str
+    note : Sentence
+        What to look for, above the chart.
+    description : Sentence
+        What it shows, for those who cannot see it.
+    x, y : Axis
+    paths, labels : tuple
+        In drawing order.
+    ring : (float, float) or None
+        The operating point, which the script moves.
+    values : Table or None
+        The figures behind the chart.
+    """
+
+    id: str
+    title: str
+    note: Sentence
+    description: Sentence
+    x: Axis
+    y: Axis
+    paths: tuple[Path, ...]
+    labels: tuple[Label, ...] = ()
+    ring: tuple[float, float] | None = None
+    values: Table | None = None
+    caption: Sentence = NOTHING
+
+
+def nice_step(span: float, wanted: int = 5) -> float:
+    """Return a round step (1, 2, 2.5 or 5 times a power of ten) that cuts the span in about `wanted`.
+
+    Examples
+    --------
+    >>> nice_step(1.0), nice_step(930, 4), nice_step(0.43)
+    (0.2, 250.0, 0.1)
+    """
+    rough = span / wanted
+    power = 10.0 ** math.floor(math.log10(rough))
+    return min((1.0, 2.0, 2.5, 5.0, 10.0), key=lambda m: abs(math.log(m * power / rough))) * power
+
+
+def x_axis(low: float, high: float, title: str, ticks: Iterable[float] | None = None) -> Axis:
+    """Return a horizontal axis.
+
+    Examples
+    --------
+    >>> [text for _, text in x_axis(0, 1, "Recall").ticks]
+    ['0', '0.2', '0.4', '0.6', '0.8', '1']
+    """
+    return Axis(low, high, title, _ticks(low, high, (LEFT, RIGHT), ticks))
+
+
+def y_axis(low: float, high: float, title: str, ticks: Iterable[float] | None = None) -> Axis:
+    """Return a vertical axis, its low end at the bottom."""
+    return Axis(low, high, title, _ticks(low, high, (BOTTOM, TOP), ticks))
+
+
+def _ticks(
+    low: float, high: float, ends: tuple[float, float], given: Iterable[float] | None
+) -> tuple[tuple[float, str], ...]:
+    if given is None:
+        step = nice_step(high - low)
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        given = [place * step for place in range(first, last + 1)]
+    return tuple((_at(value, low, high, ends), tick_text(value)) for value in given)
+
+
+def tick_text(value: float) -> str:
+    """Return a tick's number: no more digits than it needs, thousands with commas, a real minus.
+
+    Examples
+    --------
+    >>> tick_text(0.2), tick_text(1500.0), tick_text(-0.5), tick_text(0.30000000000000004)
+    ('0.2', '1,500', '−0.5', '0.3')
+    """
+    text = f"{abs(value):,.10g}" if abs(value) >= 1e-4 or value == 0 else f"{abs(value):.1e}"
+    text = f"{round(abs(value), 10):,}".removesuffix(".0") if abs(value) >= 1e-4 else text
+    return MINUS + text if value < 0 and text != "0" else text
+
+
+def _at(value: float, low: float, high: float, ends: tuple[float, float]) -> float:
+    return round(ends[0] + (value - low) / (high - low) * (ends[1] - ends[0]), 1)
+
+
+def across(axis: Axis, value: float) -> float:
+    """Return the horizontal place of a value, clipped to the plot.
+
+    Examples
+    --------
+    >>> across(x_axis(0, 1, ""), 0.5), across(x_axis(0, 1, ""), 7)
+    (185.0, 330.0)
+    """
+    return min(max(_at(value, axis.low, axis.high, (LEFT, RIGHT)), LEFT), RIGHT)
+
+
+def up(axis: Axis, value: float) -> float:
+    """Return the vertical place of a value, clipped to the plot.
+
+    Examples
+    --------
+    >>> up(y_axis(0, 1, ""), 1.0)
+    8.0
+    """
+    return min(max(_at(value, axis.low, axis.high, (BOTTOM, TOP)), TOP), BOTTOM)
+
+
+def polyline(x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float], *, steps: bool = False) -> str:
+    """Return path data of a line, simplified; `steps`: `ys[i]` holds on (xs[i-1], xs[i]].
+
+    Examples
+    --------
+    >>> polyline(x_axis(0, 1, ""), y_axis(0, 1, ""), [0, 0.5, 1], [0, 0.5, 1])
+    'M40 262L330 8'
+    """
+    return _path(_places(x, y, xs, ys, steps=steps))
+
+
+def outline(x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float]) -> npt.NDArray[np.float64]:
+    """Return points along a line, no further than four units apart, shape (m, 2): what a label avoids."""
+    points = _places(x, y, xs, ys, steps=False)
+    along = np.append(0.0, np.hypot(*np.diff(points, axis=0).T).cumsum())
+    at = np.linspace(0, along[-1], int(along[-1] / 4) + 2)
+    return np.column_stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])])
+
+
+def region(
+    x: Axis, y: Axis, xs: Sequence[float], low: Sequence[float], high: Sequence[float], *, steps: bool = False
+) -> str:
+    """Return path data of the area between two lines over the same xs."""
+    top = _places(x, y, xs, high, steps=steps)
+    bottom = _places(x, y, xs, low, steps=steps)
+    return _path(np.concatenate([simplify(top), simplify(bottom)[::-1]]), whole=True) + "Z"
+
+
+def whiskers(x: Axis, y: Axis, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
+    """Return path data of vertical lines."""
+    return "".join(
+        f"M{_short(across(x, at))} {_short(up(y, a))}V{_short(up(y, b))}"
+        for at, a, b in zip(xs, low, high, strict=True)
+    )
+
+
+def dots(x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float]) -> str:
+    """Return path data of points: lines of no length, which round caps make into dots."""
+    return "".join(f"M{_short(across(x, a))} {_short(up(y, b))}h0" for a, b in zip(xs, ys, strict=True))
+
+
+def columns(x: Axis, y: Axis, edges: Sequence[tuple[float, float]], heights: Sequence[float]) -> str:
+    """Return path data of columns from zero, with a gap of one unit between neighbours."""
+    base = up(y, 0.0)
+    made = []
+    for (a, b), height in zip(edges, heights, strict=True):
+        left, right, top = across(x, a) + 0.5, across(x, b) - 0.5, up(y, height)
+        if height and right > left:
+            made.append(f"M{_short(left)} {_short(base)}V{_short(top)}H{_short(right)}V{_short(base)}Z")
+    return "".join(made)
+
+
+def level(y: Axis, value: float) -> str:
+    """Return path data of a horizontal line across the plot."""
+    return f"M{_short(LEFT)} {_short(up(y, value))}H{_short(RIGHT)}"
+
+
+def _places(
+    x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float], *, steps: bool
+) -> npt.NDArray[np.float64]:
+    across_all = np.clip(
+        LEFT + (np.asarray(xs, float) - x.low) / (x.high - x.low) * (RIGHT - LEFT), LEFT, RIGHT
+    )
+    up_all = np.clip(
+        BOTTOM + (np.asarray(ys, float) - y.low) / (y.high - y.low) * (TOP - BOTTOM), TOP, BOTTOM
+    )
+    if steps:
+        across_all, up_all = np.repeat(across_all, 2)[:-1], np.repeat(up_all, 2)[1:]
+    return np.column_stack([across_all, up_all])
+
+
+def simplify(points: npt.NDArray[np.float64], tolerance: float = TOLERANCE) -> npt.NDArray[np.float64]:
+    """Return the points of a polyline that draw it within a tolerance.
+
+    Parameters
+    ----------
+    points : float64, shape (n, 2)
+
+    Examples
+    --------
+    >>> simplify(np.array([[0.0, 0.0], [1.0, 0.1], [2.0, 0.0]])).tolist()
+    [[0.0, 0.0], [2.0, 0.0]]
+    """
+    kept = np.zeros(len(points), dtype=bool)
+    kept[[0, -1]] = True
+    spans = [(0, len(points) - 1)]
+    while spans:
+        first, last = spans.pop()
+        if last - first < 2:
+            continue
+        away = _away(points[first + 1 : last], points[first], points[last])
+        worst = int(away.argmax())
+        if away[worst] > tolerance:
+            middle = first + 1 + worst
+            kept[middle] = True
+            spans += [(first, middle), (middle, last)]
+    return points[kept]
+
+
+def _away(
+    points: npt.NDArray[np.float64], a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Distance of points from the segment a-b."""
+    along = b - a
+    length = float(along @ along)
+    share = np.clip((points - a) @ along / length, 0, 1) if length else np.zeros(len(points))
+    apart = points - (a + share[:, None] * along)
+    distance: npt.NDArray[np.float64] = np.hypot(apart[:, 0], apart[:, 1])
+    return distance
+
+
+def _path(points: npt.NDArray[np.float64], *, whole: bool = False) -> str:
+    """Path data, with H and V where only one coordinate changes."""
+    kept = (points if whole else simplify(points)).round(1).tolist()
+    made = [f"M{_short(kept[0][0])} {_short(kept[0][1])}"]
+    for (x0, y0), (x1, y1) in pairwise(kept):
+        if (x0, y0) == (x1, y1):
+            continue
+        if y0 == y1:
+            made.append(f"H{_short(x1)}")
+        elif x0 == x1:
+            made.append(f"V{_short(y1)}")
+        else:
+            made.append(f"L{_short(x1)} {_short(y1)}")
+    return "".join(made)
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def clearest(
+    spots: Sequence[tuple[float, float]], width: float, obstacles: npt.NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return the spot for a label (its left end and baseline) that lies furthest from the points.
+
+    Parameters
+    ----------
+    spots : sequence of (x, y)
+        Candidates, the preferred first.
+    width : float
+        Of the label, in units.
+    obstacles : float64, shape (n, 2)
+        Points that it should not cover.
+
+    Examples
+    --------
+    >>> clearest([(50, 20), (50, 250)], 100, np.array([[60.0, 22.0], [90.0, 25.0]]))
+    (50, 250)
+    """
+
+    def room(spot: tuple[float, float]) -> float:
+        left, base = spot
+        dx = np.maximum(np.maximum(left - obstacles[:, 0], obstacles[:, 0] - left - width), 0)
+        dy = np.maximum(np.maximum(base - 10 - obstacles[:, 1], obstacles[:, 1] - base - 3), 0)
+        return min(float(np.hypot(dx, dy).min(initial=np.inf)), 12.0)
+
+    return max(spots, key=room)

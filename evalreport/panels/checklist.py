@@ -1,0 +1,164 @@
+"""What a medical reviewer will ask, answered from the evaluation where it can be.
+
+After the topics of TRIPOD+AI (Collins et al. 2024). Item numbers are left out: they have not been verified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evalreport.curves import BinaryCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Binary
+from evalreport.panels.about import estimate, four_counts, known, units
+from evalreport.panels.parts import Section
+from evalreport.panels.words import Sentence, listed, say
+from evalreport.values import Undefined
+
+NAMES = ("tripod-ai",)
+Answer: TypeAlias = Literal["Yes", "Partly", "Not supplied"]
+EVENTS = 100
+"""A common floor for the validation of a model (Collins, Ogundimu & Altman 2016)."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question: whether the page answers it, and what and where."""
+
+    question: str
+    answer: Answer
+    what: Sentence
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """The questions in order."""
+
+    items: tuple[Item, ...]
+
+
+def panel(ev: Evaluation) -> Section:
+    """Return the checklist."""
+    items = (
+        _discrimination(ev),
+        _calibration(ev),
+        _utility(ev),
+        _threshold(ev),
+        _subgroups(ev),
+        Item(
+            "Participant flow, exclusions, missing data?",
+            "Not supplied",
+            say("No column says who was left out; state it beside this page."),
+        ),
+        _size(ev),
+        _availability(ev),
+    )
+    lede = say("Filled from the run where it can be. The rest is for the author to state.")
+    return Section(
+        "checklist", "Checklist", "What a medical reviewer will ask", "checklist", lede, Checklist(items)
+    )
+
+
+def _discrimination(ev: Evaluation) -> Item:
+    question = "Discrimination with uncertainty?"
+    for name, title in (
+        ("roc_auc", "ROC AUC"),
+        ("roc_auc_ovr_macro", "ROC AUC, macro"),
+        ("roc_auc_macro", "ROC AUC, macro"),
+    ):
+        found = estimate(ev, name)
+        if found is not None:
+            answer: Answer = "Partly" if found.low is None else "Yes"
+            words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
+            return Item(question, answer, say(words, title=title, auc=found.value), "verdict")
+    return Item(question, "Not supplied", say("No scores were logged."))
+
+
+def _calibration(ev: Evaluation) -> Item:
+    question = "Calibration?"
+    if estimate(ev, "ece") is None:
+        return Item(question, "Not supplied", say("No probabilities were logged."))
+    return Item(
+        question,
+        "Yes",
+        say("Plot, calibration error" + (", slope." if isinstance(ev.space, Binary) else ".")),
+        "calibration",
+    )
+
+
+def _utility(ev: Evaluation) -> Item:
+    found = known(ev.curves)
+    if isinstance(found, BinaryCurves) and not isinstance(found.benefit, Undefined):
+        return Item("Clinical utility?", "Yes", say("Decision curve."), "utility")
+    return Item(
+        "Clinical utility?", "Not supplied", say("A decision curve needs probabilities of two classes.")
+    )
+
+
+def _threshold(ev: Evaluation) -> Item:
+    question = "How were thresholds chosen?"
+    if ev.threshold is None:
+        return Item(
+            question, "Not supplied", say("The logged predictions name no threshold; say how they were made.")
+        )
+    match ev.threshold.origin:
+        case "tuned":
+            return Item(question, "Yes", say("On rows that took no part in this evaluation."), "threshold")
+        case "cross-fitted":
+            return Item(question, "Yes", say("Cross-fitted on these rows."), "threshold")
+        case "given":
+            return Item(
+                question,
+                "Partly",
+                say("It was given; say why, and on which data it was chosen."),
+                "threshold",
+            )
+        case "default" | "predictions":
+            return Item(
+                question, "Not supplied", say("0.5 by default; say why, and on which data."), "threshold"
+            )
+
+
+def _subgroups(ev: Evaluation) -> Item:
+    names = list(dict.fromkeys(part.column for part in ev.slices))
+    question = "Performance in relevant subgroups?"
+    if not names:
+        return Item(question, "Not supplied", say("No slice column was named."), "groups")
+    which = listed([say("{name}", name=name) for name in names])
+    return Item(
+        question, "Partly", say("By {which}; say whether these are the relevant ones.", which=which), "groups"
+    )
+
+
+def _size(ev: Evaluation) -> Item:
+    question = "Why this sample size?"
+    counts = four_counts(ev)
+    if counts is None:
+        fewest = min((entry.support for entry in ev.classes), default=ev.weight)
+        what = say("{fewest:count} {units} in the smallest class.", fewest=fewest, units=units(ev, fewest))
+    else:
+        events = min(counts.positives, counts.negatives)
+        what = say(
+            "{events:count} events; {floor} is a common floor for validation.",
+            events=events,
+            floor=str(EVENTS),
+        )
+    return Item(question, "Not supplied", what)
+
+
+def _availability(ev: Evaluation) -> Item:
+    p = ev.provenance
+    supplied = [
+        name for name, value in (("commit", p.commit), ("data digest", p.sha256 or ev.truth_digest)) if value
+    ]
+    question = "Data and code available?"
+    if not supplied:
+        return Item(
+            question, "Not supplied", say("Neither commit nor data digest is recorded."), "provenance"
+        )
+    which = listed([say("{name}", name=name) for name in supplied])
+    return Item(
+        question, "Partly", say("Recorded: {which}. Say where both can be had.", which=which), "provenance"
+    )

@@ -1,0 +1,239 @@
+"""Class by class, label by label: weakest first, with counts, intervals and what it is taken for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import ClassResult
+from evalreport.format import Style, count, fixed, ratio
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table, interval_cell, value_cell
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.values import Estimate, Result, Undefined
+
+BARS = 200
+"""Classes above which only F1 has a bar."""
+CONTROLS = 8
+"""Classes from which on the table can be searched and filtered."""
+WEAK, FEW, SKEWED = 0.6, 20, 0.3
+FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or underused by 30%", "skewed"))
+MISSING: Result = Undefined("was not computed")
+RATIO: Style = "ratio"
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The table and its controls.
+
+    Parameters
+    ----------
+    noun : str
+        ``classes`` or ``labels``.
+    """
+
+    table: Table | None
+    noun: str
+    singular: str
+    total: int
+    controls: bool
+    empty: Empty | None = None
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return the table of classes (multiclass) or labels (multilabel)."""
+    match ev.space:
+        case Binary():
+            return None
+        case Multiclass():
+            return _section(ev, "classes", "Class by class", _class_lede(ev))
+        case Multilabel():
+            return _section(ev, "labels", "Label by label", _label_lede(ev))
+
+
+def _section(ev: Evaluation, noun: str, title: str, lede: Sentence) -> Section:
+    name = {"classes": "Classes", "labels": "Labels"}[noun]
+    singular = {"classes": "class", "labels": "label"}[noun]
+    if not ev.classes:
+        empty = Empty(
+            say("No decisions were logged."),
+            say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
+        )
+        body = Classes(None, noun, singular, len(ev.space), False, empty)
+        return Section(noun, name, title, "classes", NOTHING, body)
+    table = _table(ev, noun)
+    body = Classes(table, noun, singular, len(ev.classes), len(ev.classes) >= CONTROLS)
+    return Section(noun, name, title, "classes", lede, body)
+
+
+def _class_lede(ev: Evaluation) -> Sentence:
+    lede = say(
+        "Weakest first. “Predicted” is how often the class is predicted relative to how often it is true."
+    )
+    absent = sum(entry.state in ("absent", "spurious") for entry in ev.classes)
+    if absent:
+        verb = "does" if absent == 1 else "do"
+        noun = "class" if absent == 1 else "classes"
+        lede += say(
+            "{absent:count} "
+            + noun
+            + " "
+            + verb
+            + " not occur among these {units}: nothing can be said of "
+            + ("it." if absent == 1 else "them."),
+            absent=absent,
+            units=units(ev),
+        )
+    return lede
+
+
+def _label_lede(ev: Evaluation) -> Sentence:
+    lede = say("Weakest first.")
+    if ev.score_kind is not None:
+        lede += say("AP is average precision, which needs no threshold.")
+    return lede
+
+
+def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
+    """Return classes by F1, weakest first; undefined last, in their order."""
+
+    def key(entry: ClassResult) -> tuple[bool, float]:
+        f1 = entry.metrics.get("f1", MISSING).value
+        unknown = f1 is None or entry.state in ("absent", "spurious")
+        return unknown, 0.0 if f1 is None else f1
+
+    return sorted(classes, key=key)
+
+
+def _table(ev: Evaluation, noun: str) -> Table:
+    ordered = order(ev.classes)
+    multilabel = noun == "labels"
+    columns = _label_columns(ev) if multilabel else _class_columns(ev)
+    bars = len(ordered) <= BARS
+    rows = [_label_row(ev, entry, bars) if multilabel else _class_row(entry, bars) for entry in ordered]
+    return Table(
+        id=f"{noun}-table",
+        name=f"Every {'label' if multilabel else 'class'} with its figures",
+        columns=columns,
+        rows=tuple(rows),
+        tall=True,
+        filters=FILTERS,
+        marks=tuple(_marks(entry) for entry in ordered),
+    )
+
+
+def _class_columns(ev: Evaluation) -> tuple[Column, ...]:
+    return (
+        Column("Class", sorts="up"),
+        Column(units(ev).capitalize(), "n", "up"),
+        Column("Precision", "q", "up"),
+        Column("Recall", "q", "up"),
+        Column(f"Recall {confidence_percent(ev)}", "n"),
+        Column("F1", "q", "up", "ascending"),
+        Column("Predicted", "n", "down"),
+        Column("Most often read as", "", "up"),
+    )
+
+
+def _class_row(entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
+    precision, recall, f1 = (entry.metrics.get(name, MISSING) for name in ("precision", "recall", "f1"))
+    return (
+        _name(entry),
+        Cell(count(entry.support), "n", entry.support),
+        value_cell(precision, RATIO, bar=bars),
+        value_cell(recall, RATIO, bar=bars),
+        interval_cell(recall, RATIO),
+        _f1(entry, f1),
+        _used(entry),
+        _read_as(entry),
+    )
+
+
+def _name(entry: ClassResult) -> Cell:
+    states = {
+        "ok": "",
+        "absent": "does not occur",
+        "never_predicted": "never predicted",
+        "spurious": "predicted, never true",
+    }
+    return Cell(str(entry.label), sub=states[entry.state])
+
+
+def _f1(entry: ClassResult, f1: Result) -> Cell:
+    """Sorted by F1, but what cannot be measured comes last."""
+    if entry.state in ("absent", "spurious"):
+        return Cell("–", "q")
+    return value_cell(f1, RATIO)
+
+
+def _used(entry: ClassResult) -> Cell:
+    if not entry.support:
+        return Cell("–", "n")
+    times = entry.predicted / entry.support
+    return Cell(fixed(times, 2) + "×", "n", round(times, 4))
+
+
+def _read_as(entry: ClassResult) -> Cell:
+    if not entry.confusions:
+        return Cell("–")
+    first = entry.confusions[0]
+    name = "not readable" if first.label is None else str(first.label)
+    return Cell(f"{name} ({count(first.weight)})", sort=first.weight)
+
+
+def _label_columns(ev: Evaluation) -> tuple[Column, ...]:
+    scored = (Column("AP", "q", "up"), Column("AUC", "q", "up")) if ev.score_kind is not None else ()
+    cut = (Column("Threshold", "n", "up"),) if _own_thresholds(ev) else ()
+    return (
+        Column("Label", sorts="up"),
+        Column(units(ev).capitalize(), "n", "up"),
+        Column("Found", "n", "up"),
+        Column("Left out", "n", "down"),
+        Column("Added wrongly", "n", "down"),
+        Column("Precision", "q", "up"),
+        Column("Recall", "q", "up"),
+        Column(f"Recall {confidence_percent(ev)}", "n"),
+        Column("F1", "q", "up", "ascending"),
+        *scored,
+        *cut,
+    )
+
+
+def _own_thresholds(ev: Evaluation) -> bool:
+    return len({entry.threshold for entry in ev.classes}) > 1
+
+
+def _label_row(ev: Evaluation, entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
+    names = ("precision", "recall", "f1", "average_precision", "roc_auc")
+    precision, recall, f1, ap, auc = (entry.metrics.get(name, MISSING) for name in names)
+    left, wrong = entry.support - entry.right, entry.predicted - entry.right
+    cells = [
+        _name(entry),
+        Cell(count(entry.support), "n", entry.support),
+        Cell(count(entry.right), "n", entry.right),
+        Cell(count(left), "n", left),
+        Cell(count(wrong), "n", wrong),
+        value_cell(precision, RATIO, bar=bars),
+        value_cell(recall, RATIO, bar=bars),
+        interval_cell(recall, RATIO),
+        _f1(entry, f1),
+    ]
+    if ev.score_kind is not None:
+        cells += [value_cell(ap, RATIO, bar=bars), value_cell(auc, RATIO, bar=bars)]
+    if _own_thresholds(ev):
+        shown = "–" if entry.threshold is None else ratio(entry.threshold)
+        cells.append(Cell(shown, "n", entry.threshold))
+    return tuple(cells)
+
+
+def _marks(entry: ClassResult) -> str:
+    f1 = entry.metrics.get("f1", MISSING)
+    found = []
+    if isinstance(f1, Estimate) and f1.value < WEAK and entry.support:
+        found.append("weak")
+    if entry.support < FEW:
+        found.append("few")
+    if entry.support and abs(entry.predicted / entry.support - 1) > SKEWED:
+        found.append("skewed")
+    return " ".join(found)

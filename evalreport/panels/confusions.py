@@ -1,0 +1,214 @@
+"""What is mistaken for what: a table for few classes, a matrix for many, always the list of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts import Counts
+from evalreport.format import count, percent
+from evalreport.labels import Binary, Multiclass
+from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
+from evalreport.panels.families import Family, kinship
+from evalreport.panels.matrix import Matrix, matrix, matrix_data
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.words import NOTHING, Sentence, say
+
+LIST = 12
+"""Mix-ups in the list beside the matrix."""
+OFTEN = 3
+"""Times that a confusion was seen to stand in the table of values."""
+MOST = 600
+"""Rows that this table has at most."""
+NOTED = 0.05
+"""Share of a class from which on a confusion is coloured in the plain table."""
+UNREADABLE = "not readable"
+
+
+@dataclass(frozen=True)
+class Box:
+    """One cell of the plain table: count, share of its row, and whether it is right, wrong or neither."""
+
+    count: str
+    share: str
+    look: str
+
+
+@dataclass(frozen=True)
+class Plain:
+    """The confusion matrix as a table of counts and row per cent."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Box, ...]], ...]
+
+
+@dataclass(frozen=True)
+class MixUp:
+    """One confusion of the list; `place` is its cell in the script's data."""
+
+    rank: int
+    truth: str
+    answer: str
+    shown: str
+    row: int
+    column: int
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """One family of the list."""
+
+    rank: int
+    names: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Confusions:
+    """Table or matrix, list of mix-ups, families, values; `empty` where there is no mistake."""
+
+    plain: Plain | None
+    matrix: Matrix | None
+    mixups: tuple[MixUp, ...]
+    families: tuple[FamilyRow, ...]
+    values: Table | None
+    note: Sentence
+    empty: Empty | None = None
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return the confusions of a multiclass evaluation, or of a binary one read from text."""
+    counts = ev.confusion
+    if counts is None or isinstance(ev.space, Binary) or not isinstance(ev.space, Multiclass):
+        return None
+    if mistakes(ev) == 0:
+        empty = Empty(
+            say("No mistakes in {n:count} {units}.", n=ev.weight, units=units(ev, ev.weight)),
+            upper_bound_of_none(ev),
+        )
+        return _section(NOTHING, Confusions(None, None, (), (), None, NOTHING, empty), {})
+    if len(ev.space) <= SMALL_TABLE:
+        body = Confusions(_plain(ev, counts), None, (), (), None, NOTHING)
+        return _section(say("Rows are the truth and add up to 100%."), body, {})
+    return _many(ev, counts)
+
+
+def _section(lede: Sentence, body: Confusions, data: dict[str, object]) -> Section:
+    return Section("confusions", "Confusions", "What is mistaken for what", "confusions", lede, body, data)
+
+
+def _many(ev: Evaluation, counts: Counts) -> Section:
+    small = len(ev.space) <= MATRIX
+    kin = kinship(counts) if small else None
+    families = () if kin is None else kin.families
+    if 2 * len([entry for entry in ev.classes if entry.state == "never_predicted"]) > len(ev.space):
+        families = ()  # a few classes take all answers: these are no look-alikes
+    kin = None if kin is None else replace(kin, families=families)
+    body = Confusions(
+        plain=None,
+        matrix=None if kin is None else matrix(counts, kin),
+        mixups=_mixups(ev, counts),
+        families=tuple(_family(ev, family, rank) for rank, family in enumerate(families, 1)),
+        values=_values(ev, counts),
+        note=NOTHING
+        if small
+        else say(
+            "A matrix of {classes:count} classes would show nothing; this is its list.", classes=len(ev.space)
+        ),
+    )
+    data = {} if kin is None else matrix_data(ev, counts, kin)
+    return _section(_lede(counts, bool(families)), body, data)
+
+
+def _lede(counts: Counts, families: bool) -> Sentence:
+    off = counts.weight[(counts.rows != counts.columns)]
+    running = np.cumsum(np.sort(off)[::-1])
+    half = int(np.searchsorted(running, running[-1] / 2)) + 1
+    lede = say(
+        "{wrong:count} mistakes fall on {pairs:count} of {possible:count} possible pairs; "
+        "half of them on {half:count}.",
+        wrong=float(off.sum()),
+        pairs=len(off),
+        possible=counts.size * (counts.size - 1),
+        half=half,
+    )
+    if families:
+        lede += say("Families are found by clustering classes that are confused with each other.")
+    return lede
+
+
+def _plain(ev: Evaluation, counts: Counts) -> Plain:
+    dense, support = counts.dense(), counts.marginals.support
+    verb = "read as" if is_text(ev) else "called"
+    width = counts.size + 1 if counts.unparsed else counts.size
+    heads = [f"{verb} {name}" for name in ev.space.names]
+    heads += [UNREADABLE] if counts.unparsed else []
+    rows = []
+    for row, name in enumerate(ev.space.names):
+        cells = [
+            _box(float(dense[row, column]), float(support[row]), row == column) for column in range(width)
+        ]
+        rows.append((name, tuple(cells)))
+    return Plain(tuple(heads), tuple(rows))
+
+
+def _box(weight: float, support: float, right: bool) -> Box:
+    if not support:
+        return Box("–", "", "")
+    share = weight / support
+    look = "right" if right else "wrong" if share >= NOTED else ""
+    return Box(count(weight), percent(share), look)
+
+
+def _answer(ev: Evaluation, column: int) -> str:
+    return UNREADABLE if column == len(ev.space) else ev.space.names[column]
+
+
+def _frequent(counts: Counts) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Places of the wrong cells, the most frequent first."""
+    off = np.flatnonzero(counts.rows != counts.columns)
+    found: np.ndarray[tuple[int], np.dtype[np.int64]] = off[np.argsort(-counts.weight[off], kind="stable")]
+    return found
+
+
+def _mixups(ev: Evaluation, counts: Counts) -> tuple[MixUp, ...]:
+    support, found = counts.marginals.support, []
+    pairs = _frequent(counts)
+    pairs = pairs[counts.columns[pairs] < counts.size]  # an unreadable answer is no mix-up
+    for rank, cell in enumerate(pairs[:LIST], 1):
+        row, column = int(counts.rows[cell]), int(counts.columns[cell])
+        shown = f"{count(float(counts.weight[cell]))} of {count(float(support[row]))}"
+        found.append(MixUp(rank, ev.space.names[row], _answer(ev, column), shown, row, column))
+    return tuple(found)
+
+
+def _family(ev: Evaluation, family: Family, rank: int) -> FamilyRow:
+    names = ", ".join(ev.space.names[code] for code in family.members)
+    return FamilyRow(
+        rank, names, f"{count(family.mistakes)} {'mistake' if family.mistakes == 1 else 'mistakes'}"
+    )
+
+
+def _values(ev: Evaluation, counts: Counts) -> Table | None:
+    support, rows = counts.marginals.support, []
+    for cell in _frequent(counts)[:MOST]:
+        weight = float(counts.weight[cell])
+        if weight < OFTEN:
+            break
+        row, column = int(counts.rows[cell]), int(counts.columns[cell])
+        rows.append(
+            (
+                Cell(ev.space.names[row]),
+                Cell(_answer(ev, column)),
+                Cell(count(weight), "n"),
+                Cell(percent(weight / float(support[row])), "n"),
+            )
+        )
+    if not rows:
+        return None
+    columns = (Column("Truth"), Column("Answer"), Column("Times", "n"), Column("Of the class", "n"))
+    return Table(
+        "confusions-values", f"Confusions seen at least {OFTEN} times", columns, tuple(rows), tall=True
+    )

@@ -1,0 +1,236 @@
+"""Ranking and trade-offs: ROC and precision-recall, with bands and the operating point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves import Band, BinaryCurves, Curve, MultilabelCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import interval, percent, ratio
+from evalreport.format import threshold as threshold_text
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import confidence_percent, estimate, four_counts, known, units
+from evalreport.panels.chart import (
+    LEFT,
+    RIGHT,
+    Axis,
+    Chart,
+    Label,
+    Path,
+    across,
+    clearest,
+    level,
+    outline,
+    polyline,
+    region,
+    up,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.values import Estimate, Undefined
+
+ROWS = 20
+"""Rows of the table under a curve."""
+LETTER = 5.9
+"""Width of a bold letter of a label, in units of the chart."""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Charts side by side, or why there are none."""
+
+    charts: tuple[Chart, ...]
+    empty: Empty | None = None
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return ROC and precision-recall of a binary evaluation, precision-recall of a multilabel one."""
+    match ev.space:
+        case Binary():
+            return _binary(ev)
+        case Multiclass():
+            return None
+        case Multilabel():
+            return _no_scores(ev) if ev.score_kind is None else None
+
+
+def _binary(ev: Evaluation) -> Section | None:
+    found = known(ev.curves)
+    if not isinstance(found, BinaryCurves):
+        return None  # the section before this one says why
+    charts = tuple(c for c in (roc_chart(ev, found), pr_chart(ev, found)) if c is not None)
+    if not charts:
+        reason = found.roc.reason if isinstance(found.roc, Undefined) else "they are undefined"
+        empty = Empty(say("No curve can be drawn: {reason}.", reason=reason), say("Both classes are needed."))
+        return Section("curves", "Curves", "Ranking and trade-offs", "charts", NOTHING, Charts((), empty))
+    lede = say("Shaded: {level} band at each point.", level=confidence_percent(ev))
+    if charts[0].ring is not None:
+        lede = say("The ring marks the threshold.") + lede
+    return Section("curves", "Curves", "Ranking and trade-offs", "charts", lede, Charts(charts))
+
+
+def _no_scores(ev: Evaluation) -> Section:
+    empty = Empty(
+        say("No scores were logged."),
+        say(
+            "A label alone has no ranking. Log one probability per {unit}, then run `evalreport log` again.",
+            unit=units(ev, 1),
+        ),
+    )
+    return Section("curves", "Curves", "Ranking and trade-offs", "charts", NOTHING, Charts((), empty))
+
+
+def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
+    """Return the ROC curve."""
+    if isinstance(found.roc, Undefined):
+        return None
+    x, y = x_axis(0, 1, "False-alarm rate (1 − specificity)"), y_axis(0, 1, "Recall ↑")
+    paths = [*_band(x, y, found.roc_band), Path("guide", f"M{LEFT:g} {up(y, 0)}L{RIGHT:g} {up(y, 1)}")]
+    paths.append(Path("line", polyline(x, y, found.roc.x, found.roc.y)))
+    auc = estimate(ev, "roc_auc")
+    name = _named("AUC", auc)
+    near = outline(x, y, found.roc.x, found.roc.y)
+    spot = clearest([(324 - LETTER * len(name), 240), (60, 26), (190, 200)], LETTER * len(name), near)
+    aside = clearest([(213, 120), (238, 140), (150, 190)], 45, near)
+    return Chart(
+        id="roc",
+        title="ROC",
+        note=say("Higher and further left is better."),
+        description=_described("ROC curve", "roc_auc", "area under it", auc),
+        x=x,
+        y=y,
+        paths=tuple(paths),
+        labels=(Label(*aside, "no skill"), Label(*spot, name, look="blue")),
+        ring=_ring(ev, x, y, "roc"),
+        values=_table("roc", found.roc, ("False-alarm rate", "Recall")),
+    )
+
+
+def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | None:
+    """Return the precision-recall curve: of a binary problem, or of all labels of a multilabel one."""
+    if isinstance(found.pr, Undefined):
+        return None
+    micro = isinstance(found, MultilabelCurves)
+    line = _until_all_found(found.pr)
+    x, y = x_axis(0, 1, "Recall (micro)" if micro else "Recall"), y_axis(0, 1, "Precision ↑")
+    prevalence = _prevalence(ev)
+    paths = [] if isinstance(found, MultilabelCurves) else [*_band(x, y, found.pr_band)]
+    paths += [Path("guide", level(y, prevalence))]
+    paths += [Path("line", polyline(x, y, line.x, line.y, steps=True))]
+    key = "average_precision_micro" if micro else "average_precision"
+    ap = estimate(ev, key)
+    name, base = _named("AP", ap), f"no skill {percent(prevalence)}"
+    near = np.vstack([outline(x, y, line.x, line.y), [[at, up(y, prevalence)] for at in range(40, 331, 10)]])
+    spot = clearest([(46, 240), (46, 200), (46, 150), (160, 60)], LETTER * len(name), near)
+    under = up(y, prevalence) - 5 if prevalence < 0.9 else up(y, prevalence) + 14
+    line_only = outline(x, y, line.x, line.y)
+    taken = np.vstack(
+        [line_only, [[at, spot[1] - 4] for at in np.arange(spot[0], spot[0] + LETTER * len(name), 5)]]
+    )
+    beside = clearest(
+        [(RIGHT - 62, under), (LEFT + 6, under), (160, under), (LEFT + 6, under + 19)], 60, taken
+    )
+    return Chart(
+        id="pr",
+        title="Precision–recall, all labels together" if micro else "Precision–recall",
+        note=say("Says more than ROC when positives are rare."),
+        description=_described("Precision-recall curve", key, "average precision", ap),
+        x=x,
+        y=y,
+        paths=tuple(paths),
+        labels=(
+            Label(*beside, base),
+            Label(*spot, name, look="blue"),
+        ),
+        ring=_ring(ev, x, y, "pr"),
+        values=_table("pr", found.pr, ("Recall", "Precision")),
+    )
+
+
+def _until_all_found(curve: Curve) -> Curve:
+    """The curve up to where everything is found: below it, precision only falls."""
+    last = next((place for place, recall in enumerate(curve.x) if recall >= 1), len(curve.x) - 1)
+    return Curve(curve.x[: last + 1], curve.y[: last + 1], None, curve.steps)
+
+
+def _prevalence(ev: Evaluation) -> float:
+    counts = four_counts(ev)
+    if counts is not None:
+        return float(counts.positives / counts.total)
+    level_of = ev.no_skill.get("average_precision", ev.no_skill.get("average_precision_micro"))
+    if level_of is not None:
+        return level_of
+    return sum(entry.support for entry in ev.classes) / max(ev.weight * len(ev.space), 1)
+
+
+def _band(x: Axis, y: Axis, band: Band | Undefined) -> tuple[Path, ...]:
+    if isinstance(band, Undefined):
+        return ()
+    return (Path("band", region(x, y, band.x, band.low, band.high, steps=band.steps)),)
+
+
+def _ring(ev: Evaluation, x: Axis, y: Axis, kind: str) -> tuple[float, float] | None:
+    point = operating_point(ev, kind)
+    return None if point is None else (across(x, point[0]), up(y, point[1]))
+
+
+def operating_point(ev: Evaluation, kind: str) -> tuple[float, float] | None:
+    """Return where the decisions lie on the ROC (``roc``) or precision-recall (``pr``) curve."""
+    if isinstance(ev.space, Multilabel):
+        recall, precision = estimate(ev, "recall_micro"), estimate(ev, "precision_micro")
+        if ev.threshold is None or recall is None or precision is None:
+            return None
+        return recall.value, precision.value
+    counts = four_counts(ev)
+    if counts is None or ev.threshold is None or not counts.positives or not counts.negatives:
+        return None
+    recall_here = counts.tp / counts.positives
+    if kind == "roc":
+        return counts.fp / counts.negatives, recall_here
+    flagged = counts.tp + counts.fp
+    return (recall_here, counts.tp / flagged) if flagged else None
+
+
+def _named(name: str, result: Estimate | None) -> str:
+    if result is None:
+        return ""
+    limits = interval(result, "ratio")
+    return f"{name} {ratio(result.value)}" + ("" if limits == "–" else f" ({limits})")
+
+
+def _described(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
+    if result is None:
+        return say(what + ".")
+    return say(what + "; " + name + " {" + key + ":ratio}.", **{key: result.value})
+
+
+def _table(name: str, curve: Curve, heads: tuple[str, str]) -> Table:
+    places = spread(len(curve.x), ROWS)
+    rows = [
+        (
+            Cell("above all" if curve.threshold is None else threshold_text(curve.threshold[place])),
+            Cell(ratio(curve.x[place]), "n"),
+            Cell(ratio(curve.y[place]), "n"),
+        )
+        for place in places
+    ]
+    columns = (Column("Threshold"), Column(heads[0], "n"), Column(heads[1], "n"))
+    return Table(f"{name}-values", f"Points of the {name.upper()} curve", columns, tuple(rows))
+
+
+def spread(n: int, wanted: int) -> Sequence[int]:
+    """Return places spread evenly over n, both ends among them.
+
+    Examples
+    --------
+    >>> spread(5, 3), spread(2, 20)
+    ([0, 2, 4], [0, 1])
+    """
+    chosen: npt.NDArray[np.int64] = np.unique(np.linspace(0, n - 1, min(n, wanted)).round().astype(int))
+    return [int(place) for place in chosen]

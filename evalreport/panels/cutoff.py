@@ -1,0 +1,211 @@
+"""When to let it answer alone: accuracy against the share of rows answered."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.curves import Curve, MulticlassCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count, percent
+from evalreport.format import threshold as threshold_text
+from evalreport.labels import Multiclass
+from evalreport.panels.about import estimate, is_text, known, units
+from evalreport.panels.chart import (
+    LEFT,
+    Chart,
+    Label,
+    Path,
+    across,
+    clearest,
+    level,
+    outline,
+    polyline,
+    up,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.curves import spread
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.threshold import Meter, Preset, whole
+from evalreport.panels.words import NOTHING, say
+from evalreport.values import Undefined
+
+WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))
+ROWS = 19
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Counts at a cut-off: answered, wrong among them, left to a person."""
+
+    answered: str
+    wrong: str
+    person: str
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """Slider, presets, tiles, chart and table."""
+
+    shown: str
+    start: int
+    last: int
+    presets: tuple[Preset, ...]
+    tiles: Tiles
+    meters: tuple[Meter, ...]
+    chart: Chart
+    values: Table
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Without scores."""
+
+    empty: Empty
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return the cut-off section of a multiclass evaluation."""
+    if not isinstance(ev.space, Multiclass):
+        return None
+    found = known(ev.curves)
+    if not isinstance(found, MulticlassCurves) or isinstance(found.coverage, Undefined):
+        return _no_scores(ev)
+    return _section(ev, found.coverage)
+
+
+def _no_scores(ev: Evaluation) -> Section:
+    kind = "No scores were logged." if ev.score_kind is None else "The scores are no probabilities."
+    how = ", for instance from token log-probabilities," if is_text(ev) else ""
+    empty = Empty(
+        say(kind),
+        say(
+            "A label alone cannot be moved along a threshold. Log one probability per class"
+            + how
+            + (" and" if how else ", then")
+            + " run `evalreport log` again."
+        ),
+    )
+    title = "Thresholds and curves" if ev.score_kind is None else "When to let it answer alone"
+    return Section("cutoff", "Thresholds", title, "nothing", NOTHING, Nothing(empty))
+
+
+def _section(ev: Evaluation, curve: Curve) -> Section:
+    points = _points(ev, curve)
+    presets = _presets(points)
+    start = presets[1].place if len(presets) > 1 else presets[0].place
+    here = points[start]
+    body = Cutoff(
+        shown=threshold_text(here.t),
+        start=start,
+        last=len(points) - 1,
+        presets=presets,
+        tiles=Tiles(
+            count(here.answered), count(here.answered - here.right), count(ev.weight - here.answered)
+        ),
+        meters=_meters(ev, here),
+        chart=_chart(ev, curve, here),
+        values=_values(ev, points, presets),
+    )
+    lede = say(
+        "With {classes:count} classes there is no single threshold; the useful knob is the confidence below "
+        "which a person decides.",
+        classes=len(ev.space),
+    )
+    data = {
+        "t": [0 if math.isinf(p.t) else float(f"{p.t:.9g}") for p in points],
+        "answered": whole(np.array([p.answered for p in points])),
+        "right": whole(np.array([p.right for p in points])),
+        "n": ev.weight,
+        "rows": ev.rows,
+        "unit": units(ev),
+    }
+    return Section("cutoff", "Confidence cut-off", "When to let it answer alone", "cutoff", lede, body, data)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Rows answered at a confidence of at least `t`, and how many of them rightly."""
+
+    t: float
+    answered: float
+    right: float
+
+
+def _points(ev: Evaluation, curve: Curve) -> list[Point]:
+    """From answering everything to answering almost nothing."""
+    found = [
+        Point(t, _rounded(ev, x * ev.weight), _rounded(ev, x * y * ev.weight))
+        for t, x, y in zip(curve.threshold or (), curve.x, curve.y, strict=True)
+        if math.isfinite(t)
+    ]
+    return found[::-1]
+
+
+def _rounded(ev: Evaluation, value: float) -> float:
+    """Counts of rows are whole; shares of them come back as such."""
+    return value if ev.weighted else float(round(value))
+
+
+def _presets(points: list[Point]) -> tuple[Preset, ...]:
+    found = [Preset("all", "Answer all", 0)]
+    for wanted, title in WANTED:
+        place = next((i for i, p in enumerate(points) if p.answered and p.right / p.answered >= wanted), None)
+        if place and place != found[-1].place:
+            found.append(Preset(f"{wanted:g}", title, place))
+    return tuple(found)
+
+
+def _meters(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
+    answered, right = p.answered / ev.weight, p.right / p.answered
+    return (
+        Meter("answered", "Answered automatically", percent(answered, ev.rows), round(100 * answered)),
+        Meter("right", "Right among those", percent(right, p.answered), round(100 * right)),
+    )
+
+
+def _chart(ev: Evaluation, curve: Curve, here: Point) -> Chart:
+    x, y = x_axis(0, 1, "Share answered automatically"), y_axis(0, 1, "Accuracy of those answered ↑")
+    accuracy = estimate(ev, "accuracy")
+    base = 0.0 if accuracy is None else accuracy.value
+    near = outline(x, y, curve.x, curve.y)
+    words = f"answer everything: {percent(base, ev.rows)}"
+    spot = clearest([(LEFT + 6, up(y, base) + 14), (LEFT + 6, up(y, base) - 5)], 150, near)
+    return Chart(
+        id="coverage",
+        title="Accuracy against coverage",
+        note=say("Further up and right is better."),
+        description=say(
+            "Share of {units} answered against accuracy among them; answering everything gives "
+            "{accuracy:percent}.",
+            units=units(ev),
+            accuracy=base,
+            of=ev.rows,
+        ),
+        x=x,
+        y=y,
+        paths=(Path("guide", level(y, base)), Path("line", polyline(x, y, curve.x, curve.y, steps=True))),
+        labels=(Label(*spot, words),),
+        ring=(across(x, here.answered / ev.weight), up(y, here.right / here.answered)),
+    )
+
+
+def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) -> Table:
+    named = {preset.place: preset.title for preset in presets}
+    places = sorted({*spread(len(points), ROWS), *named})
+    rows = [
+        (
+            Cell(named.get(place, "at")),
+            Cell(threshold_text(points[place].t), "n"),
+            Cell(count(points[place].answered), "n"),
+            Cell(count(points[place].answered - points[place].right), "n"),
+            *(Cell(meter.shown, "n") for meter in _meters(ev, points[place])),
+        )
+        for place in places
+    ]
+    heads = ("", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
+    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
+    return Table("cutoff-values", "Answered and right by confidence", columns, tuple(rows))

@@ -1,0 +1,168 @@
+"""Does it work equally well for everyone? The headline metrics of each value of a slice column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import Slice
+from evalreport.format import Style, count
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.parts import Empty, ForestRow, Section, forest_row
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.values import Estimate, Result, Undefined
+
+SURE = 0.05
+"""Adjusted p-value below which a slice is said to differ from the rest."""
+SHOWN = 2
+"""Metrics that are shown of each slice."""
+MOST = 30
+"""Values of a column that are shown, the weakest first."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """One value of the column: counts, intervals, and what is different about it."""
+
+    name: str
+    rows: str
+    tracks: tuple[ForestRow, ...]
+    difference: str
+    few: bool
+
+
+@dataclass(frozen=True)
+class Split:
+    """One column with its values."""
+
+    column: str
+    heads: tuple[str, ...]
+    unit: str
+    level: str
+    groups: tuple[Group, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class Groups:
+    """All columns, or why there are none."""
+
+    splits: tuple[Split, ...]
+    empty: Empty | None = None
+
+
+def panel(ev: Evaluation) -> Section:
+    """Return the slices of an evaluation."""
+    title = "Does it work equally well for everyone?"
+    if not ev.slices:
+        empty = Empty(
+            say("No slice column was named."),
+            say(
+                "To see whether some {units} get worse answers, log a column such as `language` and pass "
+                "`--slice language`.",
+                units=units(ev),
+            ),
+        )
+        return Section("groups", "Groups", title, "groups", NOTHING, Groups((), empty))
+    columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
+    lede = NOTHING
+    for name, found in columns:
+        lede += _verdict(ev, name, found)
+    lede += say("Groups with fewer than ten {units} show counts, not rates.", units=units(ev))
+    splits = tuple(_split(ev, name, found) for name, found in columns)
+    return Section("groups", "Groups", title, "groups", lede, Groups(splits))
+
+
+def headline(ev: Evaluation) -> tuple[tuple[str, str, Style], ...]:
+    """Return the metrics that slices are judged by: name, title, style."""
+    match ev.space:
+        case Binary():
+            wanted: tuple[tuple[str, str, Style], ...] = (
+                ("recall", "Recall", "percent"),
+                ("specificity", "Specificity", "percent"),
+                ("roc_auc", "ROC AUC", "ratio"),
+                ("f1", "F1", "ratio"),
+            )
+        case Multiclass():
+            wanted = (("accuracy", "Accuracy", "percent"), ("f1_macro", "Macro F1", "ratio"))
+        case Multilabel():
+            wanted = (("f1_micro", "Micro F1", "ratio"), ("subset_accuracy", "Exact match", "percent"))
+    known = {name for part in ev.slices for name in part.metrics}
+    return tuple(entry for entry in wanted if entry[0] in known)[:SHOWN]
+
+
+def _split(ev: Evaluation, column: str, found: list[Slice]) -> Split:
+    metrics = headline(ev)
+    ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0][0] if metrics else ""))
+    return Split(
+        column=column,
+        heads=tuple(title for _, title, _ in metrics),
+        unit=units(ev).capitalize(),
+        level=confidence_percent(ev),
+        groups=tuple(_group(ev, part) for part in ordered[:MOST]),
+        more=max(len(ordered) - MOST, 0),
+    )
+
+
+def _worst_first(part: Slice, name: str) -> tuple[bool, float]:
+    value = part.metrics[name].value if name in part.metrics else None
+    return value is None, 0.0 if value is None else value
+
+
+def _group(ev: Evaluation, part: Slice) -> Group:
+    few = Undefined("too few to say", part.weight)
+    tracks = tuple(
+        forest_row(name, title, NOTHING, few if part.too_few else part.metrics.get(name, few), style)
+        for name, title, style in headline(ev)
+    )
+    return Group(part.value, count(part.rows), tracks, "; ".join(_differences(ev, part)), part.too_few)
+
+
+def _differences(ev: Evaluation, part: Slice) -> Iterator[str]:
+    for name, title, _ in headline(ev):
+        manner = differs(part.differences.get(name), part.p_adjusted.get(name))
+        if manner:
+            yield f"{title} {manner} than the rest"
+
+
+def differs(difference: Result | None, p_adjusted: float | None) -> str:
+    """Return ``lower`` or ``higher`` when a slice is shown to differ from the rest, else nothing.
+
+    Examples
+    --------
+    >>> differs(Estimate(-0.2, 50, -0.3, -0.1), 0.01), differs(Estimate(-0.2, 50, -0.5, 0.1), 0.4)
+    ('lower', '')
+    """
+    if not isinstance(difference, Estimate) or difference.low is None or difference.high is None:
+        return ""
+    if p_adjusted is not None and p_adjusted >= SURE:
+        return ""
+    return "lower" if difference.high < 0 else "higher" if difference.low > 0 else ""
+
+
+def _verdict(ev: Evaluation, column: str, found: list[Slice]) -> Sentence:
+    """The weakest value of the column, and whether it is shown to be weaker than the rest."""
+    metrics = headline(ev)
+    if not metrics:
+        return NOTHING
+    name, title, style = metrics[0]
+    judged = [part for part in found if isinstance(part.metrics.get(name), Estimate)]
+    if len(judged) < 2:
+        return NOTHING
+    weakest = min(judged, key=lambda part: part.metrics[name].value or 0.0)
+    value = weakest.metrics[name].value or 0.0
+    shown = differs(weakest.differences.get(name), weakest.p_adjusted.get(name)) == "lower"
+    return say(
+        title
+        + " is lowest for *{value}* of {column} ({slice_low:"
+        + style
+        + "})"
+        + (", lower than the rest." if shown else ", but no difference from the rest is shown."),
+        value=weakest.value,
+        column=column,
+        slice_low=value,
+        of=weakest.rows,
+    )

@@ -1,0 +1,162 @@
+"""The confusion matrix of many classes: one drawing, one path per colour, non-zero cells alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts import Counts
+from evalreport.panels.families import Kinship
+from evalreport.panels.words import Sentence, say
+
+RIGHT_STEPS = (0.5, 0.75, 0.9)
+WRONG_STEPS = (0.05, 0.1, 0.2)
+KEY = (
+    ("r4", "≥ 90% right"),
+    ("r3", "75–90%"),
+    ("r2", "50–75%"),
+    ("r1", "< 50%"),
+    ("w4", "> 20% confused"),
+    ("w3", "10–20%"),
+    ("w2", "5–10%"),
+    ("w1", "< 5%"),
+)
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A family in the matrix: its square and its number."""
+
+    x: float
+    size: int
+    rank: int
+    text_x: float
+    text_y: float
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The drawing.
+
+    Parameters
+    ----------
+    size : int
+        Classes; the view box is as many units wide.
+    cells : tuple of (class, path data)
+    outlines : tuple of Outline
+    letter : float
+        Height of the numbers, in units.
+    """
+
+    size: int
+    cells: tuple[tuple[str, str], ...]
+    outlines: tuple[Outline, ...]
+    letter: float
+    key: tuple[tuple[str, str], ...]
+    description: Sentence
+
+
+def matrix(counts: Counts, kin: Kinship) -> Matrix:
+    """Return the drawing of a confusion matrix in the order of its families."""
+    letter = round(counts.size / 28, 2)
+    outlines = tuple(
+        Outline(
+            family.start,
+            len(family.members),
+            rank,
+            _beside(family.start, len(family.members), counts.size, letter),
+            round(family.start + letter * 0.9, 2),
+        )
+        for rank, family in enumerate(kin.families, 1)
+    )
+    off = counts.rows != counts.columns
+    return Matrix(
+        size=counts.size,
+        cells=tuple(_paths(counts, kin.order)),
+        outlines=outlines,
+        letter=letter,
+        key=KEY,
+        description=say(
+            "Matrix of {classes:count} classes, truth down, answer across: {wrong:count} mistakes in "
+            "{cells:count} cells. The list of the most frequent mix-ups holds the same as text.",
+            classes=counts.size,
+            wrong=float(counts.weight[off].sum()),
+            cells=int(off.sum()),
+        ),
+    )
+
+
+def _beside(start: int, size: int, classes: int, letter: float) -> float:
+    """Right of the square, or left of it at the edge."""
+    right = start + size + letter * 0.3
+    return round(right if right + letter < classes else start - letter, 2)
+
+
+def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:
+    """Cells by colour, as runs of neighbouring squares."""
+    place = np.empty(counts.size, dtype=int)
+    place[list(order)] = np.arange(counts.size)
+    inside = counts.columns < counts.size
+    rows, columns = counts.rows[inside], counts.columns[inside]
+    share = counts.weight[inside] / counts.marginals.support[rows]
+    step = np.where(
+        rows == columns,
+        np.searchsorted(RIGHT_STEPS, share, side="right"),
+        4 + np.searchsorted(WRONG_STEPS, share, side="right"),
+    )
+    names = ("r1", "r2", "r3", "r4", "w1", "w2", "w3", "w4")
+    found = []
+    for colour, name in enumerate(names):
+        chosen = step == colour
+        if chosen.any():
+            found.append((name, _squares(place[rows[chosen]], place[columns[chosen]])))
+    return found
+
+
+def _squares(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> str:
+    """Unit squares as one path, neighbours in a row joined."""
+    order = np.lexsort((columns, rows))
+    made, start, last, row = [], -1, -2, -1
+    for r, c in [*zip(rows[order].tolist(), columns[order].tolist(), strict=True), (-1, -1)]:
+        if r == row and c == last + 1:
+            last = c
+            continue
+        if row >= 0:
+            made.append(f"M{start} {row}h{last + 1 - start}v1H{start}z")
+        start, last, row = c, c, r
+    return "".join(made)
+
+
+def first_pair(counts: Counts) -> list[int]:
+    """Return truth and answer of the most frequent confusion, else of the first cell."""
+    off = np.flatnonzero((counts.rows != counts.columns) & (counts.columns < counts.size))
+    if not len(off):
+        return [int(counts.rows[0]), int(counts.columns[0])]
+    cell = off[int(np.argmax(counts.weight[off]))]
+    return [int(counts.rows[cell]), int(counts.columns[cell])]
+
+
+def matrix_data(ev: Evaluation, counts: Counts, kin: Kinship) -> dict[str, Any]:
+    """Return what the script needs to name cells and to put the classes in another order.
+
+    Names once, cells as flat integers in the order of the codes, orders by name and by recall, example
+    texts of frequent confusions.
+    """
+    recall = counts.marginals.tp / np.maximum(counts.marginals.support, 1e-300)
+    by_recall = np.lexsort((np.arange(counts.size), recall))
+    by_name = sorted(range(counts.size), key=lambda code: ev.space.names[code].casefold())
+    cells = np.column_stack([counts.rows, counts.columns])
+    return {
+        "names": list(ev.space.names),
+        "cells": cells.ravel().tolist(),
+        "weights": [int(w) if w.is_integer() else round(w, 4) for w in counts.weight.tolist()],
+        "orders": {"kin": list(kin.order), "name": by_name, "recall": by_recall.tolist()},
+        "support": [int(s) if s.is_integer() else round(s, 4) for s in counts.marginals.support.tolist()],
+        "first": first_pair(counts),
+        "texts": {f"{row},{column}": list(texts) for row, column, texts in ev.pair_texts},
+    }

@@ -1,0 +1,171 @@
+"""Multilabel: one threshold for all labels, over the pooled decisions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.curves import Curve, MultilabelCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count, fixed, percent, ratio
+from evalreport.format import threshold as threshold_text
+from evalreport.labels import Multilabel
+from evalreport.panels.about import known, one_threshold, units
+from evalreport.panels.chart import Chart
+from evalreport.panels.curves import pr_chart, spread
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.threshold import TUNED, Meter, Preset, whole
+from evalreport.panels.words import Sentence, say
+from evalreport.values import Undefined
+
+ROWS = 19
+
+
+@dataclass(frozen=True)
+class Point:
+    """Labels added at a threshold: rightly and wrongly, of so many that belong."""
+
+    t: float
+    found: float
+    wrong: float
+    wanted: float
+
+    @property
+    def left(self) -> float:
+        """Labels left out."""
+        return self.wanted - self.found
+
+    @property
+    def f1(self) -> float:
+        """Micro F1."""
+        return 2 * self.found / (self.found + self.wrong + self.wanted)
+
+
+@dataclass(frozen=True)
+class Micro:
+    """Slider, tiles, chart and table."""
+
+    shown: str
+    start: int
+    last: int
+    presets: tuple[Preset, ...]
+    found: str
+    left: str
+    wrong: str
+    meters: tuple[Meter, ...]
+    chart: Chart | None
+    values: Table
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return the threshold section of a multilabel evaluation."""
+    curves = known(ev.curves)
+    if not isinstance(ev.space, Multilabel) or not isinstance(curves, MultilabelCurves):
+        return None
+    if isinstance(curves.pr, Undefined) or not ev.classes:
+        return None
+    points = _points(ev, curves.pr)
+    start = _start(ev, points)
+    here = points[start]
+    presets = _presets(ev, points, start)
+    body = Micro(
+        shown=threshold_text(here.t),
+        start=start,
+        last=len(points) - 1,
+        presets=presets,
+        found=count(here.found),
+        left=count(here.left),
+        wrong=count(here.wrong),
+        meters=meters_of(ev, here),
+        chart=pr_chart(ev, curves),
+        values=_values(ev, points, presets),
+    )
+    data = {
+        "t": [float(f"{p.t:.9g}") for p in points],
+        "tp": whole(np.array([p.found for p in points])),
+        "fp": whole(np.array([p.wrong for p in points])),
+        "P": here.wanted,
+        "n": ev.weight,
+        "rows": ev.rows,
+    }
+    return Section("threshold", "Threshold", "Choose a threshold", "micro", _lede(ev), body, data)
+
+
+def _lede(ev: Evaluation) -> Sentence:
+    lede = say(
+        "One threshold for all labels. Choose on validation data, not on these {units}.", units=units(ev)
+    )
+    if one_threshold(ev) is None:
+        lede += say("The decisions of this run follow from no single threshold; this shows the scores alone.")
+    return lede
+
+
+def _points(ev: Evaluation, curve: Curve) -> list[Point]:
+    """From adding everything to adding almost nothing."""
+    wanted = sum(entry.support for entry in ev.classes)
+    found = []
+    for t, recall, precision in zip(curve.threshold or (), curve.x, curve.y, strict=True):
+        if math.isfinite(t) and precision > 0:
+            tp = _rounded(ev, recall * wanted)
+            found.append(Point(t, tp, _rounded(ev, tp / precision - tp), wanted))
+    now = one_threshold(ev)
+    if now is not None:
+        right = sum(entry.right for entry in ev.classes)
+        added = sum(entry.predicted for entry in ev.classes)
+        found = [p for p in found if p.t != now] + [Point(now, right, added - right, wanted)]
+    return sorted(found, key=lambda p: p.t)
+
+
+def _rounded(ev: Evaluation, value: float) -> float:
+    return value if ev.weighted else float(round(value))
+
+
+def _start(ev: Evaluation, points: list[Point]) -> int:
+    now = one_threshold(ev)
+    wanted = 0.5 if now is None else now
+    return min(range(len(points)), key=lambda place: abs(points[place].t - wanted))
+
+
+def _presets(ev: Evaluation, points: list[Point], start: int) -> tuple[Preset, ...]:
+    found = []
+    now = one_threshold(ev)
+    if now is not None and ev.threshold is not None:
+        found.append(
+            Preset("now", f"{TUNED.get(ev.threshold.origin, 'As logged')} {threshold_text(now)}", start)
+        )
+    best = max(range(len(points)), key=lambda place: points[place].f1)
+    return (*found, Preset("f1", "Best micro F1", best))
+
+
+def meters_of(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
+    """Return the lines under the counts."""
+    added = p.found + p.wrong
+    precision = p.found / added if added else None
+    recall = p.found / p.wanted if p.wanted else None
+    return (
+        _share("precision", "Precision (micro)", precision, ev.rows),
+        _share("recall", "Recall (micro)", recall, ev.rows),
+        Meter("f1", "F1 (micro)", ratio(p.f1), round(100 * p.f1)),
+        Meter("added", f"Labels added per {units(ev, 1)}", fixed(added / ev.weight, 2)),
+    )
+
+
+def _share(key: str, title: str, value: float | None, n: float) -> Meter:
+    if value is None:
+        return Meter(key, title, "–")
+    return Meter(key, title, percent(value, n), round(100 * value))
+
+
+def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) -> Table:
+    named = {preset.place: preset.title for preset in presets}
+    rows = []
+    for place in sorted({*spread(len(points), ROWS), *named}):
+        p = points[place]
+        cells = [Cell(threshold_text(p.t), "n"), *(Cell(count(n), "n") for n in (p.found, p.left, p.wrong))]
+        meters = [Cell(meter.shown, "n") for meter in meters_of(ev, p)]
+        rows.append((Cell(named.get(place, "at")), *cells, *meters))
+    heads = ("", "Threshold", "Found", "Left out", "Added wrongly", "Precision", "Recall", "F1", "Per row")
+    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
+    return Table("threshold-values", "Counts at thresholds", columns, tuple(rows))

@@ -1,0 +1,96 @@
+"""How labels were read from generated text, and what became of what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count, percent
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.words import Sentence, say
+from evalreport.parsing import ParsingReport
+
+REASONS = {
+    "refusal": "refused to answer",
+    "empty": "empty answer",
+    "unknown_label": "names a label that does not exist",
+    "ambiguous": "names several labels",
+    "no_label": "no label at all",
+    "parser_error": "the parser failed",
+}
+FORMATS = {
+    "bare": "the label alone",
+    "spaced": "the label in plain words",
+    "quoted": "in quotation marks",
+    "markdown": "in Markdown",
+    "code_fence": "in a code block",
+    "json": "in JSON",
+    "xml": "in a tag",
+    "prefix": "after a name (“Label: x”)",
+    "sentence": "within a sentence",
+    "final_answer": "after reasoning, as final answer",
+    "negated": "beside a label that is ruled out",
+    "fuzzy": "by similarity",
+    "pattern": "by the given pattern",
+    "function": "by the given function",
+}
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """Outcomes and formats."""
+
+    outcomes: Table
+    rule: Sentence
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return the outcome of reading labels from text."""
+    report = ev.parsing
+    if report is None:
+        return None
+    body = Parsing(_table(report), _rule(report))
+    lede = say(
+        "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong.",
+        read=report.n - report.n_unparsed,
+        n=report.n,
+        unread=report.n_unparsed,
+    )
+    return Section("parsing", "Parsing", "How labels were read from the answers", "parsing", lede, body)
+
+
+def _rule(report: ParsingReport) -> Sentence:
+    guess = "Labels were also guessed by similarity." if report.fuzzy else "Nothing is guessed."
+    return say(
+        "Parser `{parser}`, source sha256 `{digest}`. " + guess,
+        parser=report.parser,
+        digest=report.digest[:12] + "…",
+    )
+
+
+def _table(report: ParsingReport) -> Table:
+    rows = []
+    for key, n in report.formats.items():
+        examples = report.format_examples.get(key, ())
+        rows.append(_row(FORMATS.get(key, key), n, report.n, examples[0].text if examples else "", "counted"))
+    for key, n in report.reasons.items():
+        examples = report.reason_examples.get(key, ())
+        rows.append(_row(REASONS.get(key, key), n, report.n, examples[0].text if examples else "", "wrong"))
+    heads = (
+        Column("Outcome"),
+        Column("Answers", "n"),
+        Column("Share", "n"),
+        Column("For example", "text"),
+        Column("Treated as"),
+    )
+    return Table("parsing-table", "How labels were read", heads, tuple(rows))
+
+
+def _row(name: str, n: int, total: int, example: str, treated: str) -> tuple[Cell, ...]:
+    return (
+        Cell(name),
+        Cell(count(n), "n"),
+        Cell(percent(n / total, total), "n"),
+        Cell(say("`{text}`", text=example) if example else "(nothing)", "text"),
+        Cell(treated, "wrong" if treated == "wrong" else ""),
+    )

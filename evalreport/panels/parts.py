@@ -1,0 +1,278 @@
+"""The parts that sections are made of, as values: tables, forest tables, empty states, sections.
+
+Each has one macro in `templates/macros/` that places it; the comparison page uses the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from evalreport.format import Style, interval, percent, show
+from evalreport.panels.words import Sentence, say
+from evalreport.values import Estimate, Result, Undefined
+
+Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong"]
+"""Of a cell: words, number, number with a bar, identifier, example text, right or wrong answers."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table.
+
+    Parameters
+    ----------
+    text : str or Sentence
+    look : str
+    sort : float or None
+        What the script sorts by; None sorts last.
+    bar : int or None
+        Length of the bar in per cent, 0 to 100.
+    sub : str
+        A second, smaller line.
+    rest : str
+        What was cut from a long text, shown when opened.
+    """
+
+    text: str | Sentence
+    look: Look = ""
+    sort: float | None = None
+    bar: int | None = None
+    sub: str = ""
+    rest: str = ""
+
+    @property
+    def words(self) -> str:
+        """The text of the cell, without its stress."""
+        return self.text if isinstance(self.text, str) else self.text.text
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's head.
+
+    Parameters
+    ----------
+    title : str
+    look : str
+        Alignment of the head, as of its cells.
+    sorts : str
+        ``""``: not sortable; ``up`` or ``down``: direction of the first click.
+    sorted : str
+        ``ascending`` or ``descending`` when the rows come in this column's order.
+    """
+
+    title: str
+    look: Look = ""
+    sorts: Literal["", "up", "down"] = ""
+    sorted: Literal["", "ascending", "descending"] = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; the first column of a row is its head.
+
+    Parameters
+    ----------
+    id : str
+        Of the element; distinct on the page.
+    name : str
+        For assistive technology: caption, or name of the scroll box.
+    tall : bool
+        Whether it stands in a scroll box with a sticky head.
+    filters : tuple of (title, key) pairs
+        Choices of the filter; each row lists the keys it answers to in `marks`.
+    marks : tuple of str
+        Space-separated filter keys, one per row; empty when there are no filters.
+    """
+
+    id: str
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    tall: bool = False
+    filters: tuple[tuple[str, str], ...] = ()
+    marks: tuple[str, ...] = ()
+    search: str = ""
+
+
+@dataclass(frozen=True)
+class Empty:
+    """An empty state: the fact in bold, and one sentence with the remedy."""
+
+    fact: Sentence
+    remedy: Sentence
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One estimate of a forest table.
+
+    Parameters
+    ----------
+    title, gloss : str
+        Name of the metric, and what it is in plain words.
+    estimate, interval, reference : str
+        As shown; "–" where there is none.
+    at, low, high, zero : float or None
+        Places of estimate, limits and reference on the axis, 0 to 1000.
+    past : str
+        ``left`` or ``right`` when something lies beyond the axis and was clipped.
+    name : str
+        Key of the metric.
+    """
+
+    name: str
+    title: str
+    gloss: Sentence
+    estimate: str
+    interval: str
+    reference: str
+    at: float | None = None
+    low: float | None = None
+    high: float | None = None
+    zero: float | None = None
+    past: Literal["", "left", "right"] = ""
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Estimates with intervals on a common axis.
+
+    Parameters
+    ----------
+    rows : tuple of ForestRow
+    ticks : tuple of (place in 0 … 1000, text)
+    heads : tuple of str
+        Titles of the columns: metric, estimate, interval, reference.
+    """
+
+    rows: tuple[ForestRow, ...]
+    ticks: tuple[tuple[float, str], ...] = ((0, "0"), (500, "0.5"), (1000, "1"))
+    heads: tuple[str, str, str, str] = ("Metric", "Estimate", "95% interval", "No-skill")
+
+
+def forest_row(
+    name: str,
+    title: str,
+    gloss: Sentence,
+    result: Result,
+    style: Style,
+    *,
+    reference: float | None = None,
+    axis: tuple[float, float] = (0.0, 1.0),
+) -> ForestRow:
+    """Return a row of a forest table.
+
+    Parameters
+    ----------
+    reference : float or None
+        Value to compare with: no skill, or zero for a difference.
+    axis : (float, float)
+        Ends of the axis.
+
+    Examples
+    --------
+    >>> forest_row("mcc", "MCC", Sentence(), Estimate(0.2, 50, -0.1, 0.4), "ratio").past
+    'left'
+    >>> forest_row("auc", "AUC", Sentence(), Undefined("one class only"), "ratio").estimate
+    'undefined'
+    """
+    shown = "–" if reference is None else show(reference, style, result.n)
+    if isinstance(result, Undefined):
+        because = Sentence((*gloss.runs, *reason(result).runs), gloss.numbers)
+        return ForestRow(name, title, because, "undefined", "–", shown)
+    ends = [end for end in (result.low, result.value, result.high) if end is not None]
+    past: Literal["", "left", "right"] = (
+        "left" if min(ends) < axis[0] else "right" if max(ends) > axis[1] else ""
+    )
+    return ForestRow(
+        name=name,
+        title=title,
+        gloss=gloss,
+        estimate=show(result.value, style, result.n),
+        interval=interval(result, style),
+        reference=shown,
+        at=place(result.value, axis),
+        low=place(result.low, axis),
+        high=place(result.high, axis),
+        zero=place(reference, axis),
+        past=past,
+    )
+
+
+def reason(result: Undefined) -> Sentence:
+    """Return why there is no number, in brackets."""
+    return say(" ({reason})", reason=result.reason)
+
+
+def place(value: float | None, axis: tuple[float, float]) -> float | None:
+    """Return the place of a value on an axis of 1000 units, clipped at its ends.
+
+    Examples
+    --------
+    >>> place(0.25, (0.0, 1.0)), place(-1.0, (0.0, 1.0)), place(None, (0.0, 1.0))
+    (250.0, 0.0, None)
+    """
+    if value is None:
+        return None
+    share = (value - axis[0]) / (axis[1] - axis[0])
+    return round(1000 * min(max(share, 0.0), 1.0), 1)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of the page.
+
+    Parameters
+    ----------
+    id, nav, title : str
+        Id of the element, name in the contents list, heading.
+    template : str
+        File in `templates/panels/` that places the body.
+    lede : Sentence
+    body : object
+        What the template places: a frozen value of the panel.
+    data : mapping
+        What the script needs; goes into the page's one data block under the id.
+    """
+
+    id: str
+    nav: str
+    title: str
+    template: str
+    lede: Sentence
+    body: Any
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+def value_cell(result: Result, style: Style, *, bar: bool = True) -> Cell:
+    """Return a cell of a metric: number and bar, or "–" for an undefined one.
+
+    Examples
+    --------
+    >>> value_cell(Estimate(0.834, 10), "ratio")
+    Cell(text='0.83', look='q', sort=0.834, bar=83, sub='', rest='')
+    """
+    if isinstance(result, Undefined):
+        return Cell("–", "q" if bar else "n")
+    share = round(100 * min(max(result.value, 0.0), 1.0)) if bar else None
+    return Cell(show(result.value, style, result.n), "q" if bar else "n", round(result.value, 6), share)
+
+
+def interval_cell(result: Result, style: Style) -> Cell:
+    """Return a cell of an interval, "a to b"."""
+    low = result.low if isinstance(result, Estimate) else None
+    return Cell(interval(result, style), "n", low)
+
+
+def share_cell(share: float, n: float | None = None) -> Cell:
+    """Return a cell of a share with its bar.
+
+    Examples
+    --------
+    >>> share_cell(0.25).text
+    '25%'
+    """
+    return Cell(percent(share, n), "q", round(share, 6), round(100 * share))

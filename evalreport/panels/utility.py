@@ -1,0 +1,179 @@
+"""Is using it better than not using it? The decision curve, in plain numbers too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves import BinaryCurves, Curve
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import fixed
+from evalreport.labels import Binary
+from evalreport.panels.about import four_counts, known, one_threshold, positive, units
+from evalreport.panels.chart import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    Axis,
+    Chart,
+    Label,
+    Path,
+    Points,
+    across,
+    clearest,
+    level,
+    outline,
+    polyline,
+    up,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.words import Sentence, say
+from evalreport.values import Undefined
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
+FLOOR = -0.05
+"""Lowest net benefit that is drawn."""
+REACH = 0.8
+"""Threshold probability up to which the curve is drawn."""
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Decision curve, the table beside it, and what one row of it means."""
+
+    chart: Chart
+    table: Table
+    note: Sentence
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return the decision curve of binary probabilities."""
+    found = known(ev.curves)
+    if not isinstance(ev.space, Binary) or not isinstance(found, BinaryCurves):
+        return None
+    if isinstance(found.benefit, Undefined) or isinstance(found.benefit_all, Undefined):
+        return None
+    if isinstance(found.roc, Undefined):
+        return None
+    chart = _chart(ev, found.benefit, found.benefit_all)
+    body = Utility(chart, _table(ev, found.benefit, found.benefit_all), _note(ev))
+    lede = say(
+        "Net benefit weighs found {what} against false alarms at the odds that the threshold implies. "
+        "Above both dashed lines, the model helps.",
+        what=positive(ev),
+    )
+    data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
+    return Section("utility", "Utility", "Is using it better than not using it?", "utility", lede, body, data)
+
+
+def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
+    drawn = [place for place, at in enumerate(model.x) if at <= REACH]
+    xs = [model.x[place] for place in drawn]
+    ys = [model.y[place] for place in drawn]
+    high = max(*ys, everyone.y[0], 0.02)
+    x = x_axis(0, REACH, "Threshold probability")
+    y = y_axis(FLOOR if high > 0.1 else -high / 2, high * 1.05, "Net benefit ↑")
+    all_y = [everyone.y[place] for place in drawn]
+    ring = _ring(ev, x, y)
+    lines = np.vstack(
+        [outline(x, y, xs, ys), outline(x, y, xs, all_y), [[at, up(y, 0)] for at in range(40, 331, 5)]]
+    )
+    return Chart(
+        id="utility-chart",
+        title="Decision curve",
+        note=say("Decision curve analysis (Vickers and Elkin 2006)."),
+        description=say("Net benefit of the model against flagging everyone and flagging no one."),
+        x=x,
+        y=y,
+        paths=(
+            Path("guide", level(y, 0)),
+            Path("line-3", _falling(x, y, xs, all_y)),
+            Path("line", polyline(x, y, xs, ys)),
+        ),
+        labels=(
+            Label(RIGHT, up(y, 0) - 5, "flag no one", "end"),
+            Label(*_beside(_at(x, y, xs, all_y), lines, 70), "flag everyone"),
+            Label(*_beside(_at(x, y, xs, ys), lines, 60), "this model", look="blue"),
+        ),
+        ring=ring,
+        values=_curve_table(xs, ys, all_y),
+    )
+
+
+def _at(x: Axis, y: Axis, xs: list[float], ys: list[float]) -> Points:
+    return [(across(x, a), up(y, b)) for a, b in zip(xs, ys, strict=True)]
+
+
+def _falling(x: Axis, y: Axis, xs: list[float], ys: list[float]) -> str:
+    """A falling line as far as it leaves the plot."""
+    last = next((place for place, value in enumerate(ys) if value < y.low), len(ys) - 1)
+    return polyline(x, y, xs[: last + 1], ys[: last + 1])
+
+
+def _beside(own: Points, lines: npt.NDArray[np.float64], width: float) -> tuple[float, float]:
+    """The clearest place near a line."""
+    spots = []
+    for a, b in own[5::6]:
+        if b < BOTTOM:
+            spots += [(a + 6, b - 6), (a + 6, b + 14), (a - width - 6, b + 14)]
+    inside = [(a, b) for a, b in spots if a > LEFT + 2 and a + width < RIGHT and b > 18]
+    return clearest([*inside, (RIGHT - width - 4, 30.0), (RIGHT - width - 4, 60.0)], width, lines)
+
+
+def _ring(ev: Evaluation, x: Axis, y: Axis) -> tuple[float, float] | None:
+    now, counts = one_threshold(ev), four_counts(ev)
+    if now is None or counts is None or not 0 < now <= REACH:
+        return None
+    benefit = counts.tp / counts.total - counts.fp / counts.total * now / (1 - now)
+    return across(x, now), up(y, benefit)
+
+
+def _curve_table(xs: list[float], ys: list[float], all_y: list[float]) -> Table:
+    rows = [
+        (Cell(fixed(xs[i], 2)), Cell(fixed(ys[i], 3), "n"), Cell(fixed(all_y[i], 3), "n"))
+        for i in range(4, len(xs), 5)
+    ]
+    heads = (Column("Threshold"), Column("This model", "n"), Column("Flag everyone", "n"))
+    return Table("utility-values", "Net benefit by threshold", heads, tuple(rows))
+
+
+def _table(ev: Evaluation, model: Curve, everyone: Curve) -> Table:
+    rows = []
+    for threshold in THRESHOLDS:
+        place = min(range(len(model.x)), key=lambda i: abs(model.x[i] - threshold))
+        own, all_of_them = 100 * model.y[place], 100 * everyone.y[place]
+        best = max(all_of_them, 0.0)
+        gain = own - best
+        rows.append(
+            (
+                Cell(fixed(threshold, 2)),
+                Cell(fixed(own, 1), "n"),
+                Cell(fixed(all_of_them, 1), "n"),
+                Cell(_signed(gain), "n"),
+            )
+        )
+    heads = (
+        Column("Threshold"),
+        Column("This model", "n"),
+        Column("Flag everyone", "n"),
+        Column("Gain", "n"),
+    )
+    return Table("utility-table", f"Net benefit per 100 {units(ev)}", heads, tuple(rows))
+
+
+def _signed(value: float) -> str:
+    text = fixed(value, 1)
+    return "+" + text if value > 0 and text != "0.0" else text
+
+
+def _note(ev: Evaluation) -> Sentence:
+    return say(
+        "Net found per 100 {units}: found, minus false alarms weighted by the threshold’s odds; the gain is "
+        "over the better of flagging everyone and flagging no one. A threshold of 0.10 says: one miss is "
+        "as bad as nine false alarms. Decide which row is yours before looking at the gain.",
+        units=units(ev),
+    )

@@ -1,0 +1,103 @@
+"""The first screen: what the model gets wrong, in counts of real things, and how sure that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import is_text, units
+from evalreport.panels.parts import Forest, Section
+from evalreport.panels.verdict.forest import forest
+from evalreport.panels.verdict.headline import headline
+from evalreport.panels.verdict.lede import lede
+from evalreport.panels.words import Sentence
+from evalreport.values import Finding
+
+MOST = 5
+"""Warnings that are shown; the others are folded away."""
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WORDS = {"error": "Warning.", "caution": "Caution.", "note": "Note."}
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A finding as the page shows it: its word, claim, what to do, and the section that shows more."""
+
+    severity: str
+    word: str
+    claim: str
+    action: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Kicker, headline, lede, forest table and warnings.
+
+    Parameters
+    ----------
+    task, run : str
+        First parts of the kicker.
+    kicker : tuple of str
+        Its other parts: data set, number of examples, date.
+    """
+
+    task: str
+    run: str
+    kicker: tuple[str, ...]
+    headline: Sentence
+    lede: Sentence
+    forest: Forest
+    warnings: tuple[Warned, ...]
+    more: tuple[Warned, ...]
+
+
+def panel(ev: Evaluation) -> Section:
+    """Return the verdict of an evaluation."""
+    warnings = tuple(map(_warned, ev.findings))
+    body = Verdict(
+        task=task_name(ev),
+        run=ev.provenance.run_name,
+        kicker=_kicker(ev),
+        headline=headline(ev),
+        lede=lede(ev),
+        forest=forest(ev),
+        warnings=warnings[:MOST],
+        more=warnings[MOST:],
+    )
+    return Section("verdict", "Verdict", "Verdict", "verdict", Sentence(), body)
+
+
+def task_name(ev: Evaluation) -> str:
+    """Return the kind of problem in words."""
+    text = ", labels read from text" if is_text(ev) else ""
+    match ev.space:
+        case Binary():
+            return f"Binary classification{text}"
+        case Multiclass():
+            return f"{len(ev.space)}-class classification{text}"
+        case Multilabel():
+            return f"Multilabel classification{text}"
+
+
+def _kicker(ev: Evaluation) -> tuple[str, ...]:
+    labels = f", {len(ev.space)} labels" if isinstance(ev.space, Multilabel) else ""
+    weighted = ", weighted" if ev.weighted else ""
+    rows = f"{count(ev.rows)} {units(ev, ev.rows)}{labels}{weighted}"
+    return tuple(filter(None, (ev.provenance.dataset, rows, _date(ev.provenance.made))))
+
+
+def _date(made: str) -> str:
+    """The day of an ISO 8601 time: "21 Nov 2026"; other text as it stands."""
+    try:
+        day = datetime.fromisoformat(made)
+    except ValueError:
+        return made
+    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+
+def _warned(finding: Finding) -> Warned:
+    return Warned(finding.severity, WORDS[finding.severity], finding.claim, finding.action, finding.section)

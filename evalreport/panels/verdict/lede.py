@@ -1,0 +1,241 @@
+"""The lede: at most three sentences on what to do about it. No gain is claimed within the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import ClassResult
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import (
+    SMALL_TABLE,
+    estimate,
+    four_counts,
+    is_text,
+    mistakes,
+    negative,
+    positive,
+    units,
+    unread,
+    upper_bound_of_none,
+)
+from evalreport.panels.skill import no_better
+from evalreport.panels.verdict.headline import never_predicted, right_for
+from evalreport.panels.verdict.tuning import better_threshold
+from evalreport.panels.words import NOTHING, Sentence, Value, listed, paragraph, say
+from evalreport.values import Estimate
+
+WEAK = 3
+"""Classes that the lede names."""
+CLOSE = 0.1
+"""Relative error up to which "one in four" may stand for a share."""
+EVENTS = 10
+"""Examples that a class needs before the lede names it as weak."""
+
+
+def lede(ev: Evaluation) -> Sentence:
+    """Return what to do about it, in at most three sentences."""
+    if mistakes(ev) == 0:
+        return upper_bound_of_none(ev)
+    match ev.space:
+        case Binary():
+            return paragraph(*_binary(ev)[:3])
+        case Multiclass():
+            return paragraph(*_multiclass(ev)[:3])
+        case Multilabel():
+            return paragraph(*_multilabel(ev)[:3])
+
+
+def _binary(ev: Evaluation) -> list[Sentence]:
+    better = better_threshold(ev)
+    return [s for s in (_unnoticed(ev), _readable(ev), better, _ranking(ev)) if s]
+
+
+def _unnoticed(ev: Evaluation) -> Sentence:
+    counts = four_counts(ev)
+    if counts is None or counts.positives == 0 or counts.fn == 0:
+        return NOTHING
+    at = ""
+    known: dict[str, Value] = {}
+    if ev.threshold is not None and not isinstance(ev.threshold.value, tuple):
+        origin = "default " if ev.threshold.origin == "default" else ""
+        at = "At the " + origin + "threshold of {threshold:threshold}, "
+        known["threshold"] = ev.threshold.value
+    share = counts.fn / counts.positives
+    if counts.tp == 0:
+        return say(_sentence(at, "every {what} goes unnoticed."), known, what=positive(ev, 1))
+    every = round(1 / share)
+    if every > 1 and abs(every * share - 1) < CLOSE:
+        words = "about one in {every:count} {what} goes unnoticed."
+        return say(_sentence(at, words), known, every=every, what=positive(ev))
+    words = "{missed:percent} of {what} go unnoticed."
+    return say(_sentence(at, words), known, missed=share, what=positive(ev))
+
+
+def _sentence(at: str, words: str) -> str:
+    return at + words if at else words[0].upper() + words[1:]
+
+
+def _ranking(ev: Evaluation) -> Sentence:
+    auc = estimate(ev, "roc_auc")
+    if auc is None:
+        return NOTHING
+    chance = auc.low is not None and auc.low <= 0.5
+    if chance:
+        return say("The scores rank no better than chance (ROC AUC {roc_auc:ratio}).", roc_auc=auc.value)
+    more = "; the threshold is the problem" if ev.confusion is not None and no_better(ev) else ""
+    return say(
+        "The scores rank {a} above {b} {roc_auc:percent} of the time" + more + ".",
+        a=positive(ev),
+        b=negative(ev),
+        roc_auc=auc.value,
+        of=ev.rows,
+    )
+
+
+def _readable(ev: Evaluation) -> Sentence:
+    """Text: what leaving unreadable answers out would do."""
+    everything, readable = estimate(ev, "accuracy"), estimate(ev, "accuracy_parsed")
+    if not is_text(ev) or not unread(ev) or everything is None or readable is None:
+        return NOTHING
+    return say(
+        "Leaving unreadable answers out would move accuracy from *{accuracy:percent}* to "
+        "{accuracy_parsed:percent}; both are shown.",
+        accuracy=everything.value,
+        accuracy_parsed=readable.value,
+        of=ev.rows,
+    )
+
+
+def _multiclass(ev: Evaluation) -> list[Sentence]:
+    spoken = right_for(ev) if is_text(ev) and ev.confusion is not None else NOTHING
+    blind = len(never_predicted(ev)) > 1
+    said = len(ev.space) <= SMALL_TABLE and not is_text(ev)  # by the headline
+    rest = (
+        _favourites(ev) if blind else _weakest(ev),
+        _readable(ev),
+        NOTHING if said else _mix_up(ev),
+        _among_three(ev),
+    )
+    return [sentence for sentence in (spoken, *rest) if sentence]
+
+
+def _favourites(ev: Evaluation) -> Sentence:
+    """Classes that take the answers which others never get."""
+    used = sorted((entry for entry in ev.classes if entry.predicted), key=lambda entry: -entry.predicted)
+    if not used:
+        return NOTHING
+    first = used[0]
+    return say(
+        "All answers go to {used:count} "
+        + ("class" if len(used) == 1 else "classes")
+        + ", {predicted:count} of "
+        "them to *{label}*, which is right for {right:count}.",
+        used=len(used),
+        predicted=first.predicted,
+        label=str(first.label),
+        right=first.right,
+    )
+
+
+def _weakest(ev: Evaluation) -> Sentence:
+    weak = weakest(ev.classes)
+    if not weak:
+        return NOTHING
+    if len(ev.space) <= 2 * WEAK:
+        weak = weak[:1]
+    lead = "Weakest class: {list}." if len(weak) == 1 else "Weakest classes: {list}."
+    return say(lead, list=listed([_with_f1(entry, place == 0) for place, entry in enumerate(weak)]))
+
+
+def weakest(classes: Sequence[ClassResult]) -> list[ClassResult]:
+    """Return the classes of lowest F1 among those with enough examples to say so."""
+    judged = [
+        entry
+        for entry in classes
+        if entry.support >= EVENTS and isinstance(entry.metrics.get("f1"), Estimate)
+    ]
+    return sorted(judged, key=lambda entry: entry.metrics["f1"].value or 0.0)[:WEAK]
+
+
+def _with_f1(entry: ClassResult, first: bool) -> Sentence:
+    name = "F1 " if first else ""
+    return say("*{label}* (" + name + "{class_f1:ratio})", label=str(entry.label), class_f1=_f1(entry))
+
+
+def _f1(entry: ClassResult) -> float:
+    value = entry.metrics["f1"].value
+    return 0.0 if value is None else value
+
+
+def _mix_up(ev: Evaluation) -> Sentence:
+    if ev.confusion is None:
+        return NOTHING
+    counts = ev.confusion
+    off = np.flatnonzero((counts.rows != counts.columns) & (counts.columns < counts.size))
+    if not len(off):
+        return NOTHING
+    cell = off[int(np.argmax(counts.weight[off]))]
+    row = int(counts.rows[cell])
+    return say(
+        "Most frequent mix-up: {pair:count} of {support:count} *{truth}* read as *{answer}*.",
+        pair=float(counts.weight[cell]),
+        support=float(counts.marginals.support[row]),
+        truth=ev.space.names[row],
+        answer=ev.space.names[int(counts.columns[cell])],
+    )
+
+
+def _among_three(ev: Evaluation) -> Sentence:
+    top = estimate(ev, "top_3_accuracy")
+    if top is None or len(ev.space) <= 2 * WEAK:
+        return NOTHING
+    return say(
+        "The right answer is among the top three {top_3_accuracy:percent} of the time.",
+        top_3_accuracy=top.value,
+        of=ev.rows,
+    )
+
+
+def _multilabel(ev: Evaluation) -> list[Sentence]:
+    return [s for s in (_exact(ev), _cautious(ev), better_threshold(ev), _weak_labels(ev)) if s]
+
+
+def _exact(ev: Evaluation) -> Sentence:
+    exact = estimate(ev, "subset_accuracy")
+    if exact is None:
+        return NOTHING
+    return say(
+        "The full label set is exactly right for {subset_accuracy:percent} of {units}.",
+        subset_accuracy=exact.value,
+        units=units(ev),
+        of=ev.rows,
+    )
+
+
+def _cautious(ev: Evaluation) -> Sentence:
+    true, predicted = estimate(ev, "cardinality_true"), estimate(ev, "cardinality_predicted")
+    if true is None or predicted is None:
+        return NOTHING
+    if abs(predicted.value - true.value) < 0.1 * true.value:
+        return NOTHING
+    manner = "cautious" if predicted.value < true.value else "eager"
+    return say(
+        "It is too " + manner + ": it adds {cardinality_predicted:two} labels per {unit} where "
+        "{cardinality_true:two} belong.",
+        unit=units(ev, 1),
+        cardinality_predicted=predicted.value,
+        cardinality_true=true.value,
+    )
+
+
+def _weak_labels(ev: Evaluation) -> Sentence:
+    weak = weakest(ev.classes)
+    if not weak:
+        return NOTHING
+    return say(
+        "Weakest " + ("label" if len(weak) == 1 else "labels") + ": {list}.",
+        list=listed([_with_f1(entry, place == 0) for place, entry in enumerate(weak)]),
+    )

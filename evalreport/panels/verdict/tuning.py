@@ -1,0 +1,76 @@
+"""Whether another threshold is worth a sentence: only beyond 0.01 and half the interval."""
+
+from __future__ import annotations
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts import BinaryCounts
+from evalreport.panels.about import estimate, four_counts, is_gain, metric, one_threshold
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.sweep.optimum import Optimum
+from evalreport.sweep.thresholds import Sweep
+
+WANTED = "recall>=0.95"
+COSTLY = 0.5
+"""Share of negatives that may be flagged before a threshold is no advice."""
+
+
+def better_threshold(ev: Evaluation) -> Sentence:
+    """Return what another threshold would do, or that none helps; nothing without scores."""
+    counts, sweep = four_counts(ev), ev.sweep
+    if counts is None or sweep is None or one_threshold(ev) is None:
+        return NOTHING
+    if not counts.positives or not counts.negatives or not _ranks(ev):
+        return NOTHING
+    return _more_recall(ev, counts, sweep) or _more_f1(ev, sweep)
+
+
+def _ranks(ev: Evaluation) -> bool:
+    """Without a ranking, a better threshold is one that flags all or none."""
+    auc = estimate(ev, "roc_auc")
+    return auc is not None and auc.low is not None and auc.low > 0.5
+
+
+def _more_recall(ev: Evaluation, counts: BinaryCounts, sweep: Sweep) -> Sentence:
+    best = sweep.best(WANTED)
+    if not isinstance(best, Optimum) or best.fp > COSTLY * counts.negatives:
+        return NOTHING
+    if not is_gain(metric(ev, "recall"), best.tp / counts.positives):
+        return NOTHING
+    now = one_threshold(ev)
+    verb = "Lowering" if now is not None and best.threshold < now else "Moving"
+    return say(
+        verb + " it to *{to:threshold}* would have found {tp_then:count} of {p:count}, at the price of "
+        "{fp_then:count} false alarms instead of {fp:count}.",
+        to=best.threshold,
+        tp_then=best.tp,
+        p=counts.positives,
+        fp_then=best.fp,
+        fp=counts.fp,
+    )
+
+
+def _more_f1(ev: Evaluation, sweep: Sweep) -> Sentence:
+    best, now = sweep.best("f1"), estimate(ev, "f1")
+    if not isinstance(best, Optimum) or now is None or best.fp > COSTLY * sweep.negatives:
+        return NOTHING
+    elsewhere = None if best.honest is None else best.honest.value.value
+    then = best.apparent if elsewhere is None else elsewhere
+    if not is_gain(now, then):
+        if now.width is None:
+            return NOTHING
+        return say("No other threshold is shown to help (best F1 {f1_best:ratio}).", f1_best=best.apparent)
+    if elsewhere is None:
+        return say(
+            "Moving it to *{to:threshold}* gives F1 {f1_best:ratio} in place of {f1:ratio} on these rows, "
+            "an upper bound.",
+            to=best.threshold,
+            f1_best=best.apparent,
+            f1=now.value,
+        )
+    return say(
+        "Moving it to *{to:threshold}* lifts F1 from {f1:ratio} to {f1_honest:ratio}, judged on rows that "
+        "took no part in the choice.",
+        to=best.threshold,
+        f1=now.value,
+        f1_honest=elsewhere,
+    )

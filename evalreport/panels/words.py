@@ -1,0 +1,208 @@
+"""Sentences as values: their words, where they are stressed, and every number that they state.
+
+A sentence is made from a template of ours and values; nothing in a value is ever read as mark-up.
+That each number is kept beside its words lets a test hold every sentence against the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import Formatter
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from evalreport.format import FORMATS
+
+Stress: TypeAlias = Literal["", "strong", "wrong", "code"]
+"""How a run of words looks: plain, bold, in the colour of errors, monospaced."""
+
+MARKS: dict[str, Stress] = {"*": "strong", "_": "wrong", "`": "code"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Words in one style; `foreign` words come from the data and are isolated in their direction."""
+
+    text: str
+    stress: Stress = ""
+    foreign: bool = False
+
+    @property
+    def short(self) -> bool:
+        """Whether it may be kept on one line of a narrow screen."""
+        return len(self.text) <= 20
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that a sentence states: its name, its unrounded value and how it is shown."""
+
+    name: str
+    value: float
+    shown: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Words with their stress, and the numbers in them.
+
+    Examples
+    --------
+    >>> s = say("Finds {tp:count} of {p:count} {what} and _misses {fn:count}_.", tp=3, p=5, what="<b>", fn=2)
+    >>> s.text
+    'Finds 3 of 5 <b> and misses 2.'
+    >>> [n.name for n in s.numbers], [run.stress for run in s.runs if run.stress]
+    (['tp', 'p', 'fn'], ['wrong'])
+    """
+
+    runs: tuple[Run, ...] = ()
+    numbers: tuple[Number, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The words alone."""
+        return "".join(run.text for run in self.runs)
+
+    def __bool__(self) -> bool:
+        return bool(self.runs)
+
+    def __add__(self, other: Sentence) -> Sentence:
+        """Return both, with a space between."""
+        if not (self and other):
+            return self or other
+        return Sentence((*self.runs, Run(" "), *other.runs), self.numbers + other.numbers)
+
+
+NOTHING = Sentence()
+Value: TypeAlias = float | str | Sentence
+NAMELESS: Mapping[str, Value] = MappingProxyType({})
+
+
+def say(
+    template: str, known: Mapping[str, Value] = NAMELESS, /, *, of: float | None = None, **values: Value
+) -> Sentence:
+    """Return a sentence from a template and values.
+
+    Parameters
+    ----------
+    template : str
+        ``{name}`` places text or a sentence, ``{name:count|percent|ratio|number}`` a number; ``*`` … ``*``
+        is bold, ``_`` … ``_`` the colour of errors, backticks monospaced.
+    known : mapping, optional
+        Values by name, beside those given as keywords.
+    of : float, optional
+        Rows behind the percentages, which decide their decimals.
+    **values : float, str or Sentence
+        What the fields are.
+
+    Examples
+    --------
+    >>> say("Right for *{share:percent}*.", of=3000, share=0.8906).text
+    'Right for 89.1%.'
+    """
+    runs: list[Run] = []
+    numbers: list[Number] = []
+    stress: Stress = ""
+    values = {**known, **values}
+    for literal, field, spec, _ in Formatter().parse(template):
+        for piece, mark in _split(literal):
+            if piece:
+                runs.append(Run(piece, stress))
+            if mark:
+                stress = "" if stress == MARKS[mark] else MARKS[mark]
+        if field is None:
+            continue
+        part = _part(field, values[field], spec or "", stress, of)
+        runs += part.runs
+        numbers += part.numbers
+    return Sentence(tuple(_joined(runs)), tuple(numbers))
+
+
+def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) -> Sentence:
+    match value:
+        case Sentence():
+            return value
+        case str():
+            return Sentence((Run(value, stress, foreign=True),) if value else ())
+        case _:
+            number = Number(name, float(value), FORMATS[spec](float(value), of))
+            return Sentence((Run(number.shown, stress),), (number,))
+
+
+def _split(literal: str) -> Iterator[tuple[str, str]]:
+    """Words up to each mark, with the mark."""
+    words = ""
+    for char in literal:
+        if char in MARKS:
+            yield words, char
+            words = ""
+        else:
+            words += char
+    yield words, ""
+
+
+def _joined(runs: list[Run]) -> Iterator[Run]:
+    """Neighbours of one style as one run."""
+    last: Run | None = None
+    for run in runs:
+        if last is not None and (last.stress, last.foreign, run.foreign) == (run.stress, False, False):
+            last = Run(last.text + run.text, last.stress)
+            continue
+        if last is not None:
+            yield last
+        last = run
+    if last is not None:
+        yield last
+
+
+def paragraph(*sentences: Sentence) -> Sentence:
+    """Return sentences one after the other, empty ones left out.
+
+    Examples
+    --------
+    >>> paragraph(say("One."), NOTHING, say("Two.")).text
+    'One. Two.'
+    """
+    whole = NOTHING
+    for sentence in sentences:
+        whole = whole + sentence
+    return whole
+
+
+def shortened(name: str, length: int = 28) -> str:
+    """Return a name short enough for a headline.
+
+    Examples
+    --------
+    >>> shortened("card_payment_wrong_exchange_rate", 12)
+    'card_paymen…'
+    """
+    return name if len(name) <= length else name[: length - 1] + "…"
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotation marks.
+
+    Examples
+    --------
+    >>> quoted("benign")
+    '“benign”'
+    """
+    return f"“{name}”"
+
+
+def listed(parts: Sequence[Sentence], last: str = "and") -> Sentence:
+    """Return parts as a list in words.
+
+    Examples
+    --------
+    >>> listed([say("a"), say("b"), say("c")]).text
+    'a, b and c'
+    """
+    runs: list[Run] = []
+    for place, part in enumerate(parts):
+        if place:
+            runs.append(Run(f" {last} " if place == len(parts) - 1 else ", "))
+        runs += part.runs
+    return Sentence(tuple(runs), tuple(number for part in parts for number in part.numbers))

@@ -1,0 +1,185 @@
+"""Values into HTML: the only jinja2. Everything is escaped; the page's policy names our script and style."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalreport import __version__
+from evalreport.evaluation.model import Evaluation
+from evalreport.panels.parts import Section
+from evalreport.report.page import sections
+from evalreport.text import printable
+from evalreport.values import Estimate
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+METHODS = {
+    "wilson": "Wilson for proportions",
+    "delong": "DeLong for ROC AUC",
+}
+"""Interval methods that the footer names."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the page's template places.
+
+    Parameters
+    ----------
+    policy : str
+        Content security policy, with the hashes of style and script.
+    titles : mapping from a section's id to its name in the contents list
+    data : mapping
+        What the script reads: by section.
+    """
+
+    title: str
+    version: str
+    policy: str
+    style: str
+    script: str
+    sections: tuple[Section, ...]
+    titles: Mapping[str, str]
+    data: Mapping[str, Any]
+    footer: str
+
+
+def render(evaluation: Evaluation, *, checklist: str | None = None) -> str:
+    """Return the report as one HTML page.
+
+    The same evaluation gives the same bytes; nothing is read from the clock or the machine.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    checklist : str, optional
+        ``tripod-ai``: what a medical reviewer will ask.
+
+    Raises
+    ------
+    UsageError
+        No such checklist.
+    """
+    return to_page(title_of(evaluation), sections(evaluation, checklist), footer_of(evaluation))
+
+
+def to_page(title: str, made: Sequence[Section], footer: str) -> str:
+    """Return a page of sections, with our style, script and policy.
+
+    Parameters
+    ----------
+    title : str
+        Of the browser's tab.
+    made : sequence of Section
+        The first one holds the page's `h1`.
+    footer : str
+    """
+    style, script = asset("style.css"), asset("script.js")
+    page = Page(
+        title=title,
+        version=__version__,
+        policy=policy(style, script),
+        style=style,
+        script=script,
+        sections=tuple(made),
+        titles={section.id: section.nav for section in made},
+        data={section.id: section.data for section in made if section.data},
+        footer=footer,
+    )
+    return environment().get_template("page.html.j2").render(page=page)
+
+
+def title_of(ev: Evaluation) -> str:
+    """Return the title of the page."""
+    p = ev.provenance
+    if p.title:
+        return p.title
+    name = p.run_name or "Evaluation"
+    return f"{name}: {p.dataset} evaluation" if p.dataset else f"{name}: {ev.task} evaluation"
+
+
+def footer_of(ev: Evaluation) -> str:
+    """Return the last line of the page."""
+    used = {result.method for result in ev.metrics.values() if isinstance(result, Estimate)}
+    named = [words for method, words in METHODS.items() if method in used]
+    rest = "; the method of each stands in evaluation.json"
+    level = f"{ev.sampling.level * 100:.10g}%"
+    how = ", ".join(named) + rest if named else rest.removeprefix("; ")
+    return f"evalreport {__version__} · one file, no network requests · intervals are {level}: {how}."
+
+
+def templates() -> Path:
+    """Return the folder of templates: inside an installed wheel, or beside the package in a checkout."""
+    return templates_of(Path(__file__).parents[1])
+
+
+def templates_of(package: Path) -> Path:
+    """Return the folder of templates of a package's folder.
+
+    Examples
+    --------
+    >>> templates_of(Path("/nowhere/evalreport")).as_posix()
+    '/nowhere/templates'
+    """
+    inside = package / "templates"
+    return inside if inside.is_dir() else package.parent / "templates"
+
+
+@lru_cache
+def asset(name: str) -> str:
+    """Return the text of our style or script, as it stands on the page."""
+    return (templates() / name).read_text(encoding="utf-8").strip()
+
+
+@lru_cache
+def environment() -> Environment:
+    """Return the one environment: everything is escaped, everything undefined is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(templates()),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    return made
+
+
+def _visible(value: Any) -> Any:
+    """Control and bidirectional characters as escapes; what is already mark-up stays as it is."""
+    return printable(value) if type(value) is str else value
+
+
+def policy(style: str, script: str) -> str:
+    """Return the content security policy of a page with this style and script.
+
+    Examples
+    --------
+    >>> policy("", "").split("; ")[1]
+    "script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{digest(script)}'",
+            f"style-src '{digest(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def digest(text: str) -> str:
+    """Return the sha256 of a style or script as a policy names it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,320 @@
+"use strict";
+// Everything is in the page before this runs: it adds the sliders, sorting, filters and the matrix's readout.
+// Nothing is stored, fetched or evaluated; text reaches the page through textContent alone.
+(() => {
+const byId = id => document.getElementById(id);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const data = JSON.parse(byId("data").textContent);
+
+// Numbers as in evalreport/format.py.
+const commas = text => text.replace(/^(\d+)/, whole => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+const fixed = (value, digits) => {
+  const text = Math.abs(value).toFixed(digits);
+  return (value < 0 && Number(text) ? "−" : "") + commas(text);
+};
+const count = value => fixed(value, Number.isInteger(value) ? 0 : 1);
+const between = (value, end, digits, most) => {
+  if (value === 0 || Math.abs(value) === end) return fixed(value, digits);
+  for (let places = digits; places <= most; places++) {
+    const shown = Number(Math.abs(value).toFixed(places));
+    if (shown !== 0 && shown !== end) return fixed(value, places);
+  }
+  const step = 10 ** -most, small = Math.abs(value) < end / 2;
+  const limit = fixed(Math.sign(value) * (small ? step : end - step), most);
+  return (small === value > 0 ? "<" : ">") + limit;
+};
+const percent = (share, n) => between(share * 100, 100, n > 2000 && share !== 0 && share !== 1 ? 1 : 0, 2) + "%";
+const ratio = value => between(value, 1, 2, 4);
+const threshold = value => between(value, 1, 3, 8);
+// (end of the formats)
+
+const write = (id, text) => { const element = byId(id); if (element) element.textContent = text; };
+const meter = (id, text, share) => {
+  const element = byId(id);
+  if (!element) return;
+  element.textContent = text;
+  element.className = share ? "b" + Math.min(100, Math.round(100 * share)) : "";
+};
+const show = (element, on) => element.setAttribute("visibility", on ? "visible" : "hidden");
+const part = (a, b) => b ? a / b : null;
+const shown = (id, value, form, n) => meter(id, value === null ? "–" : form(value, n), value);
+
+all("[data-live]").forEach(element => { element.hidden = false; });
+
+// The ring of a chart: the plot is 290 by 254 units from (40, 8).
+const ring = (id, x, y, xs = [0, 1], ys = [0, 1]) => {
+  const mark = document.querySelector("#" + id + " .ring");
+  if (!mark) return;
+  const inside = x !== null && y !== null && x >= xs[0] && x <= xs[1];
+  show(mark, inside);
+  if (!inside) return;
+  const clip = share => Math.min(1, Math.max(0, share));
+  const at = [40 + 290 * clip((x - xs[0]) / (xs[1] - xs[0])), 262 - 254 * clip((y - ys[0]) / (ys[1] - ys[0]))];
+  mark.setAttribute("transform", "translate(" + at.map(a => a.toFixed(1)).join(" ") + ")");
+};
+
+// A slider over places, with its presets; `paint` shows a place and returns a sentence about it.
+const slider = (id, paint) => {
+  const input = byId(id + "-slider");
+  if (!input) return null;
+  const buttons = all("button[data-for=" + id + "]");
+  let timer = 0;
+  const update = () => {
+    const place = Number(input.value), sentence = paint(place);
+    input.setAttribute("aria-valuetext", sentence);
+    buttons.forEach(b => b.setAttribute("aria-pressed", String(Number(b.dataset.place) === place)));
+    return sentence;
+  };
+  const announce = () => {
+    const sentence = update();
+    clearTimeout(timer);
+    timer = setTimeout(() => write(id + "-status", sentence), 400);
+  };
+  input.addEventListener("input", announce);
+  buttons.forEach(b => b.addEventListener("click", () => { input.value = b.dataset.place; announce(); }));
+  update();
+  return { update, buttons };
+};
+
+const sweep = data.threshold;
+if (sweep && "N" in sweep) {
+  const { t, tp, fp, P, N } = sweep, n = P + N, cost = byId("miss-cost");
+  const miss = () => Math.max(0, Number(cost.value) || 0);
+  const explorer = slider("threshold", i => {
+    const fn = P - tp[i], tn = N - fp[i], flagged = tp[i] + fp[i];
+    const recall = part(tp[i], P), precision = part(tp[i], flagged);
+    write("threshold-value", threshold(t[i]));
+    write("count-tp", count(tp[i])); write("count-fn", count(fn));
+    write("count-fp", count(fp[i])); write("count-tn", count(tn));
+    shown("rate-recall", recall, percent, P);
+    shown("rate-specificity", part(tn, N), percent, N);
+    shown("rate-precision", precision, percent, flagged);
+    shown("rate-npv", part(tn, tn + fn), percent, tn + fn);
+    shown("rate-f1", part(2 * tp[i], 2 * tp[i] + fp[i] + fn), ratio);
+    shown("rate-flagged", part(flagged, n), percent, n);
+    meter("rate-cost", fixed(100 * (fp[i] + miss() * fn) / n, 1));
+    ring("roc", part(fp[i], N), recall);
+    ring("pr", recall, precision);
+    const u = data.utility;
+    if (u) ring("utility-chart", t[i] < 1 ? t[i] : null, tp[i] / n - fp[i] / n * t[i] / (1 - t[i]), u.x, u.y);
+    return "Threshold " + threshold(t[i]) + ": " + count(tp[i]) + " of " + count(P) + " found, " + count(fn) +
+      " missed, " + count(fp[i]) + " false alarms";
+  });
+  if (explorer) {
+    const cheapest = explorer.buttons.find(b => b.dataset.key === "cost");
+    const first = cheapest && cheapest.dataset.place;
+    cost.addEventListener("input", () => {
+      if (cheapest) {
+        let best = 0;
+        const total = i => fp[i] + miss() * (P - tp[i]);
+        for (let i = 1; i < t.length; i++) if (total(i) < total(best)) best = i;
+        cheapest.dataset.place = cost.value === cost.defaultValue ? first : String(best);
+      }
+      explorer.update();
+    });
+  }
+} else if (sweep) {
+  const { t, tp, fp, P, n } = sweep;
+  slider("threshold", i => {
+    const recall = part(tp[i], P), precision = part(tp[i], tp[i] + fp[i]);
+    write("threshold-value", threshold(t[i]));
+    write("count-tp", count(tp[i])); write("count-fn", count(P - tp[i])); write("count-fp", count(fp[i]));
+    shown("rate-precision", precision, percent, sweep.rows);
+    shown("rate-recall", recall, percent, sweep.rows);
+    shown("rate-f1", part(2 * tp[i], tp[i] + fp[i] + P), ratio);
+    meter("rate-added", fixed((tp[i] + fp[i]) / n, 2));
+    ring("pr", recall, precision);
+    return "Threshold " + threshold(t[i]) + ": " + count(tp[i]) + " of " + count(P) + " labels found, " +
+      count(fp[i]) + " added wrongly";
+  });
+}
+
+const cutoff = data.cutoff;
+if (cutoff) slider("cutoff", i => {
+  const { t, answered, right, n, rows, unit } = cutoff, wrong = answered[i] - right[i];
+  write("cutoff-value", threshold(t[i]));
+  write("cutoff-n", count(answered[i])); write("cutoff-wrong", count(wrong));
+  write("cutoff-person", count(n - answered[i]));
+  shown("cutoff-answered", answered[i] / n, percent, rows);
+  shown("cutoff-right", part(right[i], answered[i]), percent, answered[i]);
+  ring("coverage", answered[i] / n, part(right[i], answered[i]));
+  return "Confidence " + threshold(t[i]) + ": " + count(answered[i]) + " " + unit + " answered, " + count(wrong) +
+    " of them wrong";
+});
+
+// Sorting: a head's text becomes a button.
+all("th[data-sorts]").forEach(head => {
+  const button = document.createElement("button"), table = head.closest("table"), body = table.tBodies[0];
+  button.type = "button";
+  button.textContent = head.textContent;
+  head.replaceChildren(button);
+  button.addEventListener("click", () => {
+    const before = head.getAttribute("aria-sort");
+    const up = before ? before === "descending" : head.dataset.sorts === "up";
+    const keyed = [...body.rows].map(row => {
+      const cell = row.cells[head.cellIndex], number = cell.dataset.v;
+      return [number === undefined ? null : Number(number), cell.textContent.toLowerCase(), row];
+    });
+    const numeric = keyed.some(key => key[0] !== null), sign = up ? 1 : -1;
+    keyed.sort((a, b) => {
+      if (!numeric) return sign * (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0);
+      if (a[0] === null || b[0] === null) return (a[0] === null) - (b[0] === null);
+      return sign * (a[0] - b[0]);
+    });
+    body.append(...keyed.map(key => key[2]));
+    all("[aria-sort]", table).forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+  });
+});
+
+all("[data-filters]").forEach(box => {
+  const id = box.dataset.filters, rows = [...byId(id).tBodies[0].rows];
+  const find = byId(id + "-find"), choice = byId(id + "-show");
+  const filter = () => {
+    const wanted = find.value.trim().toLowerCase(), key = choice.value;
+    let seen = 0;
+    rows.forEach(row => {
+      const fits = row.cells[0].textContent.toLowerCase().includes(wanted) &&
+        (!key || (row.dataset.marks || "").split(" ").includes(key));
+      row.hidden = !fits;
+      seen += fits;
+    });
+    write(id + "-status", seen === rows.length ? "All " + count(seen) + " shown" :
+      seen ? count(seen) + " of " + count(rows.length) + " shown" :
+      "Nothing matches. Clear the filter to see all " + count(rows.length) + ".");
+  };
+  find.addEventListener("input", filter);
+  choice.addEventListener("change", filter);
+});
+
+// The confusion matrix of many classes.
+const svg = byId("matrix"), m = data.confusions;
+if (svg && m) {
+  const K = m.names.length, weight = new Map(), place = [];
+  for (let i = 0; i < m.weights.length; i++) weight.set(m.cells[2 * i] + "," + m.cells[2 * i + 1], m.weights[i]);
+  let order = m.orders.kin, row = 0, column = 0;
+  const [cross, box] = ["cross", "box"].map(look => {
+    const path = document.createElementNS(svg.namespaceURI, "path");
+    path.setAttribute("class", look);
+    return svg.appendChild(path);
+  });
+  const name = code => code === K ? "not readable" : m.names[code];
+  const bucket = (r, c, w) => {
+    const share = w / m.support[r], steps = r === c ? [0.5, 0.75, 0.9] : [0.05, 0.1, 0.2];
+    return (r === c ? "r" : "w") + (1 + steps.filter(step => share >= step).length);
+  };
+  const draw = () => {
+    const found = new Map();
+    weight.forEach((w, key) => {
+      const [r, c] = key.split(",").map(Number);
+      if (c === K) return;
+      const look = bucket(r, c, w), d = "M" + place[c] + " " + place[r] + "h1v1h-1z";
+      found.set(look, (found.get(look) || "") + d);
+    });
+    all("path[class^=r],path[class^=w]", svg).forEach(path =>
+      path.setAttribute("d", found.get(path.getAttribute("class")) || ""));
+    show(byId("matrix-families"), order === m.orders.kin);
+  };
+  const select = (r, c) => {
+    row = r; column = c;
+    const w = weight.get(r + "," + c) || 0, back = weight.get(c + "," + r) || 0, support = m.support[r];
+    const readout = byId("readout"), lines = [];
+    const title = document.createElement("b");
+    title.textContent = count(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
+      (support ? " (" + percent(w / support) + ")" : "");
+    if (r !== c && c < K) lines.push("The other way round: " + count(back) + " of " + count(m.support[c]) + ".");
+    (m.texts[r + "," + c] || []).forEach(text => lines.push("“" + text + "”"));
+    readout.replaceChildren(title, ...lines.map(line => {
+      const p = document.createElement("p");
+      p.textContent = line;
+      return p;
+    }));
+    mark();
+  };
+  const mark = () => {
+    const inside = column < K, y = place[row], x = place[column];
+    show(cross, inside); show(box, inside);
+    if (!inside) return;
+    cross.setAttribute("d", "M0 " + y + "H" + K + "M0 " + (y + 1) + "H" + K + "M" + x + " 0V" + K + "M" + (x + 1) + " 0V" + K);
+    box.setAttribute("d", "M" + x + " " + y + "h1v1h-1z");
+  };
+  const point = event => {
+    const frame = svg.getBoundingClientRect(), size = frame.width / K;
+    const x = (event.clientX - frame.left) / size, y = (event.clientY - frame.top) / size, reach = Math.ceil(10 / size);
+    let best = null, least = 10 / size;
+    for (let r = Math.floor(y) - reach; r <= y + reach; r++) for (let c = Math.floor(x) - reach; c <= x + reach; c++) {
+      if (r < 0 || c < 0 || r >= K || c >= K || !weight.has(order[r] + "," + order[c])) continue;
+      const away = Math.hypot(Math.max(r - y, 0, y - r - 1), Math.max(c - x, 0, x - c - 1));
+      if (away <= least) { least = away; best = [order[r], order[c]]; }
+    }
+    if (best && (best[0] !== row || best[1] !== column)) select(...best);
+  };
+  svg.addEventListener("pointermove", point);
+  svg.addEventListener("click", point);
+  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  svg.addEventListener("keydown", event => {
+    const move = moves[event.key];
+    let r = place[row], c = column < K ? place[column] : place[row];
+    if (event.key === "Home") c = r;
+    else if (!move) return;
+    else {
+      const inside = () => r + move[0] >= 0 && r + move[0] < K && c + move[1] >= 0 && c + move[1] < K;
+      const from = [r, c];
+      let filled = false;
+      while (inside() && !filled) {
+        r += move[0]; c += move[1];
+        filled = !event.shiftKey || weight.has(order[r] + "," + order[c]);
+      }
+      if (!filled) [r, c] = from;
+    }
+    event.preventDefault();
+    select(order[r], order[c]);
+  });
+  svg.setAttribute("tabindex", "0");
+  svg.setAttribute("role", "application");
+  const arrange = () => order.forEach((code, at) => { place[code] = at; });
+  byId("matrix-order").addEventListener("change", event => {
+    order = m.orders[event.target.value];
+    arrange(); draw(); mark();
+  });
+  all("[data-cell]").forEach(item => {
+    const button = document.createElement("button"), [r, c] = item.dataset.cell.split(",").map(Number);
+    button.type = "button";
+    button.className = "rank";
+    button.append(...item.childNodes);
+    item.replaceWith(button);
+    button.addEventListener("click", () => select(r, c));
+  });
+  arrange();
+  select(...m.first);
+}
+
+// Links within the page: a sandboxed frame does not scroll to them by itself.
+const links = all("nav a"), bar = document.querySelector("nav");
+const visit = id => {
+  const target = byId(id);
+  if (!target) return;
+  const heading = target.querySelector("h1,h2") || target;
+  heading.setAttribute("tabindex", "-1");
+  target.scrollIntoView();
+  heading.focus({ preventScroll: true });
+};
+all("a[href^='#']").forEach(link => link.addEventListener("click", event => {
+  event.preventDefault();
+  visit(link.getAttribute("href").slice(1));
+}));
+const current = id => links.forEach(link => {
+  if (link.getAttribute("href") !== "#" + id) { link.removeAttribute("aria-current"); return; }
+  link.setAttribute("aria-current", "true");
+  if (bar.scrollWidth > bar.clientWidth) bar.scrollLeft = link.offsetLeft - 16;
+});
+const watch = new IntersectionObserver(seen => seen.forEach(entry => {
+  if (entry.isIntersecting) current(entry.target.id);
+}), { rootMargin: "-15% 0px -75% 0px" });
+all("main>section").forEach(section => watch.observe(section));
+
+// On paper everything is open.
+let closed = [];
+addEventListener("beforeprint", () => { closed = all("details:not([open])"); closed.forEach(d => { d.open = true; }); });
+addEventListener("afterprint", () => closed.forEach(d => { d.open = false; }));
+})();

@@ -1,0 +1,389 @@
+"""No sentence that its own table contradicts: every number of every sentence, held against the JSON.
+
+Each number of a sentence has a name; what the name may stand for is worked out here a second time, from
+`evaluation.json` alone. Digits that no name accounts for are an error, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import Provenance
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.about import is_gain
+from evalreport.panels.verdict import panel as verdict
+from evalreport.panels.words import Sentence, listed, say
+from evalreport.predictions import Predictions, predictions
+from evalreport.report.page import sections
+from evalreport.scores import Probabilities
+from evalreport.values import Estimate
+from tests.report.made import KINDS, made
+
+LITERALS = re.compile(
+    r"F1|TRIPOD|add up to 100%|15 bins|\(1 is ideal; below 1 means|\(0 is ideal\)|per 100 |Elkin 2006|sha256|"
+    r"threshold of 0\.10 says|0\.5 by default|; 100 is a common floor|95% intervals|Shaded: 95%"
+)
+"""Numbers that the sentences state of themselves, not of the data."""
+
+
+def sentences(value: Any) -> Iterator[Sentence]:
+    """Every sentence inside a value of a panel."""
+    if isinstance(value, Sentence):
+        yield value
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from sentences(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from sentences(part)
+
+
+class Facts:
+    """What `evaluation.json` says, added up a second time."""
+
+    def __init__(self, ev: Evaluation) -> None:
+        self.json = json.loads(ev.to_json())
+
+    def metric(self, name: str) -> float:
+        value = self.json["metrics"].get(name, {}).get("value")
+        return math.nan if value is None else float(value)
+
+    @cached_property
+    def matrix(self) -> Any:
+        size = len(self.json["labels"])
+        dense = np.zeros((size, size + 1))
+        for row, column, weight in self.json["confusion"]["cells"] if self.json["confusion"] else ():
+            dense[int(row), int(column)] = weight
+        return dense
+
+    @property
+    def support(self) -> Any:
+        return self.matrix.sum(axis=1)
+
+    @property
+    def right(self) -> Any:
+        return np.diag(self.matrix)
+
+    @property
+    def off(self) -> Any:
+        wrong = self.matrix.copy()
+        np.fill_diagonal(wrong, 0)
+        return wrong
+
+    @property
+    def total(self) -> float:
+        return float(self.json["weight"])
+
+    @property
+    def negative(self) -> float:
+        return float(self.support[0])
+
+    @property
+    def positive(self) -> float:
+        return float(self.support[1])
+
+    def classes(self, name: str) -> list[float]:
+        return [float(entry[name]) for entry in self.json["classes"] if entry[name] is not None]
+
+    @property
+    def mistakes(self) -> list[float]:
+        if self.json["confusion"]:
+            return [float(self.off.sum())]
+        return [
+            sum(entry["support"] + entry["predicted"] - 2 * entry["right"] for entry in self.json["classes"])
+        ]
+
+    @property
+    def families(self) -> tuple[int, float]:
+        from evalreport.panels.families import kinship
+
+        confusion = Evaluation.from_json(json.dumps(self.json)).confusion
+        assert confusion is not None
+        kin = kinship(confusion)
+        inside = 0.0
+        for family in kin.families:
+            block = self.matrix[np.ix_(family.members, family.members)]
+            inside += block.sum() - np.trace(block)
+        return len(kin.families), inside
+
+    @property
+    def points(self) -> list[dict[str, float]]:
+        """Points of the sweep, best F1 first."""
+        found: list[dict[str, float]] = self.json["thresholds"]["points"]
+        return sorted(found, key=lambda point: -f1_of(point))
+
+    @property
+    def recall_points(self) -> list[dict[str, float]]:
+        """Points of the sweep that find 95 %, and of them those of the best precision."""
+        enough = [p for p in self.points if p["tp"] >= 0.95 * (p["tp"] + p["fn"]) - 1e-9 and p["tp"]]
+        best = max((p["tp"] / (p["tp"] + p["fp"]) for p in enough), default=0.0)
+        return [p for p in enough if p["tp"] / (p["tp"] + p["fp"]) >= best - 1e-12]
+
+    @property
+    def f1_points(self) -> list[dict[str, float]]:
+        """Points of the sweep with the best F1."""
+        return [p for p in self.points if f1_of(p) >= f1_of(self.points[0]) - 1e-12]
+
+    @property
+    def half(self) -> float:
+        """How few cells hold half of the mistakes."""
+        cells = np.sort(self.off[self.off > 0])[::-1]
+        return float(np.searchsorted(cells.cumsum(), cells.sum() / 2) + 1)
+
+
+def f1_of(point: Mapping[str, float]) -> float:
+    return 2 * point["tp"] / max(2 * point["tp"] + point["fp"] + point["fn"], 1e-300)
+
+
+Oracle = Callable[[Facts], Iterable[float]]
+
+
+def of_metric(name: str) -> Oracle:
+    return lambda f: [f.metric(name)]
+
+
+ORACLES: Mapping[str, Oracle] = {
+    **{
+        name: of_metric(name)
+        for name in (
+            *("roc_auc", "average_precision", "accuracy", "accuracy_parsed", "top_3_accuracy", "f1", "ece"),
+            *("subset_accuracy", "cardinality_true", "cardinality_predicted", "f1_micro"),
+        )
+    },
+    "auc": lambda f: [f.metric(n) for n in ("roc_auc", "roc_auc_ovr_macro", "roc_auc_macro")],
+    "slope": of_metric("calibration_slope"),
+    "intercept": of_metric("calibration_intercept"),
+    "n": lambda f: [f.total, f.negative, *([f.json["parsing"]["n"]] if f.json["parsing"] else [])],
+    "rows": lambda f: [f.json["n"]],
+    "p": lambda f: [f.positive],
+    "tp": lambda f: [f.matrix[1, 1]],
+    "fn": lambda f: [f.positive - f.matrix[1, 1]],
+    "fp": lambda f: [f.matrix[0, 1]],
+    "missed": lambda f: [1 - f.right[1] / f.positive, *(f.support - f.right)],
+    "every": lambda f: [round(f.positive / (f.positive - f.right[1]) + tiny) for tiny in (-1e-9, 1e-9)],
+    "right": lambda f: [f.right.sum(), *f.right],
+    "always": lambda f: [f.support.max()],
+    "k": lambda f: [k for size in (10, 100, 1000) for k in [round(f.right.sum() / f.total * size)]],
+    "size": lambda _: [10, 100, 1000],
+    "a": lambda f: [round(f.metric("recall_micro") * size) for size in (10, 100, 1000)],
+    "b": lambda f: [size - round(f.metric("recall_micro") * size) for size in (10, 100, 1000)],
+    "false": lambda f: [1 - f.metric("precision_micro")],
+    "level": lambda f: [f.json["no_skill"].get("f1_micro", math.nan)],
+    "blind": lambda f: [sum(entry["state"] == "never_predicted" for entry in f.json["classes"])],
+    "classes": lambda f: [len(f.json["labels"])],
+    "absent": lambda f: [sum(entry["support"] == 0 for entry in f.json["classes"])],
+    "support": lambda f: f.classes("support"),
+    "predicted": lambda f: [max(f.classes("predicted"))],
+    "used": lambda f: [sum(value > 0 for value in f.classes("predicted"))],
+    "found": lambda f: f.classes("right"),
+    "poor": lambda f: [sum(f.right[f.support > 0] / f.support[f.support > 0] < 0.2)],
+    "pairs": lambda f: [(f.off > 0).sum()],
+    "possible": lambda f: [len(f.support) * (len(f.support) - 1)],
+    "cells": lambda f: [(f.off > 0).sum()],
+    "half": lambda f: [f.half],
+    "pair": lambda f: [f.off[:, :-1].max()],
+    "families": lambda f: [f.families[0]],
+    "inside": lambda f: [f.families[1] / f.off.sum()],
+    "class_f1": lambda f: f.classes("f1"),
+    "unread": lambda f: [f.matrix[:, -1].sum()],
+    "read": lambda f: [f.matrix[:, :-1].sum()],
+    "wanted": lambda f: [sum(f.classes("support"))],
+    "hit": lambda f: [sum(f.classes("right"))],
+    "left": lambda f: [sum(f.classes("support")) - sum(f.classes("right"))],
+    "added": lambda f: [sum(f.classes("predicted"))],
+    "wrong": lambda f: [*f.mistakes, sum(f.classes("predicted")) - sum(f.classes("right"))],
+    "shown": lambda f: [len(f.json["mistakes"])],
+    "bound": lambda f: [3 / f.total],
+    "threshold": lambda f: [f.json["threshold"]],
+    "to": lambda f: [point["threshold"] for point in (*f.recall_points, *f.f1_points)],
+    "tp_then": lambda f: [point["tp"] for point in f.recall_points],
+    "fp_then": lambda f: [point["fp"] for point in f.recall_points],
+    "f1_best": lambda f: [f1_of(f.points[0])],
+    "f1_honest": lambda f: [f.json["thresholds"]["optima"]["f1"]["honest"]],
+    "observed": lambda f: [f.positive],
+    "average_precision_micro": of_metric("average_precision_micro"),
+    "expected": lambda f: [round(np.dot(*(f.json["curves"]["reliability"][key] for key in ("n", "score"))))],
+    "bins": lambda f: [len(f.json["curves"]["reliability"]["n"])],
+    "each": lambda f: [round(f.total / len(f.json["curves"]["reliability"]["n"]))],
+    "events": lambda f: [min(f.positive, f.negative)],
+    "fewest": lambda f: [min(f.classes("support"), default=f.total)],
+    "metrics": lambda f: [len(f.json["metrics"])],
+    "undefined": lambda f: [sum(entry["value"] is None for entry in f.json["metrics"].values())],
+    "times": lambda _: [4],
+    "slice_low": lambda f: [
+        entry["value"]
+        for part in f.json["slices"]
+        for entry in part["metrics"].values()
+        if entry["value"] is not None
+    ],
+}
+
+
+def check(sentence: Sentence, facts: Facts) -> None:
+    for number in sentence.numbers:
+        assert number.name in ORACLES, f"no oracle for {number.name!r} in: {sentence.text}"
+        wanted = [float(value) for value in ORACLES[number.name](facts) if value is not None]
+        near = [value for value in wanted if math.isclose(value, number.value, rel_tol=1e-9, abs_tol=1e-9)]
+        assert near, f"{number} is none of {wanted[:20]} in: {sentence.text}"
+    own = "".join("\x00" if run.foreign else run.text for run in sentence.runs)
+    rest = ""
+    for number in sentence.numbers:
+        before, shown, own = LITERALS.sub("#", own).partition(number.shown)
+        assert shown, f"{number} is not in: {sentence.text}"
+        rest += before
+    assert not re.search(r"\d", LITERALS.sub("#", rest + own)), (
+        f"{rest + own!r} states a number without a name"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_of_a_page_is_in_the_json(kind: str) -> None:
+    ev = made(kind)
+    facts = Facts(ev)
+    found = [
+        s for section in sections(ev, "tripod-ai") for s in sentences(section) if section.id != "provenance"
+    ]
+    assert len(found) > 5
+    for sentence in found:
+        check(sentence, facts)
+
+
+def words(ev: Evaluation) -> tuple[Sentence, Sentence]:
+    body = verdict(ev).body
+    return body.headline, body.lede
+
+
+def random_binary(rng: np.random.Generator, *, scored: bool = False) -> Predictions:
+    n = int(rng.integers(1, 120))
+    truth = rng.random(n) < rng.choice([0.02, 0.1, 0.5, 0.9])
+    skill = rng.choice([-1.0, 0.0, 0.5, 2.0, 6.0])
+    scores = 1 / (1 + np.exp(-rng.normal(np.where(truth, skill, -skill) + rng.normal(), 1.5)))
+    labels = Binary("ham", "spam") if rng.random() < 0.7 else Binary(0, 1)
+    names = [labels.labels[int(value)] for value in truth]
+    if not scored:
+        return predictions(labels, names, [labels.labels[int(score > 0.5)] for score in scores])
+    threshold = None if rng.random() < 0.5 else round(float(rng.random()), 2)
+    return predictions(labels, names, scores=Probabilities(scores), threshold=threshold)
+
+
+def random_multiclass(rng: np.random.Generator) -> Predictions:
+    k, n = int(rng.integers(2, 18)), int(rng.integers(1, 150))
+    names = [f"c{code}" for code in range(k)]
+    truth = rng.choice(k, n, p=rng.dirichlet(np.full(k, rng.choice([0.3, 3.0]))))
+    style = rng.choice(["noise", "sink", "pairs", "right"])
+    other = {
+        "noise": rng.integers(0, k, n),
+        "sink": np.zeros(n, dtype=int),
+        "pairs": np.minimum(truth ^ 1, k - 1),
+        "right": truth,
+    }[style]
+    answer = np.where(rng.random(n) < rng.random(), truth, other)
+    return predictions(Multiclass(names), [names[c] for c in truth], [names[c] for c in answer])
+
+
+def random_multilabel(rng: np.random.Generator) -> Predictions:
+    k, n = int(rng.integers(1, 6)), int(rng.integers(1, 80))
+    truth = rng.random((n, k)) < rng.random(k) * 0.6
+    answer = np.where(rng.random((n, k)) < rng.random(), truth, rng.random((n, k)) < rng.random())
+    return predictions(Multilabel([f"l{code}" for code in range(k)]), truth, answer)
+
+
+RANDOM: Mapping[str, tuple[Callable[[np.random.Generator], Predictions], int]] = {
+    "binary labels": (random_binary, 1200),
+    "binary scores": (partial(random_binary, scored=True), 120),
+    "multiclass": (random_multiclass, 700),
+    "multilabel": (random_multilabel, 120),
+}
+
+
+@pytest.mark.parametrize("task", RANDOM)
+def test_verdicts_of_generated_evaluations_are_true(task: str) -> None:
+    make, count = RANDOM[task]
+    seen: set[str] = set()
+    for seed in range(count):
+        p = make(np.random.default_rng(seed))
+        sampling = Sampling(resamples=20)
+        ev = evaluate_predictions(p, sampling).with_provenance(Provenance(unit=("note", "notes")))
+        facts = Facts(ev)
+        headline, lede = words(ev)
+        assert headline.text.strip(), seed
+        assert len(headline.text) <= 120, headline.text
+        for sentence in (headline, lede):
+            check(sentence, facts)
+        check_claims(ev, facts, headline, lede)
+        seen.add(re.sub(r"[\d,.]+|[“(].*?[”)]|\bc\d+|\bl\d+", "#", headline.text))
+    assert len(seen) >= 4, "the generator makes too few kinds of headline"
+
+
+def check_claims(ev: Evaluation, facts: Facts, headline: Sentence, lede: Sentence) -> None:
+    """What sentences claim in words, recomputed from the JSON."""
+    metrics = facts.json["metrics"]
+    if "No better than" in headline.text:
+        for name, level in WITNESSES[ev.task](facts):
+            found = metrics.get(name)
+            if found and found["value"] is not None:
+                low = found["value"] if found["low"] is None else found["low"]
+                assert low <= level
+    if "No mistakes" in headline.text:
+        assert facts.mistakes == [0]
+    if "lifts F1" in lede.text or "gives F1" in lede.text:
+        then = next(n.value for n in lede.numbers if n.name in ("f1_honest", "f1_best"))
+        assert metrics["f1"]["low"] is not None
+        assert then - metrics["f1"]["value"] > max(0.01, (metrics["f1"]["high"] - metrics["f1"]["low"]) / 2)
+    if "would have found" in lede.text:
+        named = {n.name: n.value for n in lede.numbers}
+        gain = named["tp_then"] / named["p"] - metrics["recall"]["value"]
+        assert gain > max(0.01, (metrics["recall"]["high"] - metrics["recall"]["low"]) / 2)
+        assert named["fp_then"] <= 0.5 * facts.negative
+        assert ("Lowering" in lede.text) == (named["to"] < facts.json["threshold"])
+    if "too cautious" in lede.text:
+        assert facts.metric("cardinality_predicted") < facts.metric("cardinality_true")
+    if "too eager" in lede.text:
+        assert facts.metric("cardinality_predicted") > facts.metric("cardinality_true")
+    weak = [n.value for n in lede.numbers if n.name == "class_f1"]
+    judged = sorted(e["f1"] for e in facts.json["classes"] if e["support"] >= 10 and e["f1"] is not None)
+    assert weak == judged[: len(weak)]
+
+
+WITNESSES: Mapping[str, Callable[[Facts], list[tuple[str, float]]]] = {
+    "binary": lambda f: [("balanced_accuracy", 0.5)] if f.json["confusion"] else [("roc_auc", 0.5)],
+    "multiclass": lambda f: [("accuracy", f.support.max() / f.total), ("mcc", 0.0)],
+    "multilabel": lambda f: [("f1_micro", f.json["no_skill"]["f1_micro"])],
+}
+
+
+def test_a_contradiction_would_be_caught() -> None:
+    facts = Facts(made("binary"))
+    check(say("Finds {tp:count}.", tp=facts.matrix[1, 1]), facts)
+    with pytest.raises(AssertionError, match="none of"):
+        check(say("Finds {tp:count}.", tp=facts.matrix[1, 1] + 1), facts)
+    with pytest.raises(AssertionError, match="without a name"):
+        check(say("Finds 12."), facts)
+    with pytest.raises(AssertionError, match="no oracle"):
+        check(say("Finds {luck:count}.", luck=3), facts)
+
+
+def test_a_gain_within_the_noise_is_none() -> None:
+    assert not is_gain(Estimate(0.85, 100, 0.84, 0.86), 0.855)
+    assert not is_gain(Estimate(0.85, 100, 0.75, 0.9), 0.9)
+    assert not is_gain(Estimate(0.85, 100), 0.95)
+    assert is_gain(Estimate(0.85, 100, 0.84, 0.86), 0.88)
+
+
+def test_values_never_become_markup() -> None:
+    sentence = say("*{name}* is `{code}`", name="*_`{x}", code="_y_")
+    assert sentence.text == "*_`{x} is _y_"
+    assert [run.stress for run in sentence.runs] == ["strong", "", "code"]
+    assert listed([say("{a}", a="x"), say("{a}", a="y")]).text == "x and y"
