@@ -151,7 +151,7 @@ def _path(table: ScoreTable) -> _Path:
     vertices = hull(fp, tp)
     length = tp / max(P, 1e-300) + fp / max(N, 1e-300)
     first = np.geomspace(1, len(tp), CANDIDATES // 4).astype(int) - 1
-    last = np.searchsorted(tp, P)  # where recall reaches 1
+    last = min(int(np.searchsorted(tp, P)), len(tp) - 1)  # where recall reaches 1 (weights may round)
     places = np.unique(
         np.concatenate([along(length, CANDIDATES), first, len(tp) - 1 - first, vertices, [last]])
     )
