@@ -11,7 +11,7 @@ Examples
 ['card_linking', 'refusal']
 """
 
-from evalreport.parsing.outcomes import FORMATS, REASONS, Example, Parsed, ParsingReport
+from evalreport.parsing.outcomes import FORMATS, REASONS, Example, Parsed, ParsingReport, text_digest
 from evalreport.parsing.parser import LONGEST_TEXT, Parser, make_parser, parse_all
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "ParsingReport",
     "make_parser",
     "parse_all",
+    "text_digest",
 ]

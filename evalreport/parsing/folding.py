@@ -13,11 +13,10 @@ _ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac0
 """Scripts written without spaces, or with endings glued to the word: each character is a word."""
 _MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:[^\W_{_ALONE}]|[{_MARKS}])"
-_TOKEN = re.compile(
-    rf"(?>{_LETTER}+)(?<=\d)(?:[.,:]\d+)+(?!{_LETTER})"
-    rf"|{_LETTER}+(?:'t(?!{_LETTER}))?(?:(?:_+|-)(?={_LETTER}))?"
-    rf"|[{_ALONE}]|-+[ \t]+|\n|\*+|`+|\.+|#+|\"+|'+|-+|=+|~+|>+|<+|\?+|!+|:+|\\+|\++|[^\w\s]"
-)
+_WORD = "(?:{letter})+(?:(?<=[0-9])(?:[.,:][0-9]+)+(?!{letter}))?(?:'t(?!{letter}))?(?:(?:_+|-)(?={letter}))?"
+_RUNS = r"-+[ \t]+|\n|\*+|`+|\.+|#+|\"+|'+|-+|=+|~+|>+|<+|\?+|!+|:+|\\+|\++|[^\w\s]"
+_ASCII_TOKEN = re.compile(f"{_WORD.format(letter='[A-Za-z0-9]')}|{_RUNS}")
+_TOKEN = re.compile(f"{_WORD.format(letter=_LETTER)}|[{_ALONE}]|{_RUNS}")
 _STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]{1,200}~~(?!~)|<(?:s|del)>[^<\n]{1,200}</(?:s|del)>")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0e-\x1f\x7f]")
@@ -95,7 +94,7 @@ def tokens_of(text: str) -> list[str]:
     >>> tokens_of("Not **Card_arrival**!")
     ['not', '**', 'card_', 'arrival', '**', '!']
     """
-    return _TOKEN.findall(text.casefold())
+    return cased_tokens_of(text.casefold())
 
 
 def cased_tokens_of(text: str) -> list[str]:
@@ -106,7 +105,7 @@ def cased_tokens_of(text: str) -> list[str]:
     >>> cased_tokens_of("Not B")
     ['Not', 'B']
     """
-    return _TOKEN.findall(text)
+    return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
 
 
 def bare(token: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from evalreport.errors import DataError
 from evalreport.parsing.folding import is_word, normalise, spelling, split_camel, words_of
-from evalreport.parsing.trie import Node, Shape, Trie, read_shape
+from evalreport.parsing.trie import Node, Shape, Trie, label_trie, read_shape
 
 LONGEST_LABEL = 64
 """Tokens: a longer label is found as a whole answer, not within a text."""
@@ -48,7 +48,7 @@ class LabelIndex:
         put(self, "_folded", {form: code for form, code, _ in reversed(forms)})
         times = Counter(map(words_of, self.labels))
         put(self, "_crowded", frozenset(words for words, number in times.items() if number > 1))
-        put(self, "_trie", Trie(_root(forms), self.labels, odd))
+        put(self, "_trie", label_trie(_root(forms), self.labels, odd))
 
     def whole(self, text: str) -> int:
         """Return the code of the label that the whole text is, without regard to case and dress; or -1."""

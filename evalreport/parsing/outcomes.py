@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
@@ -50,6 +51,19 @@ FORMATS = (
 LONGEST_EXAMPLE = 140
 """Characters of a text that the report keeps."""
 _EXAMPLES = 3
+
+
+def text_digest(text: object) -> str:
+    """Return what stands for a text in a table of rows: 16 hexadecimal digits of its SHA-256.
+
+    Examples
+    --------
+    >>> text_digest("card_arrival"), text_digest(None)
+    ('ba019bc8c8fb8436', '')
+    """
+    if not isinstance(text, str):
+        return ""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class Outcome(NamedTuple):

@@ -19,6 +19,8 @@ _WORK = 20_000_000
 """Steps (characters times states) for one text: about a tenth of a second."""
 _LARGEST = 2_000
 """States of an expression, its counted repeats written out."""
+_PROPERTY = 20
+"""States of a Unicode class, about."""
 _GROUP = "label"
 _LEXEME = re.compile(
     r"\\Q.*?(?:\\E|\Z)|\\p\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]"
@@ -56,9 +58,12 @@ def compile_pattern(pattern: str) -> Pattern:
     if size > _LARGEST:
         raise _refused(f"it has {size} states, over {_LARGEST}")
     text = _with_group(pattern)
+    if text.count(f"<{_GROUP}>") > 1:
+        raise _refused(f"it has two groups named {_GROUP}")
     try:
-        pc.extract_regex(pa.array([""]), text)
-    except pa.ArrowInvalid as error:
+        pc.match_substring_regex(pa.array([""]), pattern)
+        pc.struct_field(pc.extract_regex(pa.array([""]), text), _GROUP)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as error:
         raise _refused(str(error).removeprefix("Invalid regular expression: ")) from None
     return Pattern(text, size)
 
@@ -134,7 +139,7 @@ def _size(pattern: str) -> int:
             times = max([int(number) for number in re.findall(r"\d+", part)], default=1)
             total += last * max(times - 1, 0)
         else:
-            last = len(part) if part.startswith(r"\Q") else 1
+            last = len(part) if part.startswith(r"\Q") else _PROPERTY if r"\p" in part.lower() else 1
             total += last
     return total
 

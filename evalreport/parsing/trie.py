@@ -7,7 +7,7 @@ a question of short regular expressions (`rules.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -84,11 +84,22 @@ class Trie(NamedTuple):
         As declared.
     odd : frozenset of int
         Codes of the labels declared as identifiers: in prose their plain words may mean less.
+    plain : mapping of str to str
+        Letter of each token that is a cue or a sign by itself and begins no label.
     """
 
     root: Node
     labels: tuple[str, ...]
     odd: frozenset[int]
+    plain: Mapping[str, str]
+
+
+def label_trie(root: Node, labels: tuple[str, ...], odd: frozenset[int]) -> Trie:
+    """Return the labels in their trie, with the letters of all signs and cues that begin nothing longer."""
+    alone = {word: node.cue for word, node in _cue_root().next.items() if node.cue and not node.next}
+    signs = {sign: letter for sign, letter in _SIGN.items() if sign not in _cue_root().next}
+    plain = {word: letter for word, letter in (*alone.items(), *signs.items()) if word not in root.next}
+    return Trie(root, labels, odd, plain)
 
 
 def read_shape(trie: Trie, text: str) -> Shape:
@@ -125,11 +136,17 @@ class _Reader:
 
     def read(self) -> None:
         """Fill letters, starts and codes."""
-        at, end = 0, len(self.tokens)
+        at, end, plain = 0, len(self.tokens), self.trie.plain
         while at < end:
             self.starts.append(at)
-            word = self.words[at]
-            at = self._known(at, end) if word in self.cues or word in self.labels else self._stranger(at)
+            letter = plain.get(self.tokens[at])
+            if letter:
+                self.letters.append(letter)
+                at += 1
+            elif self.words[at] in self.cues or self.words[at] in self.labels:
+                at = self._known(at, end)
+            else:
+                at = self._stranger(at)
 
     def _known(self, at: int, limit: int) -> int:
         """Take the longest label or cue that begins here and ends by `limit`; of equal ones the label."""

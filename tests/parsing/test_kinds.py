@@ -65,7 +65,21 @@ def test_regex_reads_what_it_captures(pattern: str, text: str, label: str, reaso
     assert read_one(text, make_parser(f"regex:{pattern}", BANK))[:2] == (label, reason)
 
 
-@pytest.mark.parametrize("pattern", ["(", "a{2,1}", r"(?<=a)b", r"(a)\1", "(a{1,900}){1,900}", "[z-a]"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(",
+        "a)|(?:b",
+        "\ud800",
+        "(?P<label>a)(?P<label>b)",
+        "a{2,1}",
+        r"(?<=a)b",
+        r"(a)\1",
+        "(a{1,900}){1,900}",
+        "[z-a]",
+    ],
+    ids=range(9),
+)
 def test_a_pattern_that_cannot_be_run_is_refused(pattern: str) -> None:
     with pytest.raises(UsageError, match="regex"):
         make_parser(f"regex:{pattern}", BANK)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from evalreport.parsing import make_parser, parse_all
-from tests.parsing.answers import BANK, read_one
+from tests.parsing.answers import BANK, generations, read_one
 
 HOSTILE = {
     "letters": "a" * 1_000_000,
@@ -61,3 +61,25 @@ def test_a_hostile_pattern_never_takes_a_second(pattern: str) -> None:
 def test_the_end_of_a_long_text_is_read() -> None:
     text = "The customer says a lot. " * 30_000 + "\n\nFinal answer: card_arrival"
     assert read_one(text, make_parser("auto", BANK))[0] == "card_arrival"
+
+
+def test_a_million_short_texts_parse_within_a_minute() -> None:
+    """Each differs from the others, so that none is read from memory: 60 microseconds for one."""
+    rows, _, labels = generations()
+    texts = [f"{row['generation']} ({number / 10_000:.4f})" for number, row in enumerate(rows * 4)]
+    assert len(set(texts)) == len(texts)
+    parser = make_parser("auto", labels)
+    taken = []
+    for _ in range(3):
+        start = time.process_time()
+        parse_all(texts, parser)
+        taken.append(time.process_time() - start)
+    assert min(taken) < 60e-6 * len(texts)
+
+
+def test_equal_texts_are_read_once() -> None:
+    rows, _, labels = generations()
+    texts = [row["generation"] for row in rows] * 20
+    start = time.process_time()
+    assert len(parse_all(texts, make_parser("auto", labels)).codes) == len(texts)
+    assert time.process_time() - start < 30e-6 * len(texts)
