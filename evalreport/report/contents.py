@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -33,6 +34,7 @@ from evalreport.report.tables import (
     thresholds_table,
 )
 from evalreport.scores import NoScores
+from evalreport.sweep.optimum import Optimum
 from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Estimate
 
@@ -87,7 +89,7 @@ def payload(
 
 
 def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, float]:
-    """Return the metrics that are defined, their intervals, the threshold, and F1 class by class.
+    """Return the metrics that are defined, their intervals, thresholds, and F1 class by class.
 
     Parameters
     ----------
@@ -115,11 +117,19 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
             found |= {f"{ends[name]}_low": result.low, f"{ends[name]}_high": result.high}
     if ev.threshold is not None and isinstance(ev.threshold.value, float):
         found[f"{prefix}threshold"] = ev.threshold.value
+    found |= _best_thresholds(ev, prefix)
     for entry in ev.classes:
         f1 = entry.metrics.get("f1")
         if str(entry.label) in keys and isinstance(f1, Estimate):
             found[keys[str(entry.label)]] = f1.value
     return found
+
+
+def _best_thresholds(ev: Evaluation, prefix: str) -> dict[str, float]:
+    optima = {} if ev.sweep is None else ev.sweep.optima
+    best = {name: choice for name, choice in optima.items() if isinstance(choice, Optimum)}
+    keys = metric_keys(best, f"{prefix}best_threshold/")
+    return {keys[name]: found.threshold for name, found in best.items() if math.isfinite(found.threshold)}
 
 
 def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:

@@ -145,8 +145,8 @@ def as_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
     >>> as_csv({"label": ["=1+1", "a,b"], "f1": [-0.5, None]}).decode().split()
     ['label,f1', "'=1+1,-0.5", '"a,b",']
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)  # lines end in CR LF, so that a CR inside a text is quoted
     writer.writerow(map(_cell, columns))
     writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
     return stream.getvalue().encode("utf-8", "replace")

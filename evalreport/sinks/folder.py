@@ -39,7 +39,7 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
     """
     places = {_inside(folder, path): data for path, data in files.items()}
     for place in places:
-        _refuse_link(place, folder)
+        refuse_link(place, folder)
     return tuple(write_file(place, data) for place, data in places.items())
 
 
@@ -51,7 +51,7 @@ def write_file(place: Path, data: bytes) -> Path:
     UsageError
         It is a link or a folder, or cannot be written.
     """
-    _refuse_link(place, place.parent)
+    refuse_link(place, place.parent)
     beside = place.with_name(f".evalreport-{uuid4().hex}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -84,8 +84,13 @@ def _inside(folder: Path, path: str) -> Path:
     return folder / path
 
 
-def _refuse_link(place: Path, folder: Path) -> None:
-    """Refuse links from below the folder on; the folder itself is the user's choice."""
+def refuse_link(place: Path, folder: Path) -> None:
+    """Refuse a place that is a link or lies behind one, from below the folder on.
+
+    Raises
+    ------
+    UsageError
+    """
     steps = [
         place,
         *(parent for parent in place.parents if parent.is_relative_to(folder) and parent != folder),
@@ -95,7 +100,7 @@ def _refuse_link(place: Path, folder: Path) -> None:
             raise UsageError(
                 f"{step.name} is a link, which is not written through",
                 where=str(step),
-                fix="remove the link, or name another place with --out",
+                fix="remove the link, or name another place",
             )
 
 

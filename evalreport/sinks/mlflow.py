@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 from evalreport.errors import RunNotFoundError, UsageError
 from evalreport.report.names import DIGEST_TAG, FOLDER, MANIFEST, TIME_TAG
 from evalreport.report.payload import LONGEST_TAG, Payload
+from evalreport.sinks.folder import refuse_link
 from evalreport.sinks.images import IMAGES_TAG, image_files
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
@@ -39,6 +40,10 @@ class Tracking(Protocol):
 
     def page_of_run(self, experiment_id: str, run_id: str) -> str:
         """Return the address of the run's artifacts in the UI; may be empty."""
+        ...
+
+    def artifact_root(self, uri: str, where: str) -> Path | None:
+        """Return the folder of the run's artifacts if it is on this machine; refuse strange addresses."""
         ...
 
 
@@ -163,12 +168,18 @@ def log(
     Raises
     ------
     RunNotFoundError, UsageError
-        See `check_run`; also files of our names that we did not write, which are listed.
+        See `check_run`; also files of our names that we did not write, which are listed, or are links.
+    UnsafeFileError
+        The run's artifacts are at an address where we do not go.
     ServerError
     """
     run = check_run(tracking, run_id, force=force)
     where = f"run {run_id[:8]} ({run.info.run_name})"
     files = {**payload.files, **image_files(payload.images, run.info.start_time or 0)}
+    root = tracking.artifact_root(run.info.artifact_uri, where)
+    if root is not None:
+        for path in (*files, MANIFEST):
+            refuse_link(root / path, root)
     held = _held(tracking, run, files, where)
     keys = [*payload.metrics, *payload.series]
     tags, notes = _tags(payload, run.data.tags)

@@ -14,20 +14,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from evalreport.errors import ArtifactNotFoundError, DataError, NotFoundError, UnsafeFileError
-from evalreport.sources.mlflow_client import Store, is_loopback
+from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_FILE
 from evalreport.sources.runs import RunInfo
-from evalreport.text import printable, shown
+from evalreport.text import printable
 
 MAX_ARTIFACTS = 10_000
 MAX_DEPTH = 20
 LONGEST_NAME = 255
-CLOUDS = ("s3", "r2", "gs", "wasbs", "abfss", "dbfs", "hdfs", "viewfs", "sftp")
-"""Schemes of artifact stores that MLflow reaches with the user's own credentials."""
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\#?]|%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 
 
@@ -78,7 +74,7 @@ def list_artifacts(
     DataError
         Over 10,000 files.
     """
-    check_root(store, run)
+    store.artifact_root(run.artifact_uri, run.shown)
     found: list[Artifact] = []
     waiting = [folder]
     while waiting:
@@ -120,7 +116,7 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]
         raise UnsafeFileError("the artifact's name could lead out of its run", where=where)
     if (artifact.size or 0) > MAX_FILE:
         raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
-    root = check_root(store, run)
+    root = store.artifact_root(run.artifact_uri, run.shown)
     if root is not None:
         refuse_links(root, artifact.path, where)
     with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
@@ -141,50 +137,6 @@ def _download(store: Store, run: RunInfo, path: str, folder: Path, where: str) -
     if status.st_size > MAX_FILE:
         raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
     return place
-
-
-def check_root(store: Store, run: RunInfo) -> Path | None:
-    """Return the folder of a run's artifacts when it is on this machine, None when it is elsewhere.
-
-    Only the tracking server itself, cloud stores, and local folders of local stores are gone to: what
-    address stands in a run is up to whoever made the run.
-
-    Raises
-    ------
-    UnsafeFileError
-    """
-    uri = run.artifact_uri
-    scheme, separator, _ = uri.partition(":")
-    if not separator or scheme == "file" or len(scheme) == 1:
-        return _local_root(store, run)
-    parts = urlsplit(uri)
-    strange = "#" in uri or ".." in parts.path.split("/")
-    if scheme in CLOUDS and not strange:
-        return None
-    own_host = parts.hostname == store.host or not parts.hostname
-    if scheme == "mlflow-artifacts" and own_host and not strange:
-        return None
-    if scheme in {"http", "https"} and parts.hostname and own_host and not strange:
-        return None
-    raise UnsafeFileError(
-        f"the run's artifacts are at {shown(uri)}, where evalreport does not go",
-        where=run.shown,
-        fix="only the tracking server, cloud storage and local folders are read; pass the file itself",
-    )
-
-
-def _local_root(store: Store, run: RunInfo) -> Path:
-    if not store.local:
-        raise UnsafeFileError(
-            "the server names a folder of this machine as the run's artifacts",
-            where=run.shown,
-            fix="start the server with --artifacts-destination, or pass the file itself",
-        )
-    uri = run.artifact_uri
-    parts = urlsplit(uri)
-    if uri.startswith("file:") and parts.netloc and not is_loopback(parts.netloc):
-        raise UnsafeFileError(f"the run's artifacts are at {shown(uri)}", where=run.shown)
-    return Path(url2pathname(parts.path) if uri.startswith("file:") else uri)
 
 
 def refuse_links(root: Path, path: str, where: str) -> None:

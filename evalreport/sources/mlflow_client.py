@@ -8,13 +8,13 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from evalreport.errors import EvalreportError, FileMissingError, ServerError, UsageError
 from evalreport.sources.mlflow_errors import translated
+from evalreport.sources.places import artifact_root, is_local
 from evalreport.sources.quiet import quiet
 from evalreport.text import shown
 
@@ -47,14 +47,16 @@ class Store:
         return shown(self.uri)
 
     @property
-    def host(self) -> str:
-        """Host name of the server; empty for a store that is a file."""
-        return urlsplit(self.uri).hostname or ""
-
-    @property
     def local(self) -> bool:
         """Whether the store is a file or a server of this machine."""
-        return not self.host or is_loopback(self.host)
+        return is_local(self.uri)
+
+    def artifact_root(self, uri: str, where: str) -> Path | None:
+        """Return the folder of a run's artifacts if it is on this machine; refuse strange addresses.
+
+        See `evalreport.sources.places.artifact_root`.
+        """
+        return artifact_root(uri, self.uri, where)
 
     def ask(self, call: Callable[[Any], T], where: str = "") -> T:
         """Return what `call` gets from the client.
@@ -203,20 +205,4 @@ def _has_runs_table(file: Path) -> bool:
             query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'runs'"
             return database.execute(query).fetchone() is not None
     except sqlite3.Error:
-        return False
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host name means this machine.
-
-    Examples
-    --------
-    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("example.org")
-    (True, True, False)
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
         return False

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -190,6 +191,15 @@ def test_the_threshold_is_a_metric_and_a_tag() -> None:
     assert what.metrics["eval/threshold"] == 0.5
     assert what.tags["evalreport.threshold"] == "0.5 (default)"
     assert "evalreport.threshold" not in made(multiclass()).tags
+
+
+def test_the_best_thresholds_are_metrics_with_keys_that_mlflow_takes() -> None:
+    ev = binary()
+    assert ev.sweep is not None
+    what = made(ev).metrics
+    best = {key: value for key, value in what.items() if key.startswith("eval/best_threshold/")}
+    assert best["eval/best_threshold/f1"] == ev.sweep.optima["f1"].threshold  # type: ignore[union-attr]
+    assert any(re.fullmatch(r"eval/best_threshold/recall__0\.95-[0-9a-f]+", key) for key in best)
 
 
 def test_the_digest_is_of_what_is_said_not_of_when() -> None:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import os
 import re
+import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 
-from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UsageError
+from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
 from evalreport.report.names import DIGEST_TAG, MANIFEST, TIME_TAG
 from evalreport.report.payload import Payload, split_json
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.mlflow import UNFINISHED, Logged, check_run, log
 from evalreport.sinks.tags import BEGIN, END
-from evalreport.sources.artifacts import Artifact, downloaded, list_artifacts
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
-from evalreport.sources.runs import find_run
 from tests.tracking import MadeRun, MlflowServer, fluent, log_bytes, make_run
 
 T = TypeVar("T")
@@ -38,6 +39,11 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 @pytest.fixture
+def local_run(sqlite_store: Store, tmp_path: Path) -> MadeRun:
+    return make_run(sqlite_store, folder=tmp_path)
+
+
+@pytest.fixture
 def run(store: Store, tmp_path: Path) -> MadeRun:
     """A finished run of somebody's, with a metric, a table, a note and a file of its own."""
     tags = {"mlflow.note.content": "My own words.", "owner": "ada"}
@@ -46,7 +52,7 @@ def run(store: Store, tmp_path: Path) -> MadeRun:
         {"notes/readme.txt": "mine"},
         tables={"losses.json": {"epoch": [1], "loss": [0.5]}},
         tags=tags,
-        folder=None if store.host else tmp_path,
+        folder=None if store.uri.startswith("http") else tmp_path,
     )
     store.ask(lambda client: client.log_metric(made.run_id, "loss", 0.5))
     return made
@@ -83,12 +89,9 @@ def do(store: Store, run: MadeRun, what: Payload, **options: Any) -> Logged:
 
 
 def contents(store: Store, run: MadeRun) -> dict[str, bytes]:
-    info = find_run(store, run.run_id)
-    found = {}
-    for artifact in list_artifacts(store, info):
-        with downloaded(store, info, Artifact(artifact.path)) as local:
-            found[artifact.path] = local.read_bytes()
-    return found
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(store.ask(lambda client: client.download_artifacts(run.run_id, "", folder)))
+        return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
 
 def snapshot(store: Store, run: MadeRun) -> dict[str, Any]:
@@ -128,6 +131,9 @@ class Watched:
     def page_of_run(self, experiment_id: str, run_id: str) -> str:
         return self.store.page_of_run(experiment_id, run_id)
 
+    def artifact_root(self, uri: str, where: str) -> Path | None:
+        return self.store.artifact_root(uri, where)
+
 
 class _Recorder:
     def __init__(self, client: Any, watched: Watched) -> None:
@@ -164,16 +170,16 @@ def test_everything_stands_in_the_run_and_the_run_is_as_it_was(store: Store, run
 
 
 def test_a_failed_run_stays_failed(store: Store, tmp_path: Path) -> None:
-    made = make_run(store, status="FAILED", folder=None if store.host else tmp_path)
+    made = make_run(store, status="FAILED", folder=None if store.uri.startswith("http") else tmp_path)
     before = snapshot(store, made)
     do(store, made, payload())
     after = snapshot(store, made)
     assert (after["status"], after["end"]) == ("FAILED", before["end"])
 
 
-def test_series_have_integer_steps_and_one_timestamp(store: Store, run: MadeRun) -> None:
-    do(store, run, payload())
-    history = snapshot(store, run)["history"]
+def test_series_have_integer_steps_and_one_timestamp(sqlite_store: Store, local_run: MadeRun) -> None:
+    do(sqlite_store, local_run, payload())
+    history = snapshot(sqlite_store, local_run)["history"]
     curve = history["eval/curves/roc_tpr_by_fpr_pct"]
     assert [step for step, _, _ in curve] == list(range(101))
     assert {at for key in history if key != "loss" for _, at, _ in history[key]} == {NOW}
@@ -212,11 +218,11 @@ def test_a_changed_payload_replaces_in_place(store: Store, run: MadeRun) -> None
     assert all(after["files"][path] != first["files"][path] for path in images)
 
 
-def test_a_clock_that_went_back_hides_no_value(store: Store, run: MadeRun) -> None:
-    do(store, run, payload(f1=0.75))
+def test_a_clock_that_went_back_hides_no_value(sqlite_store: Store, local_run: MadeRun) -> None:
+    do(sqlite_store, local_run, payload(f1=0.75))
     for timestamp in (NOW, NOW - 60_000):
-        do(store, run, payload(f1=0.25, digest=f"digest-{timestamp}"), timestamp=timestamp)
-        assert snapshot(store, run)["metrics"]["eval/f1"] == 0.25
+        do(sqlite_store, local_run, payload(f1=0.25, digest=f"digest-{timestamp}"), timestamp=timestamp)
+        assert snapshot_metrics(sqlite_store, local_run)["eval/f1"] == 0.25
 
 
 @pytest.mark.parametrize("tag", ["9" * 40, "-5", "soon", "²"])
@@ -292,13 +298,13 @@ def test_a_file_of_somebody_else_is_never_touched(store: Store, run: MadeRun, pa
     assert contents(store, run)[path] == payload().files[path]
 
 
-def test_our_file_that_somebody_replaced_is_theirs(store: Store, run: MadeRun) -> None:
-    do(store, run, payload())
-    log_bytes(store.client, run.run_id, "evalreport.html", b"theirs now")
+def test_our_file_that_somebody_replaced_is_theirs(sqlite_store: Store, local_run: MadeRun) -> None:
+    do(sqlite_store, local_run, payload())
+    log_bytes(sqlite_store.client, local_run.run_id, "evalreport.html", b"theirs now")
     for what in (payload(), payload(f1=0.25, digest="digest-2")):
         with pytest.raises(UsageError, match=r"evalreport\.html"):
-            do(store, run, what)
-    assert contents(store, run)["evalreport.html"] == b"theirs now"
+            do(sqlite_store, local_run, what)
+    assert contents(sqlite_store, local_run)["evalreport.html"] == b"theirs now"
 
 
 def test_a_forged_manifest_makes_nothing_ours(sqlite_store: Store, tmp_path: Path) -> None:
@@ -377,7 +383,7 @@ def test_a_deleted_run_gets_nothing(store: Store, run: MadeRun) -> None:
 
 
 def test_a_running_run_is_written_to_only_when_told(store: Store, tmp_path: Path) -> None:
-    made = make_run(store, status="RUNNING", folder=None if store.host else tmp_path)
+    made = make_run(store, status="RUNNING", folder=None if store.uri.startswith("http") else tmp_path)
     before = snapshot(store, made)
     error = refused(store, made)
     assert (error.exit_code, "RUNNING" in error.message) == (2, True)
@@ -388,13 +394,13 @@ def test_a_running_run_is_written_to_only_when_told(store: Store, tmp_path: Path
     assert check_run(store, made.run_id, force=True).info.status == "RUNNING"
 
 
-def test_what_an_earlier_logging_left_is_named(store: Store, run: MadeRun) -> None:
-    do(store, run, payload())
+def test_what_an_earlier_logging_left_is_named(sqlite_store: Store, local_run: MadeRun) -> None:
+    do(sqlite_store, local_run, payload())
     less = payload(digest="digest-2", metrics={"eval/f1": 0.5}, tables={}, images={})
-    logged = do(store, run, less)
+    logged = do(sqlite_store, local_run, less)
     assert logged.left[0] == "eval/classes/f1/größe"
     assert "evalreport/classes.json" in logged.left
-    again = do(store, run, dataclasses.replace(less, digest="digest-3"))
+    again = do(sqlite_store, local_run, dataclasses.replace(less, digest="digest-3"))
     assert again.left == logged.left
 
 
@@ -421,3 +427,40 @@ def test_thousands_of_metrics_go_through(store: Store, run: MadeRun) -> None:
 
 def snapshot_metrics(store: Store, run: MadeRun) -> dict[str, float]:
     return dict(store.ask(lambda client: client.get_run(run.run_id)).data.metrics)
+
+
+def test_a_server_cannot_have_us_write_into_a_folder_of_this_machine(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    with pytest.raises(UnsafeFileError, match="a folder of this machine"):
+        do(Store(sqlite_store.client, "https://host"), made, payload(), force=True)
+    assert not contents(sqlite_store, made)
+
+
+@pytest.mark.parametrize("path", ["evalreport.html", "evalreport", "evalreport/manifest.json"])
+def test_links_among_the_artifacts_are_not_written_through(
+    sqlite_store: Store, tmp_path: Path, path: str
+) -> None:
+    made = make_run(sqlite_store, {"a/b": b"1"}, folder=tmp_path)
+    uri = sqlite_store.ask(lambda client: client.get_run(made.run_id)).info.artifact_uri
+    root = sqlite_store.artifact_root(uri, "")
+    assert root is not None
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).symlink_to(secret)
+    with pytest.raises(UsageError, match="is a link"):
+        do(sqlite_store, made, payload(), force=True)
+    assert not list(secret.iterdir())
+
+
+def test_several_runs_are_logged_at_once(store: Store, tmp_path: Path) -> None:
+    runs = [make_run(store, folder=None if store.uri.startswith("http") else tmp_path) for _ in range(4)]
+    before = dict(os.environ)
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda run: do(store, run, payload()), runs))
+    assert {logged.state for logged in done} == {"written"}
+    for run in runs:
+        assert snapshot_metrics(store, run)["eval/f1"] == 0.75
+    assert dict(os.environ) == before

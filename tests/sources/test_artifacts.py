@@ -11,8 +11,9 @@ import pytest
 
 from evalreport.errors import ArtifactNotFoundError, DataError, EvalreportError, UnsafeFileError
 from evalreport.sources import artifacts
-from evalreport.sources.artifacts import Artifact, check_root, downloaded, is_safe, list_artifacts
+from evalreport.sources.artifacts import Artifact, downloaded, is_safe, list_artifacts
 from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.places import artifact_root
 from evalreport.sources.runs import RunInfo, find_run
 from tests.tracking import MlflowServer, make_run
 
@@ -49,7 +50,7 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 def run_with(store: Store, files: dict[str, str], folder: Path) -> RunInfo:
-    made = make_run(store, files, folder=folder if not store.host else None)
+    made = make_run(store, files, folder=folder if not store.uri.startswith("http") else None)
     return find_run(store, made.run_id)
 
 
@@ -164,7 +165,7 @@ def test_a_listing_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("kind", ["symbolic", "hard", "folder"])
 def test_links_in_a_local_store_are_not_followed(sqlite_store: Store, tmp_path: Path, kind: str) -> None:
     run = run_with(sqlite_store, {"d/a.csv": "1"}, tmp_path)
-    root = check_root(sqlite_store, run)
+    root = sqlite_store.artifact_root(run.artifact_uri, run.shown)
     assert root is not None
     secret = tmp_path / "secret"
     secret.mkdir()
@@ -218,15 +219,12 @@ def test_a_server_cannot_send_us_elsewhere(uri: str) -> None:
     ],
 )
 def test_servers_and_clouds_are_gone_to(uri: str, tracking: str) -> None:
-    _, run = served("")
-    assert check_root(Store(None, tracking), replace(run, artifact_uri=uri)) is None
+    assert artifact_root(uri, tracking, "") is None
 
 
 @pytest.mark.parametrize("tracking", ["sqlite:///x.db", "http://127.0.0.1:5000"])
 def test_local_folders_belong_to_local_stores(tracking: str) -> None:
-    _, run = served("")
-    store = Store(None, tracking)
-    assert check_root(store, replace(run, artifact_uri="file:///runs/a%20b")) == Path("/runs/a b")
-    assert check_root(store, replace(run, artifact_uri="/runs/a")) == Path("/runs/a")
+    assert artifact_root("file:///runs/a%20b", tracking, "") == Path("/runs/a b")
+    assert artifact_root("/runs/a", tracking, "") == Path("/runs/a")
     with pytest.raises(UnsafeFileError):
-        check_root(store, replace(run, artifact_uri="file://elsewhere/runs"))
+        artifact_root("file://elsewhere/runs", tracking, "")

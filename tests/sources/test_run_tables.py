@@ -41,7 +41,7 @@ def read(
     tables: dict[str, object] | None = None,
     request: RunRequest | None = None,
 ) -> RunTable:
-    made = make_run(store, files, tables=tables, folder=None if store.host else folder)
+    made = make_run(store, files, tables=tables, folder=None if store.uri.startswith("http") else folder)
     return read_run(store, find_run(store, made.run_id), request)
 
 

@@ -27,10 +27,16 @@ def expected_label(**_: Any) -> bool:
     return True
 
 
-@pytest.fixture(scope="module")
-def evaluated(template_database: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, str, str]:
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
+def evaluated(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Store, str, str]:
     """A store with two evaluations of the same questions: given answers, and a program's own (dicts)."""
-    store = empty_store(template_database, tmp_path_factory.mktemp("genai"))
+    if request.param == "http":
+        store = connect(request.getfixturevalue("mlflow_server").uri)
+    else:
+        template: Path = request.getfixturevalue("template_database")
+        store = empty_store(template, tmp_path_factory.mktemp("genai"))
 
     def program(q: str) -> dict[str, str]:
         if q == "ok":
