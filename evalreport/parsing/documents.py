@@ -25,7 +25,8 @@ _ROLES = {
     "N": _NEVER,
     "X": _NEVER,
 }
-_LONGEST = 1_000_000
+_LONGEST, _MOST = 1_048_576, 10_000
+"""Characters, and commas and colons, of the documents that are read; larger ones are read as prose."""
 _CUES = cues.phrases()
 
 
@@ -56,7 +57,7 @@ def load(text: str) -> object:
     >>> load("[1]"), load("[1] and more") is NOT_JSON
     ([1], True)
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or text.count(",") + text.count(":") > _MOST:
         return NOT_JSON
     try:
         return json.loads(text, object_pairs_hook=_Pairs, strict=False)

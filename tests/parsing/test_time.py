@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Callable
 
 import pytest
 
 from evalreport.parsing import make_parser, parse_all
 from tests.parsing.answers import BANK, generations, read_one
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """Return the CPU seconds that an action takes."""
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
 
 HOSTILE = {
     "letters": "a" * 1_000_000,
@@ -36,6 +46,10 @@ HOSTILE = {
     "versions": "a1.1" * 250_000,
     "struck": "~~a" * 300_000,
     "nested": "[" * 1_000_000,
+    "values": json.dumps([f"x{number}" for number in range(90_000)]),
+    "fewer values": json.dumps([f"x{number}" for number in range(9_000)]),
+    "names": json.dumps({f"x{number}": number for number in range(50_000)}),
+    "records": json.dumps([{"label": "card_arrival", "score": number} for number in range(4_000)]),
     "prose": "the customer would like to know about it. " * 24_000,
 }
 
@@ -43,9 +57,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_million_characters_never_take_a_second(name: str) -> None:
     parser = make_parser("auto", (*BANK, "1", "2", "3", "4", "5"))
-    start = time.process_time()
-    parse_all([HOSTILE[name]], parser)
-    assert time.process_time() - start < 1
+    assert seconds(lambda: parse_all([HOSTILE[name]], parser)) < 1
 
 
 @pytest.mark.parametrize(
@@ -53,9 +65,7 @@ def test_a_million_characters_never_take_a_second(name: str) -> None:
 )
 def test_a_hostile_pattern_never_takes_a_second(pattern: str) -> None:
     parser = make_parser(f"regex:{pattern}", BANK)
-    start = time.process_time()
-    parse_all(["a" * 1_000_000 + "!", "a" * 1_000_000 + "b"], parser)
-    assert time.process_time() - start < 2
+    assert seconds(lambda: parse_all(["a" * 1_000_000 + "!", "a" * 1_000_000 + "b"], parser)) < 2
 
 
 def test_the_end_of_a_long_text_is_read() -> None:
@@ -69,12 +79,8 @@ def test_a_million_short_texts_parse_within_a_minute() -> None:
     texts = [f"{row['generation']} ({number / 10_000:.4f})" for number, row in enumerate(rows * 4)]
     assert len(set(texts)) == len(texts)
     parser = make_parser("auto", labels)
-    taken = []
-    for _ in range(3):
-        start = time.process_time()
-        parse_all(texts, parser)
-        taken.append(time.process_time() - start)
-    assert min(taken) < 60e-6 * len(texts)
+    best = min(seconds(lambda: parse_all(texts, parser)) for _ in range(2))
+    assert best < 60e-6 * len(texts)
 
 
 def test_equal_texts_are_read_once() -> None:
