@@ -37,6 +37,12 @@ CLOSE = 1e-12
 
 _CONSTRAINT = re.compile(r"([a-z0-9_]+)\s*(>=|<=|>|<|==|=)\s*(\S+)")
 _SPECIFIC = ("npv", "lr_negative")
+_GROWING = (
+    *("tp", "fp", "fn", "tn", "recall", "specificity", "fpr", "fnr", "accuracy", "accuracy_gain"),
+    *("balanced_accuracy", "youden_j", "g_mean", "f1", "f05", "f2", "jaccard", "cohen_kappa"),
+    *("cost", "net_benefit"),
+)
+_GROWING_ABOVE_0 = ("precision", "mcc", "markedness", "fowlkes_mallows")
 _PRECISE = ("recall", "fnr", "fn", "tp")
 
 
@@ -80,6 +86,11 @@ class Constraint:
 
     def __str__(self) -> str:
         return f"{self.metric}{self.operator}{self.bound:.12g}"
+
+    @property
+    def kept_by_better(self) -> bool:
+        """Whether more true and fewer false positives never break it."""
+        return self.metric in _GROWING or (self.metric in _GROWING_ABOVE_0 and self.bound > 0)
 
     def margin(self, c: BinaryCounts) -> Any:
         """Return by how much the bound is kept (negative: missed; NaN: the metric is undefined)."""
@@ -176,6 +187,24 @@ class Objective:
         """Whether a lower value is better."""
         return self.metric == "cost" or (self.metric in METRICS and METRICS[self.metric].better == "lower")
 
+    @property
+    def corners_above(self) -> float | None:
+        """Score above which the best threshold is a corner of the ROC curve; None when it need not be one.
+
+        More true and fewer false positives never make these objectives worse, so that no threshold is
+        better than the corner that its neighbours lead to by gaining positives, or losing negatives, alone.
+        Some are undefined where nothing is flagged (or all), which hides corners from thresholds that are
+        worth 0 or less.
+        """
+        costs, bound = self.costs, self.constraint
+        if costs is not None and (costs.fn < costs.tp or costs.fp < costs.tn):
+            return None
+        if bound is not None and not bound.kept_by_better:
+            return None
+        if self.metric in _GROWING:
+            return -math.inf
+        return 0.0 if self.metric in _GROWING_ABOVE_0 else None
+
     def value(self, c: BinaryCounts) -> Any:
         """Return the value of the metric at counts; NaN where it is undefined."""
         if self.costs:
@@ -189,8 +218,8 @@ class Objective:
         value = np.asarray(self.value(c), dtype=np.float64)
         score = np.where(np.isfinite(value), -value if self.lower else value, -np.inf)
         if self.constraint:
-            with np.errstate(invalid="ignore"):
-                score[~(self.constraint.margin(c) >= -CLOSE)] = -np.inf
+            kept = np.asarray(self.constraint.margin(c)) >= -CLOSE
+            return np.where(kept, score, -np.inf)
         return score
 
     def margin(self, c: BinaryCounts) -> Array:

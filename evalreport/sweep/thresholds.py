@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +27,22 @@ GRID = 101
 """Thresholds of the even grid, and quantiles of the scores, that a thinned sweep keeps."""
 BLOCK = 1 << 15
 """Thresholds looked at together: few enough to stay in cache."""
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The greatest score, the least that counts as equal to it, and the places between which those lie."""
+
+    best: float
+    least: float
+    first: int
+    last: int
+
+    def between(self, corners: Places) -> _Span:
+        """From the corner before the first to the corner after the last, both left out unless an end."""
+        before, after = max(self.first - 1, 0), min(self.last + 1, len(corners) - 1)
+        start = int(corners[before]) + (before < self.first)
+        return replace(self, first=start, last=int(corners[after]) - (after > self.last))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,32 +205,57 @@ class Sweep:
             tp, fp, self.positives - tp, self.negatives - fp, threshold=self.thresholds[where]
         )
 
-    def _blocks(self) -> Iterator[slice]:
-        return (slice(start, start + BLOCK) for start in range(0, len(self), BLOCK))
-
     def _places(self, objectives: Sequence[Objective]) -> list[int | None]:
-        """Place of the optimum of each objective: block by block, then again only where the best was."""
-        blocks = list(self._blocks())
+        """Place of the optimum of each objective, looked for among corners where it must be one."""
+        corners = self._corners()
+        few = replace(self, thresholds=self.thresholds[corners], tp=self.tp[corners], fp=self.fp[corners])
+        spans: dict[Objective, _Span] = {}
+        growing = [objective for objective in objectives if objective.corners_above is not None]
+        for objective, span in zip(growing, few._spans(growing), strict=True):
+            if (
+                span is not None
+                and objective.corners_above is not None
+                and span.best > objective.corners_above
+            ):
+                spans[objective] = span.between(corners)
+        others = [objective for objective in objectives if objective not in spans]
+        rest = dict(zip(others, self._spans(others), strict=True)) | spans
+        return [self._middle(objective, rest[objective]) for objective in objectives]
+
+    def _corners(self) -> Places:
+        """The ends, and places with positives of their own above negatives: corners of the ROC curve."""
+        inner = np.flatnonzero((self.fp[:-2] > self.fp[1:-1]) & (self.tp[1:-1] > self.tp[2:])) + 1
+        return np.concatenate([[0], inner, [len(self) - 1]])
+
+    def _spans(self, objectives: Sequence[Objective]) -> list[_Span | None]:
+        """Where each objective is greatest, block by block."""
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
         tops = np.empty((len(objectives), len(blocks)))
         for column, block in enumerate(blocks):
             counts = self._counts(block)
             for row, objective in enumerate(objectives):
                 tops[row, column] = objective.score(counts).max()
-        return [self._middle(objective, top, blocks) for objective, top in zip(objectives, tops, strict=True)]
+        return [self._span(objective, top) for objective, top in zip(objectives, tops, strict=True)]
 
-    def _middle(self, objective: Objective, tops: Array, blocks: Sequence[slice]) -> int | None:
-        best = tops.max()
+    def _span(self, objective: Objective, tops: Array) -> _Span | None:
+        best = float(tops.max())
         if best == -np.inf:
             return None
         least = best - CLOSE * max(1.0, abs(best))
-        equal = [
-            blocks[i].start + np.flatnonzero(objective.score(self._counts(blocks[i])) >= least)
-            for i in np.flatnonzero(tops >= least).tolist()
-        ]
-        places = np.concatenate(equal)
-        run = np.zeros(places[-1] - places[0] + 1, dtype=bool)
-        run[places - places[0]] = True
-        return int(places[0] + middle_of_longest_run(run))
+        hit = np.flatnonzero(tops >= least) * BLOCK
+        first, last = (
+            start + np.flatnonzero(objective.score(self._counts(slice(start, start + BLOCK))) >= least)
+            for start in (int(hit[0]), int(hit[-1]))
+        )
+        return _Span(best, least, int(first[0]), int(last[-1]))
+
+    def _middle(self, objective: Objective, span: _Span | None) -> int | None:
+        """The middle of the longest run of equal optimum."""
+        if span is None:
+            return None
+        blocks = (slice(i, min(i + BLOCK, span.last + 1)) for i in range(span.first, span.last + 1, BLOCK))
+        equal = [objective.score(self._counts(block)) >= span.least for block in blocks]
+        return span.first + int(middle_of_longest_run(np.concatenate(equal)))
 
     def _choice(self, objective: Objective, place: int | None) -> Choice:
         if place is None:

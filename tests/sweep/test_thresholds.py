@@ -22,6 +22,14 @@ from evalreport.sweep.thresholds import Sweep, middle_of_longest_run
 from evalreport.values import Undefined
 
 ALL = tuple(Objective.parse(name) for name, metric in METRICS.items() if metric.better in ("higher", "lower"))
+ODD = tuple(
+    Objective.parse(text)
+    for text in (
+        *("precision>=0", "tp>=1", "mcc>=0.1", "fp<=2", "npv>=0.5", "markedness>=-0.5"),
+        *("cost:fp=-1,fn=1", "cost:fp=1,fn=1,tp=2", "net_benefit:0.9", "predicted_positive_rate>=0.3"),
+        *("lr_positive>=2", "fnr<=0.2", "f1>=0.3", "accuracy_gain>=-1"),
+    )
+)
 Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
 
 
@@ -94,12 +102,12 @@ def test_every_optimum_is_the_slow_loops(decimals: int) -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=1, max_size=25))
 def test_any_small_sample_agrees_with_the_slow_loop(sample: list[tuple[bool, int]]) -> None:
     y, s = np.array([a for a, _ in sample]), np.array([b for _, b in sample]) / 8
     sweep = swept(y, s)
-    for objective in STANDARD:
+    for objective in {*STANDARD, *ALL, *ODD}:
         expected, found = best_slowly(y, s, objective), sweep.best(objective)
         if expected is None:
             assert isinstance(found, Undefined | Unreachable)
