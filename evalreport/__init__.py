@@ -1,3 +1,78 @@
-"""How good is it, really? Every classification metric, with intervals, findings and one HTML page."""
+"""How good is it, really? Every classification metric, with intervals, findings and one HTML page.
+
+>>> import evalreport as er
+>>> ev = er.evaluate([0, 0, 1, 1], scores=er.Probabilities([0.1, 0.4, 0.35, 0.8]))
+>>> ev["roc_auc"].value
+0.75
+
+Names are imported when they are used: `import evalreport` alone costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from evalreport.api import (
+        Binary,
+        Comparison,
+        Decisions,
+        Estimate,
+        EvalreportError,
+        Evaluation,
+        Finding,
+        Logits,
+        Multiclass,
+        Multilabel,
+        Probabilities,
+        Trials,
+        Undefined,
+        compare,
+        evaluate,
+        evaluate_file,
+        evaluate_run,
+        log,
+        parse,
+        report,
+        sweep,
+        to_html,
+    )
+
+__all__ = [
+    "Binary",
+    "Comparison",
+    "Decisions",
+    "Estimate",
+    "EvalreportError",
+    "Evaluation",
+    "Finding",
+    "Logits",
+    "Multiclass",
+    "Multilabel",
+    "Probabilities",
+    "Trials",
+    "Undefined",
+    "__version__",
+    "compare",
+    "evaluate",
+    "evaluate_file",
+    "evaluate_run",
+    "log",
+    "parse",
+    "report",
+    "sweep",
+    "to_html",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in __all__:
+        raise AttributeError(f"module 'evalreport' has no attribute {name!r}")
+    return getattr(import_module("evalreport.api"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

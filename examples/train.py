@@ -64,7 +64,9 @@ def banking77() -> list[str]:
         ids.append(
             log_predictions(name, pd.concat([known, columns], axis=1), {"model": name, "split": "test"})
         )
-    collapsed = pd.read_parquet(DATA / "banking77" / "pred_collapsed6.parquet")
+    collapsed = pd.read_parquet(DATA / "banking77" / "pred_collapsed6.parquet").merge(
+        test[["example_id", "text"]], on="example_id", validate="one_to_one"
+    )
     ids.append(
         log_predictions("bayes-six-intents", collapsed, {"model": "bayes-six-intents", "split": "test"})
     )

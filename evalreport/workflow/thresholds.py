@@ -11,6 +11,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.predictions import Origin, Predictions, Threshold
 from evalreport.scores import NoScores
 from evalreport.sweep.honest import judged
+from evalreport.sweep.labels import label_thresholds
 from evalreport.sweep.objectives import STANDARD, Objective
 from evalreport.sweep.optimum import Optimum, Unreachable
 from evalreport.sweep.thresholds import Sweep
@@ -54,7 +55,7 @@ def decided(
         case Binary():
             return _binary(rows, wanted, tune_on, sampling, origin)
         case Multilabel():
-            raise UsageError("an objective chooses one threshold", fix="pass a number for several labels")
+            return _per_label(rows, wanted, tune_on, sampling, origin), None
         case never:
             assert_never(never)
 
@@ -85,6 +86,16 @@ def _binary(
             )
         case never:
             assert_never(never)
+
+
+def _per_label(
+    rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
+) -> Predictions:
+    goal = wanted.removeprefix("max-")
+    found = label_thresholds(rows, "f1_macro" if goal == "f1" else goal, tune_on=tune_on, sampling=sampling)
+    if isinstance(found, Undefined):
+        raise DataError(f"no thresholds can be chosen: {found.reason}", where="--threshold")
+    return rows.at(Threshold(tuple(found.values.values()), origin))
 
 
 def table_of(rows: Predictions) -> ScoreTable:

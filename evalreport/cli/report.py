@@ -1,0 +1,60 @@
+"""`evalreport report`: the HTML of a run or a file, without writing to MLflow."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.several import each_run
+from evalreport.cli.show import as_run, print_evaluation
+from evalreport.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalreport.workflow.report import Written
+
+
+@click.command("report", cls=opt.SectionCommand)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@opt.selection
+@opt.describe
+@opt.evaluation
+@opt.page
+@opt.option("Write", "-o", "--output", metavar="FILE", envvar=None, help="HTML file; - for stdout.")
+@opt.out
+@opt.jobs
+@opt.fail_fast
+@opt.jsonl
+@click.pass_context
+def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
+    """Write the HTML report of runs or files; a file touches no server. FILE may be - for stdin."""
+    from evalreport.workflow.report import ReportOptions, report_item
+    from evalreport.workflow.runs import Item, items_of
+
+    console = ctx.ensure_object(Console)
+    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    if options["output"] and len(items) > 1:
+        raise UsageError("-o names one file for several reports", fix="use --out DIR")
+    request = request_of(options, command_line())
+    page = not (console.json or options["jsonl"] or options["out"]) or options["output"] is not None
+    how = ReportOptions(options["output"], options["out"], page, several=len(items) > 1)
+
+    def work(item: Item) -> Written:
+        return report_item(item, request, how)
+
+    def show(written: Written) -> dict[str, Any]:
+        print_evaluation(console, written.evaluation, written.taken, console.say)
+        if options["output"] == "-":
+            sys.stdout.write(written.html)
+        for path in written.paths:
+            console.out(str(path))
+        return as_run(written.evaluation) | {"files": [str(path) for path in written.paths]}
+
+    return each_run(console, items, work, show, options)
+
+
+opt.global_options(command)

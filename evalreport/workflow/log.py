@@ -1,0 +1,107 @@
+"""Evaluate finished runs and log the numbers, the page and the figures into them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalreport import __version__
+from evalreport.evaluation.model import Evaluation
+from evalreport.panels.verdict.headline import headline
+from evalreport.report.contents import PREFIX, payload
+from evalreport.report.render import render
+from evalreport.sinks.mlflow import Logged, check_run, log
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.runs import RunInfo
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.report import drawn, write_out
+from evalreport.workflow.request import Request
+from evalreport.workflow.runs import Item
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """How a run is written to."""
+
+    prefix: str = PREFIX
+    force: bool = False
+    dry_run: bool = False
+    out: str | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """What was logged of a run, and how it is told."""
+
+    evaluation: Evaluation
+    taken: tuple[tuple[str, str], ...]
+    result: Logged
+    size: int
+    paths: tuple[Path, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines that the command prints."""
+        figures = sum(path.endswith(".png") and "/" not in path for path in self.result.files)
+        what = f"{len(self.result.metrics)} metrics, evalreport.html ({self.size / 1000:.0f} kB)"
+        what += f" and {figures} figure{'s' if figures != 1 else ''}"
+        match self.result.state:
+            case "unchanged":
+                told = ["unchanged: the run holds exactly this, nothing was written"]
+            case "dry run":
+                told = [
+                    f"would log {what}",
+                    *(f"  {name}" for name in (*self.result.metrics, *self.result.files)),
+                ]
+            case _:
+                told = [f"logged {what}"]
+        return (*told, *map(str, self.paths), *((self.result.page,) if self.result.page else ()))
+
+    @property
+    def logged(self) -> dict[str, Any]:
+        """The same for JSON."""
+        return {
+            "state": self.result.state,
+            "metrics": list(self.result.metrics),
+            "files": list(self.result.files),
+            "page": self.result.page,
+        }
+
+
+def log_run(store: Store, run: RunInfo, request: Request, how: LogOptions, *, several: bool = False) -> Done:
+    """Evaluate one run and log everything into it; nothing is written before all is known to be good."""
+    check_run(store, run.run_id, force=how.force)
+    item = Item(run=run, store=store)
+    collected = item.collect(request)
+    ev = evaluated(collected, request, item.tuning_rows(request))
+    html = render(ev, checklist=request.checklist)
+    result = log_evaluation(store, run.run_id, ev, how, html=html, checklist=request.checklist)
+    paths: tuple[Path, ...] = ()
+    if how.out is not None and not how.dry_run:
+        paths = write_out(ev, html, Path(how.out), several=several, name=item.name)
+    return Done(ev, collected.taken, result, len(html.encode()), paths)
+
+
+def log_evaluation(
+    store: Store,
+    run_id: str,
+    ev: Evaluation,
+    how: LogOptions,
+    *,
+    html: str | None = None,
+    checklist: str | None = None,
+) -> Logged:
+    """Log an evaluation that was made already into a run."""
+    made = payload(
+        ev,
+        html if html is not None else render(ev, checklist=checklist),
+        drawn(ev),
+        verdict=headline(ev).text,
+        version=__version__,
+        prefix=how.prefix,
+        options={} if checklist is None else {"checklist": checklist},
+    )
+    now = time.time_ns() // 1_000_000
+    return log(made, run_id, store, timestamp=now, force=how.force, dry_run=how.dry_run)

@@ -1,0 +1,168 @@
+"""`evalreport log` on finished runs, on SQLite and over HTTP: what stands in the run afterwards."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evalreport.sources.mlflow_client import Store, connect
+from tests.cli.running import run
+from tests.tracking import MlflowServer, make_run
+
+Capture = pytest.CaptureFixture[str]
+DATA = Path(__file__).parents[2] / "examples" / "data"
+
+
+def parquet(frame: pd.DataFrame) -> bytes:
+    out = io.BytesIO()
+    frame.to_parquet(out, index=False)
+    return out.getvalue()
+
+
+def spam(column: str = "score_lr") -> bytes:
+    table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
+    return parquet(table[["example_id", "y_true"]].assign(score=table[column]))
+
+
+def paths(store: Store, run_id: str, folder: str | None = None) -> set[str]:
+    found: set[str] = set()
+    for entry in store.client.list_artifacts(run_id, folder):
+        found |= paths(store, run_id, entry.path) if entry.is_dir else {entry.path}
+    return found
+
+
+def state(store: Store, run_id: str) -> tuple[Any, ...]:
+    info = store.client.get_run(run_id).info
+    return info.status, info.start_time, info.end_time, info.lifecycle_stage
+
+
+@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "sqlite":
+        found: Store = request.getfixturevalue("sqlite_store")
+        return found
+    server: MlflowServer = request.getfixturevalue("mlflow_server")
+    return connect(server.uri)
+
+
+def folder(store: Store, tmp_path: Path) -> Path | None:
+    return None if store.uri.startswith("http") else tmp_path
+
+
+def test_a_finished_run_gets_everything_and_stays_as_it_was(
+    store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    made = make_run(store, {"out/predictions.parquet": spam()}, folder=folder(store, tmp_path))
+    before = state(store, made.run_id)
+    done = run(
+        capsys, "log", "--run-id", made.run_id[:8], "--tracking-uri", store.uri, "--unit", "message,messages"
+    )
+    assert done.code == 0, done.err
+    assert "logged" in done.out
+    assert state(store, made.run_id) == before
+    there = paths(store, made.run_id)
+    assert there >= {"evalreport.html", "confusion_matrix.png", "roc_curve.png", "pr_curve.png"}
+    assert there >= {"evalreport/evaluation.json", "evalreport/metrics.json", "evalreport/thresholds.json"}
+    logged = store.client.get_run(made.run_id).data
+    assert logged.metrics["eval/roc_auc"] == pytest.approx(0.99353545, abs=1e-6)
+    assert "messages" in logged.tags["mlflow.note.content"]
+    steps = [
+        entry.step for entry in store.client.get_metric_history(made.run_id, "eval/curves/roc_tpr_by_fpr_pct")
+    ]
+    assert sorted(steps) == list(range(len(steps)))
+    assert {entry["path"] for entry in json.loads(logged.tags["mlflow.loggedArtifacts"])} >= {
+        "evalreport/metrics.json"
+    }
+
+
+def test_a_second_call_writes_nothing_and_a_changed_one_replaces(
+    store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    made = make_run(store, {"predictions.parquet": spam("score_nb")}, folder=folder(store, tmp_path))
+    call = ["log", "--run-id", made.run_id, "--tracking-uri", store.uri]
+    assert run(capsys, *call).code == 0
+    before = len(store.client.get_metric_history(made.run_id, "eval/f1")), paths(store, made.run_id)
+    again = run(capsys, *call)
+    assert "unchanged" in again.out
+    assert (len(store.client.get_metric_history(made.run_id, "eval/f1")), paths(store, made.run_id)) == before
+    changed = run(capsys, *call, "--threshold", "0.2", "--json")
+    assert changed.json["runs"][0]["logged"]["state"] == "written"
+    shown = store.client.get_run(made.run_id).data.metrics
+    assert shown["eval/threshold"] == 0.2
+    assert shown["eval/f1"] == pytest.approx(changed.json["runs"][0]["metrics"]["f1"]["value"])
+
+
+def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    made = make_run(sqlite_store, {"predictions.parquet": spam()}, folder=tmp_path)
+    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run")
+    assert "would log" in done.out
+    assert "eval/f1" in done.out
+    assert paths(sqlite_store, made.run_id) == {"predictions.parquet"}
+    assert not sqlite_store.client.get_run(made.run_id).data.metrics
+
+
+def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    first = make_run(sqlite_store, {"predictions.parquet": spam()}, experiment="bank-a", folder=tmp_path)
+    make_run(sqlite_store, {"notes.txt": "nothing"}, experiment="bank-a", folder=tmp_path)
+    done = run(capsys, "log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--json")
+    assert done.code == 3
+    assert {entry["ok"] for entry in done.json["runs"]} == {True, False}
+    assert "eval/f1" in sqlite_store.client.get_run(first.run_id).data.metrics
+
+
+def test_a_sensitive_run_shows_no_example(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    rows = "y_true,y_pred,text\n" + "".join(f"a,b,secret-{k}\n" for k in range(30))
+    made = make_run(
+        sqlite_store, {"predictions.csv": rows}, tags={"evalreport.sensitive": "true"}, folder=tmp_path
+    )
+    done = run(
+        capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--example-text", "text",
+        "--out", str(tmp_path / "out"),
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "secret-" not in (tmp_path / "out" / "evalreport.html").read_text()
+    assert "secret-" not in (tmp_path / "out" / "evaluation.json").read_text()
+
+
+ERRORS = [
+    (["--run-id", "0" * 32], 3, "RUN_NOT_FOUND"),
+    (["--experiment", "nowhere"], 3, "RUN_NOT_FOUND"),
+    ([], 2, "USAGE"),
+    (["--run-id", "abc"], 2, "USAGE"),
+    (["--filter", "metrics.a > 1"], 2, "USAGE"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "name"), ERRORS, ids=str)
+def test_what_cannot_be_found(
+    sqlite_store: Store, capsys: Capture, arguments: list[str], code: int, name: str
+) -> None:
+    done = run(capsys, "log", *arguments, "--tracking-uri", sqlite_store.uri, "--json")
+    assert (done.code, done.json["error"]["code"]) == (code, name)
+    plain = run(capsys, "log", *arguments, "--tracking-uri", sqlite_store.uri)
+    assert plain.out == ""
+    assert plain.err.startswith("error: ")
+
+
+def test_a_missing_database_is_not_made(tmp_path: Path, capsys: Capture) -> None:
+    done = run(capsys, "log", "--latest", "--tracking-uri", f"sqlite:///{tmp_path / 'none.db'}")
+    assert done.code in (3, 4)
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_server_that_refuses_is_told_quickly(capsys: Capture) -> None:
+    done = run(capsys, "log", "--latest", "--tracking-uri", "http://127.0.0.1:9")
+    assert done.code == 4
+    assert done.err.count("\n") <= 3
+
+
+def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    made = make_run(sqlite_store, {"predictions.parquet": spam()}, status="RUNNING", folder=tmp_path)
+    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
+    assert done.code == 2
+    assert not sqlite_store.client.get_run(made.run_id).data.metrics

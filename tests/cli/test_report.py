@@ -1,0 +1,207 @@
+"""`evalreport report` on files: what is written, what is printed, and what goes wrong in three lines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.running import run
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+SPAM = str(DATA / "sms_spam" / "oof_scores.parquet")
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_path_is_the_result(capsys: Capture) -> None:
+    done = run(capsys, "report", SPAM, "--score", "score_lr", "-o", "page.html")
+    assert (done.code, done.out) == (0, "page.html\n")
+    assert "took truth y_true" in done.err
+    assert "roc_auc" in done.err
+    assert "\x1b" not in done.err
+    assert Path("page.html").read_text().startswith("<!doctype html>")
+
+
+def test_page_on_stdout(capsys: Capture) -> None:
+    done = run(capsys, "report", SPAM, "--score", "score_lr", "-o", "-", "-q")
+    assert done.out.startswith("<!doctype html>")
+    assert done.err == ""
+    assert not list(Path.cwd().iterdir())
+
+
+def test_json_holds_the_evaluation_and_writes_nothing(capsys: Capture) -> None:
+    done = run(capsys, "report", SPAM, "--score", "score_lr", "--json")
+    assert done.json["ok"] is True
+    (one,) = done.json["runs"]
+    wanted = {"schema", "task", "n", "labels", "positive", "threshold", "score_kind", "metrics", "classes"}
+    wanted |= {"confusion", "findings", "thresholds", "parsing", "slices", "provenance"}
+    assert wanted <= set(one)
+    assert (one["n"], one["positive"], one["threshold"], one["score_kind"]) == (
+        5572,
+        "spam",
+        0.5,
+        "probability",
+    )
+    assert set(one["metrics"]["roc_auc"]) >= {"value", "low", "high", "method", "n", "reason"}
+    f1 = one["thresholds"]["optima"]["f1"]
+    assert f1["honest"] <= f1["apparent"]
+    assert not list(Path.cwd().iterdir())
+
+
+def test_out_writes_everything(capsys: Capture) -> None:
+    done = run(capsys, "report", str(DATA / "banking77" / "pred_collapsed6.parquet"), "--out", "all", "-q")
+    assert done.code == 0
+    names = {path.name for path in Path("all").iterdir()}
+    assert names >= {
+        "evalreport.html",
+        "evaluation.json",
+        "confusion_matrix.png",
+        "classes.csv",
+        "predictions.parquet",
+    }
+    rows = pq.read_table("all/predictions.parquet")
+    assert rows.num_rows == 3080
+    assert {"example_id", "y_true", "y_pred", "status", "reason"} <= set(rows.column_names)
+    assert len(pd.read_csv("all/classes.csv")) == 77
+
+
+def test_two_calls_write_the_same_numbers(capsys: Capture) -> None:
+    first, second = (run(capsys, "report", SPAM, "--score", "score_rf", "--json").json for _ in range(2))
+    for body in (first, second):
+        body["runs"][0].pop("provenance")
+    assert first == second
+
+
+def test_several_files_and_one_that_fails(capsys: Capture) -> None:
+    Path("bad.csv").write_text("y_true,y_pred\na,\n")
+    Path("good.csv").write_text("y_true,y_pred\na,a\nb,b\n")
+    done = run(capsys, "report", "good.csv", "bad.csv", "--json")
+    assert done.code == 5
+    assert [entry["ok"] for entry in done.json["runs"]] == [True, False]
+
+
+def test_stdin(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stdin:
+        buffer = io.BytesIO(b"y_true,y_pred\na,a\nb,a\n")
+
+    monkeypatch.setattr("sys.stdin", Stdin())
+    done = run(capsys, "report", "-", "--format", "csv", "--json")
+    assert done.json["runs"][0]["metrics"]["accuracy"]["value"] == 0.5
+
+
+def test_text_is_parsed_and_accounted_for(capsys: Capture) -> None:
+    file = str(DATA / "banking77" / "llm_generations.jsonl")
+    done = run(capsys, "report", file, "--truth", "label", "--text", "generation", "--json")
+    (one,) = done.json["runs"]
+    assert round(one["metrics"]["accuracy"]["value"], 4) == 0.8393
+    assert one["parsing"]["n_unparsed"] == 212
+    assert one["confusion"]["predicted_labels"][-1] == "(not readable)"
+    assert "unread" not in one["labels"]
+
+
+def test_threshold_is_chosen_honestly(capsys: Capture) -> None:
+    tuned = run(capsys, "report", SPAM, "--score", "score_nb", "--threshold", "max-f1", "--json").json
+    assert tuned["runs"][0]["threshold_origin"] == "cross-fitted"
+    assert any(finding["rule"] == "same_rows" for finding in tuned["runs"][0]["findings"])
+    other = run(
+        capsys,
+        "report",
+        SPAM,
+        "--score",
+        "score_nb",
+        "--threshold",
+        "recall>=0.95",
+        "--tune-on",
+        SPAM,
+        "--json",
+    ).json
+    assert other["runs"][0]["threshold_origin"] == "tuned"
+    assert other["runs"][0]["metrics"]["recall"]["value"] >= 0.95
+
+
+FILES = {
+    "empty.csv": b"",
+    "head.csv": b"y_true,y_pred\n",
+    "gap.csv": b"y_true,y_pred\na,a\n,b\n",
+    "nan.csv": b"y_true,score\n1,0.5\n0,nan\n",
+    "wide.csv": b"y_true,score\n1,1.5\n0,0.2\n",
+    "ids.csv": b"id,y_true,y_pred\n1,a,a\n1,b,b\n",
+    "sums.csv": b"y_true,proba_a,proba_b,proba_c\na,0.5,0.2,0.1\nb,0.1,0.8,0.1\nc,0,0,1\n",
+    "line.jsonl": b'{"y_true": 1, "y_pred": 1}\n{"y_true": 1, \n',
+    "cut.parquet": b"PAR1\x00\x00",
+    "pickle.parquet": pickle.dumps({"y_true": [1]}),
+    "names.csv": b"diagnosis,p\n1,0.5\n",
+    "zipped.csv.gz": gzip.compress(b"a,b\n1,2\n"),
+}
+ERRORS = [
+    ("empty.csv", (), 5, "DATA_INVALID", "empty"),
+    ("head.csv", (), 5, "DATA_INVALID", "no rows"),
+    ("gap.csv", (), 5, "DATA_INVALID", "missing"),
+    ("nan.csv", (), 5, "DATA_INVALID", "row 1"),
+    ("wide.csv", (), 5, "DATA_INVALID", "--score-kind"),
+    ("ids.csv", (), 5, "DATA_INVALID", "more than once"),
+    ("sums.csv", (), 5, "DATA_INVALID", "sum"),
+    ("line.jsonl", (), 5, "DATA_INVALID", "line 2"),
+    ("cut.parquet", (), 5, "DATA_INVALID", "cut.parquet"),
+    ("pickle.parquet", (), 5, "UNSAFE_FILE", "pickle"),
+    ("names.csv", ("--truth", "diagnosys"), 3, "COLUMN_NOT_FOUND", "Use --truth diagnosis"),
+    ("zipped.csv.gz", (), 3, "COLUMN_NOT_FOUND", "columns are: a, b"),
+    ("nothing.csv", (), 3, "FILE_NOT_FOUND", "nothing.csv"),
+    ("gap.csv", ("--metrics", "f1_marco"), 2, "USAGE", "f1_macro"),
+    ("gap.csv", ("--unit", "a,b,c"), 2, "USAGE", "--unit"),
+]
+
+
+@pytest.mark.parametrize(("file", "more", "code", "name", "said"), ERRORS, ids=lambda value: str(value)[:24])
+def test_each_error_is_three_lines(
+    capsys: Capture, file: str, more: tuple[str, ...], code: int, name: str, said: str
+) -> None:
+    for path, data in FILES.items():
+        Path(path).write_bytes(data)
+    if "--metrics" in more:
+        Path(file).write_text("y_true,y_pred\na,a\nb,b\nc,c\n")
+    done = run(capsys, "report", file, *more)
+    assert done.code == code
+    assert done.out == ""
+    lines = done.err.splitlines()
+    assert lines[0].startswith("error: ")
+    assert [line[:5] for line in lines[1:]] in (["  at ", "  fix"], ["  fix "[:5]])
+    assert said in done.err
+    assert not list(Path.cwd().glob("*.html"))
+    again = run(capsys, "report", file, *more, "--json")
+    assert again.json["ok"] is False
+    assert again.json["error"]["code"] == name
+    assert again.code == code
+
+
+def test_no_file_is_half_written(capsys: Capture) -> None:
+    Path("taken").mkdir()
+    done = run(capsys, "report", SPAM, "--score", "score_lr", "-o", "taken")
+    assert done.code == 2
+    assert [path.name for path in Path.cwd().iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize("n_classes", [1, 3000])
+def test_extremes_make_a_report(capsys: Capture, n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(n_classes, size=max(n_classes, 1))
+    pd.DataFrame(
+        {"y_true": [f"<b>{{{{{k}}}}}" for k in truth], "y_pred": [f"<b>{{{{{k}}}}}" for k in truth]}
+    ).to_csv("extreme.csv", index=False)
+    done = run(capsys, "report", "extreme.csv", "-o", "page.html")
+    assert done.code == 0, done.err
+    page = Path("page.html").read_text()
+    assert "<b>{{" not in page
+    assert len(page) < 1_000_000
