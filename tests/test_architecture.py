@@ -50,7 +50,7 @@ def part(module: str) -> str:
 
 
 def imports(path: Path) -> list[tuple[str, bool]]:
-    """Each imported module as (dotted name, whether at the top level of the file)."""
+    """Each imported module as (dotted name, whether at the top of the file); not what types alone need."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     typing_only = {
         id(inner)
@@ -61,7 +61,9 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     top = {id(node) for node in tree.body}
     found: list[tuple[str, bool]] = []
     for node in ast.walk(tree):
-        is_top = id(node) in top and id(node) not in typing_only
+        if id(node) in typing_only:
+            continue
+        is_top = id(node) in top
         if isinstance(node, ast.Import):
             found += [(alias.name, is_top) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
