@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array, sums
+from evalreport.facts.table import ScoreTable
 
 POOL = 1 << 22
 """(row, label) cells of the pooled ranking that are sorted at a time."""
@@ -34,12 +35,17 @@ class Rankings:
     pairs : float64 array of shape (K,)
         Multiclass: mean AUC of the label's examples against each other class, by the label's own score
         (Hand & Till 2001); NaN where a label has no example. Multilabel: NaN.
+    tables : tuple of K ScoreTable
+        Each label against all others, negatives merged that no positive lies between: enough for both
+        areas and their variances, and no longer than twice the label's examples. Scores of positives
+        stand at odd places, the negatives between them at even ones, where they may be none.
     """
 
     roc_auc: Array
     average_precision: Array
     positives: Array
     pairs: Array
+    tables: tuple[ScoreTable, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +93,15 @@ def rank_labels(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights:
     >>> rank_labels(np.array([[0.9, 0.5], [0.2, 0.5]]), truth, None).roc_auc
     array([1. , 0.5])
     """
-    areas = []
+    areas, tables = [], []
     for column, positive in zip(_columns(scores), _columns(truth), strict=True):
         everyone = _Ladder.of(column, weights)
         own = _Ladder.of(column[positive], None if weights is None else weights[positive])
-        areas.append((*_areas(own, everyone.span(own.values), everyone.total), own.total, np.nan))
-    return Rankings(*np.array(areas).reshape(-1, 4).T)
+        span = everyone.span(own.values)
+        areas.append((*_areas(own, span, everyone.total), own.total, np.nan))
+        tables.append(_merged(own, span, everyone.total))
+    roc_auc, precision, positives, pairs = np.array(areas).reshape(-1, 4).T
+    return Rankings(roc_auc, precision, positives, pairs, tuple(tables))
 
 
 def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None) -> Rankings:
@@ -117,7 +126,7 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
     others = max(1, np.count_nonzero(support) - 1)
     total = float(support.sum())
     places = np.arange(len(scores) + 1.0)
-    areas = []
+    areas, tables = [], []
     for label, column in enumerate(_columns(scores)):
         rows = by_class[ends[label - 1] if label else 0 : ends[label]]
         own = _Ladder.of(column[rows], None if weights is None else weights[rows])
@@ -130,9 +139,11 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
         against = sums(truth[order], outranked if mass is None else outranked * mass, size)
         against[label] = 0.0
         pairs = np.divide(against, support, out=np.zeros(size), where=support > 0).sum() / others
-        area = _areas(own, (below[left], below[right]), total)
-        areas.append((*area, own.total, pairs / own.total if own.total else np.nan))
-    return Rankings(*np.array(areas).T)
+        span = (below[left], below[right])
+        areas.append((*_areas(own, span, total), own.total, pairs / own.total if own.total else np.nan))
+        tables.append(_merged(own, span, total))
+    roc_auc, precision, positives, mean_pairs = np.array(areas).T
+    return Rankings(roc_auc, precision, positives, mean_pairs, tuple(tables))
 
 
 def rank_pooled(
@@ -198,6 +209,21 @@ def _areas(own: _Ladder, span: tuple[Array, Array], total: float) -> tuple[float
         return float("nan"), precision
     outranked = (below - own_below + upto - own_upto) / 2
     return float(weights @ outranked) / (own.total * rest), precision
+
+
+def _merged(own: _Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
+    """Table of the distinct scores of positives and of the negatives below, between and above them."""
+    first = np.flatnonzero(np.append(True, own.values[1:] != own.values[:-1])[: len(own.values)])
+    values = own.values[first].astype(np.float64)
+    own_below, own_upto = (mass[first] for mass in own.span(own.values))
+    edges = np.zeros(2 * len(values) + 2)
+    edges[1:-1:2], edges[2:-1:2] = span[0][first] - own_below, span[1][first] - own_upto
+    edges[-1] = total - own.total
+    scores, pos = np.empty(len(edges) - 1), np.zeros(len(edges) - 1)
+    scores[1::2], pos[1::2] = values, own_upto - own_below
+    outer = np.concatenate([values[:1] - 1, values, values[-1:] + 1]) if len(values) else np.zeros(2)
+    scores[0::2] = (outer[1:] + outer[:-1]) / 2
+    return ScoreTable(scores, pos, np.maximum(np.diff(edges), 0.0))
 
 
 def _outranked(

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, inner
 from evalreport.intervals.quantiles import t_quantiles
 
 SHRINK = 10
@@ -57,11 +57,11 @@ def delong(table: ScoreTable) -> tuple[float, float]:
     if not P or not N:
         return np.nan, np.nan
     ten, one = placements(table)
-    auc = float(table.pos @ ten / P)
+    auc = inner(table.pos, ten) / P
     if P < 2 or N < 2:
         return auc, np.nan
-    spread_pos = float(table.pos @ (ten - auc) ** 2) / (P - 1)
-    spread_neg = float(table.neg @ (one - auc) ** 2) / (N - 1)
+    spread_pos = inner(table.pos, (ten - auc) ** 2) / (P - 1)
+    spread_neg = inner(table.neg, (one - auc) ** 2) / (N - 1)
     return auc, spread_pos / P + spread_neg / N
 
 

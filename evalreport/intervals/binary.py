@@ -13,6 +13,7 @@ from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
 from evalreport.intervals.crossings import CROSSINGS, Curve, ks_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence, standard_error
+from evalreport.intervals.majority import MAJORITY, majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
@@ -40,10 +41,17 @@ def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
     >>> count_limits([find("f1", "binary")], BinaryCounts(40, 10, 10, 40), Sampling())["f1"].method
     'dirichlet'
     """
-    return {
+    drawn = [metric for metric in metrics if metric.name not in MAJORITY]
+    limits = {
         name: Limits(float(low), float(high), "dirichlet", float(error))
-        for name, (low, high, error) in count_bounds(metrics, counts, sampling).items()
+        for name, (low, high, error) in count_bounds(drawn, counts, sampling).items()
     }
+    right, support = np.array([counts.tn, counts.tp]), np.array([counts.negatives, counts.positives])
+    for metric in metrics:
+        if metric.name in MAJORITY:
+            found = majority_limits(metric.name, right, support, sampling.level)
+            limits[metric.name] = Limits(*found, "wilson of each class")
+    return limits
 
 
 def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:

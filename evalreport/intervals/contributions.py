@@ -18,10 +18,10 @@ import numpy.typing as npt
 from evalreport.engines.memory import row_values, summarise
 from evalreport.facts import BinaryCounts, ClassScores, Counts, Marginals, ScoreTable, Summary
 from evalreport.facts.counts import Array
+from evalreport.intervals.averages import POOLED, average_moves, pooled_moves
 from evalreport.intervals.influence import influence
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric, view
-from evalreport.metrics.catalogue import find
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 
@@ -174,7 +174,7 @@ def _of_scores(name: str, p: Predictions, facts: Summary) -> Array | None:
     if isinstance(facts.scores, ScoreTable):
         return _of_table(name, facts.scores, p.scores.values, p.y_true.astype(bool))
     if isinstance(facts.scores, ClassScores):
-        return _of_average(name, facts.scores, p.weights)
+        return _of_average(name, facts.scores)
     return None
 
 
@@ -189,30 +189,12 @@ def _of_table(
     return slopes
 
 
-AVERAGED = {"roc_auc_ovr": "roc_auc", "roc_auc": "roc_auc", "average_precision": "average_precision"}
-"""Metric that an average over labels is an average of, by the name without its ending."""
-
-
-def _of_average(name: str, scores: ClassScores, weights: Array) -> Array | None:
-    stem, _, ending = name.rpartition("_")
-    single = AVERAGED.get(stem)
-    if single is None or ending not in ("macro", "micro", "weighted"):
-        return None
-    truth = np.column_stack([scores.positive(label) for label in range(scores.size)])
-    if ending == "micro":
-        slopes = _of_table(single, scores.pooled(), scores.scores.ravel(), truth.ravel())
-        return None if slopes is None else slopes.reshape(truth.shape).sum(axis=1)
-    support = weights @ truth
-    share = support / support.sum() if ending == "weighted" else np.full(scores.size, 1 / scores.size)
-    total, values = np.zeros(len(scores)), np.zeros(scores.size)
-    for label in np.flatnonzero(support):
-        table = scores.table(int(label))
-        slopes = _of_table(single, table, scores.scores[:, label], truth[:, label])
-        total += share[label] * (slopes if slopes is not None else 0.0)
-        values[label] = find(single, "binary").function(table)
-    if ending == "weighted":
-        total += (truth @ values - (share @ values) * truth.sum(axis=1)) / support.sum()
-    return total
+def _of_average(name: str, scores: ClassScores) -> Array | None:
+    if name in POOLED:
+        return pooled_moves(name, scores)
+    if name.startswith(("roc_auc", "average_precision")):
+        return average_moves(name, scores, scores).rows
+    return None
 
 
 def standard_error(contributions: Array, clusters: npt.NDArray[np.int32] | None = None) -> float:

@@ -7,17 +7,15 @@ quantiles covered best of the methods tried (see `coverage.json`), also where a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics import Metric
-from evalreport.metrics.binary_counts import accuracy, prevalence
 
 MOST = 1_000_000
 """Draws over all labels: a thousand labels get a thousand each."""
@@ -73,26 +71,5 @@ def count_bounds(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
 
 def _bounds(metric: Metric, drawn: BinaryCounts, level: float) -> Bounds:
     values = np.asarray(metric.function(drawn), dtype=np.float64)
-    low, high = _quantiles(values, level)
-    if metric.name in EITHER_MAJORITY:
-        extreme, *either = EITHER_MAJORITY[metric.name]
-        (low1, high1), (low2, high2) = (_quantiles(np.asarray(f(drawn)), level) for f in either)
-        low, high = extreme(low1, low2), extreme(high1, high2)
-    return low, high, values.std(axis=0)
-
-
-def _quantiles(values: npt.NDArray[Any], level: float) -> tuple[Array, Array]:
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high
-
-
-EITHER_MAJORITY: dict[str, tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]] = {
-    "no_information_rate": (np.maximum, prevalence, lambda c: 1 - prevalence(c)),
-    "accuracy_gain": (
-        np.minimum,
-        lambda c: accuracy(c) - prevalence(c),
-        lambda c: accuracy(c) - 1 + prevalence(c),
-    ),
-}
-"""The greater or smaller of two smooth functions: where they are about equal its draws lie to one side of
-it (at equal prevalence they covered 83 %), while the extreme of the limits of the two covers."""
+    return low, high, values.std(axis=0)

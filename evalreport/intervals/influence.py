@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, inner
 from evalreport.facts.recalibration import CLIP
 from evalreport.intervals.auc import placements
 from evalreport.metrics import binary_probability as prob
@@ -49,12 +49,12 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
     """
     n = table.positives + table.negatives
     up, down = found
-    return math.sqrt(float(table.pos @ up**2 + table.neg @ down**2) / (n * max(n - 1, 1)))
+    return math.sqrt((inner(table.pos, up**2) + inner(table.neg, down**2)) / (n * max(n - 1, 1)))
 
 
 def _auc(t: ScoreTable) -> Influence:
     ten, one = placements(t)
-    n, auc = t.positives + t.negatives, float(t.pos @ ten) / t.positives
+    n, auc = t.positives + t.negatives, inner(t.pos, ten) / t.positives
     return n / t.positives * (ten - auc), n / t.negatives * (one - auc)
 
 
@@ -66,8 +66,9 @@ def _gini(t: ScoreTable) -> Influence:
 def _average_precision(t: ScoreTable) -> Influence:
     """A row adds its own precision, and moves the precision of every positive at or below its score."""
     n, flagged = t.positives + t.negatives, t.tp + t.fp
+    flagged = np.where(flagged > 0, flagged, 1.0)
     precision = t.tp / flagged
-    value = float(t.pos @ precision) / t.positives
+    value = inner(t.pos, precision) / t.positives
     more = np.cumsum(t.pos * t.fp / flagged**2)
     less = np.cumsum(t.pos * t.tp / flagged**2)
     return n / t.positives * (precision + more - value), -n / t.positives * less
@@ -86,8 +87,8 @@ def _partial_auc(t: ScoreTable, limit: float = 0.1) -> Influence:
     edge = float(np.interp(limit, np.append(fpr, 0)[::-1], np.append(tpr, 0)[::-1]))
     gain = np.where(fpr <= limit, tpr - rise / 2 - edge, -rise * inside**2 / 2)
     scale = 2 * (limit - limit * limit / 2)
-    up = n / t.positives * (held - float(t.pos @ held) / t.positives)
-    down = n / t.negatives * (gain - float(t.neg @ gain) / t.negatives)
+    up = n / t.positives * (held - inner(t.pos, held) / t.positives)
+    down = n / t.negatives * (gain - inner(t.neg, gain) / t.negatives)
     return up / scale, down / scale
 
 
@@ -133,8 +134,8 @@ def _recalibration(t: ScoreTable, which: int) -> Influence:
     design = np.stack([np.ones(len(t)), np.log(p) - np.log1p(-p)])
     mean = 1 / (1 + np.exp(-(intercept + slope * design[1])))
     weight = (t.pos + t.neg) * mean * (1 - mean)
-    curvature = (design * weight) @ design.T / (t.positives + t.negatives)
-    pull = np.linalg.inv(curvature)[which] @ design
+    curvature = np.einsum("in,jn->ij", design * weight, design) / (t.positives + t.negatives)
+    pull = np.einsum("i,in->n", np.linalg.inv(curvature)[which], design)
     return pull * (1 - mean), -pull * mean
 
 

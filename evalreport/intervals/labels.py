@@ -12,12 +12,16 @@ from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.binary import rescaled, table_limits
 from evalreport.intervals.draws import count_bounds
+from evalreport.intervals.majority import MAJORITY, majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
-from evalreport.metrics import Metric
+from evalreport.metrics import Metric, view
 from evalreport.metrics.record import lacks, one_vs_rest
 from evalreport.predictions import Predictions
 from evalreport.values import Estimate, Result, Undefined
+
+MERGED = ("roc_auc", "gini", "average_precision")
+"""Metrics that read the same off a table whose negatives are merged between positives."""
 
 
 def class_estimates(
@@ -48,7 +52,7 @@ def class_estimates(
         else:
             for label in found:
                 label[metric.name] = Undefined(missing, summary.weight)
-    _from_counts([m for m in usable if m.reads == "counts"], summary, sampling, found)
+    _from_counts([m for m in usable if m.reads in ("counts", "truth")], summary, sampling, found)
     _from_scores([m for m in usable if m.reads == "scores"], summary, sampling, found)
     weighted = by_rows(predictions)
     return tuple({m.name: _bare(row[m.name]) if weighted else row[m.name] for m in metrics} for row in found)
@@ -64,9 +68,12 @@ def _from_counts(
     metrics: Sequence[Metric], summary: Summary, sampling: Sampling, found: list[dict[str, Result]]
 ) -> None:
     counts = one_vs_rest(summary)
-    if counts is None or not metrics:
+    if not metrics:
         return
-    drawn = count_bounds([m for m in metrics if m.interval == "counts"], counts, sampling)
+    if counts is None:
+        counts = _truth(view(summary, "scores"))
+    smooth = [m for m in metrics if m.interval == "counts" and m.name not in MAJORITY]
+    drawn = count_bounds(smooth, counts, sampling)
     for metric in metrics:
         values = _per_label(metric.function(counts), len(found))
         n = _per_label(summary.weight if metric.over is None else metric.over(counts), len(found))
@@ -75,6 +82,9 @@ def _from_counts(
             low, high = wilson(values * n, n, sampling.level)
             with np.errstate(divide="ignore", invalid="ignore"):
                 error, method = np.sqrt(values * (1 - values) / n), "wilson"
+        elif metric.name in MAJORITY:
+            low, high = _majorities(metric.name, counts, sampling.level)
+            error, method = np.full(len(found), np.nan), "wilson of each class"
         elif metric.interval == "counts":
             (low, high, error), method = drawn[metric.name], "dirichlet"
         for k, label in enumerate(found):
@@ -82,6 +92,20 @@ def _from_counts(
             label[metric.name] = _result(
                 metric, values[k], n[k], _checked(metric, summary, limits), counts[k]
             )
+
+
+def _truth(scores: ClassScores) -> BinaryCounts:
+    """Counts of the truth alone, as if every answer were right: nothing decides."""
+    positives = scores.rankings.positives
+    none = np.zeros(len(positives))
+    return BinaryCounts(positives, none, none, scores.row_weights.sum() - positives, none)
+
+
+def _majorities(name: str, counts: BinaryCounts, level: float) -> Any:
+    right, support = np.stack([counts.tn, counts.tp]), np.stack([counts.negatives, counts.positives])
+    return np.transpose(
+        [majority_limits(name, *pair, level) for pair in zip(right.T, support.T, strict=True)]
+    )
 
 
 def _per_label(values: Any, size: int) -> Any:
@@ -108,10 +132,13 @@ def _from_scores(
     if not metrics or not isinstance(summary.scores, ClassScores):
         return
     ranked = [metric for metric in metrics if metric.interval == "delong"]
+    whole = any(metric.name not in MERGED for metric in metrics)
     areas = []
-    for table, label in zip(summary.scores.tables(), found, strict=True):
-        areas.append((*delong(table), table.positives, table.negatives) if ranked else (0.0,) * 4)
+    for k, (merged, label) in enumerate(zip(summary.scores.rankings.tables, found, strict=True)):
+        areas.append((*delong(merged), merged.positives, merged.negatives) if ranked else (0.0,) * 4)
+        full = summary.scores.table(k) if whole else merged
         for metric in metrics:
+            table = merged if metric.name in MERGED else full
             value = metric.function(table)
             limits = Limits()
             if metric.interval != "delong" and math.isfinite(value):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from evalreport.facts import Summary
 from evalreport.intervals.binary import binary_limits
+from evalreport.intervals.multiclass import multiclass_limits
+from evalreport.intervals.multilabel import multilabel_limits
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
-from evalreport.labels import Binary
+from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
 from evalreport.values import Result, Undefined
@@ -57,6 +60,12 @@ def _limits(
         return limits | {m.name: no_limits("an interval needs at least 2 rows") for m in asked}
     if by_rows(predictions):
         return limits | {m.name: no_limits("no interval for weighted or grouped rows yet") for m in asked}
-    if isinstance(summary.space, Binary):
-        return limits | binary_limits(asked, values, summary, sampling)
-    return limits | {m.name: no_limits("no interval yet") for m in asked}
+    match summary.space:
+        case Binary():
+            return limits | binary_limits(asked, values, summary, sampling)
+        case Multiclass():
+            return limits | multiclass_limits(asked, values, summary, sampling)
+        case Multilabel():
+            return limits | multilabel_limits(asked, values, summary, predictions, sampling)
+        case never:
+            assert_never(never)

@@ -1,0 +1,232 @@
+"""Standard errors of averages over labels of rankings, from the influence of each row on all of them.
+
+A row is a positive of its own labels and a negative of all others, so the labels' areas are not
+independent: the influences of a row on each label are added before they are squared. What each label
+varies by itself is exact; what labels vary together is estimated from a sample of rows when they are many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts import ClassScores
+from evalreport.facts.counts import Array, inner, sums
+from evalreport.facts.rankings import Rankings
+from evalreport.intervals.influence import influence
+from evalreport.intervals.sampling import FEWEST, Sampling
+
+CELLS = 600_000
+"""(row, label) cells that are looked at, about."""
+ROWS = 2000
+"""Rows that are looked at, at least (or all)."""
+POOLED = ("roc_auc_ovr_micro", "roc_auc_micro", "average_precision_micro")
+PAIRS = "roc_auc_ovo_macro"
+
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """How an average over labels moves when a row weighs more by one.
+
+    Parameters
+    ----------
+    rows : float64 array of shape (rows looked at,)
+        Through all labels together.
+    alone : float
+        Sum over labels of the variance that each has by itself.
+    seen : float
+        What the squares of `rows` hold of it.
+    own : float64 array of shape (labels,)
+        The variance that each label's own examples make.
+    """
+
+    rows: Array
+    alone: float
+    seen: float
+    own: Array
+
+
+def ranking_errors(
+    names: Sequence[str], scores: ClassScores, sampling: Sampling
+) -> dict[str, tuple[float, float]]:
+    """Return the standard error and degrees of freedom of averages of rankings.
+
+    Parameters
+    ----------
+    names : sequence of str
+        ``roc_auc_ovr_macro``, ``average_precision_micro`` … : metrics of `ClassScores`.
+    scores : ClassScores
+        Without weights.
+
+    Returns
+    -------
+    dict from name to (standard error, degrees of freedom); NaN where a label has too few rows.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.arange(90) % 3
+    >>> scores = ClassScores(rng.random((90, 3)) + (truth[:, None] == np.arange(3)), truth, None)
+    >>> error, df = ranking_errors(["roc_auc_ovr_macro"], scores, Sampling())["roc_auc_ovr_macro"]
+    >>> 0.0 <= error < 0.02, df > 28
+    (True, True)
+    """
+    some, n = _sample(scores, sampling.generator(5)), len(scores)
+    found = {}
+    for name in names:
+        if name in POOLED:
+            rows = pooled_moves(name, some)
+            error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(some) / n)
+            found[name] = (error, n - 1.0)
+        else:
+            found[name] = _average_error(name, some, scores)
+    return found
+
+
+def _sample(scores: ClassScores, generator: np.random.Generator) -> ClassScores:
+    most = max(CELLS // scores.size, ROWS)
+    if len(scores) <= most:
+        return scores
+    rows = np.sort(generator.choice(len(scores), most, replace=False))
+    return ClassScores(scores.scores[rows], scores.truth[rows], None)
+
+
+def _average_error(name: str, some: ClassScores, everything: ClassScores) -> tuple[float, float]:
+    ranked, n = everything.rankings, len(everything)
+    if name.startswith("roc_auc"):
+        fewest = np.minimum(ranked.positives, n - ranked.positives)[_weights(name, ranked) > 0]
+        if not len(fewest) or fewest.min() < FEWEST:
+            return math.nan, math.nan
+    moves = average_moves(name, some, everything)
+    together = (inner(moves.rows, moves.rows) - moves.seen) * n / len(some)
+    variance = max(moves.alone + together, 0.1 * moves.alone)
+    few = ranked.positives > 1
+    spread = inner(moves.own[few] ** 2, 1 / (ranked.positives[few] - 1))
+    return math.sqrt(variance), float(moves.own.sum() ** 2 / spread) if spread > 0 else n - 1.0
+
+
+def pooled_moves(name: str, scores: ClassScores) -> Array | None:
+    """Return how the area of all (row, label) decisions together moves with each row, shape (n,).
+
+    Examples
+    --------
+    >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)
+    >>> pooled_moves("average_precision_micro", scores).round(3)
+    array([ 0.028, -0.028])
+    """
+    table = scores.pooled()
+    if not table.positives or not table.negatives:
+        return None
+    up, down = influence(_area(name), table) or (table.pos, table.neg)
+    truth = scores.truth if scores.truth.ndim == 2 else scores.truth[:, None] == np.arange(scores.size)
+    place = np.minimum(np.searchsorted(table.scores, scores.scores), len(table) - 1)
+    total = table.positives + table.negatives
+    moves: Array = np.where(truth, up[place], down[place]).sum(axis=1) / total
+    return moves
+
+
+def average_moves(name: str, some: ClassScores, everything: ClassScores) -> Moves:
+    """Return how an average over labels of an area moves with each row.
+
+    Parameters
+    ----------
+    name : str
+        ``roc_auc_ovr_macro``, ``roc_auc_weighted``, ``average_precision_macro``, ``roc_auc_ovo_macro`` …
+    some, everything : ClassScores
+        The rows that are looked at, and those that the average is taken over.
+
+    Examples
+    --------
+    >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.4], [0.4, 0.3]]), np.array([0, 1, 0]), None)
+    >>> abs(average_moves("roc_auc_ovr_macro", scores, scores).rows.sum()) < 1e-12
+    np.True_
+    """
+    ranked = everything.rankings
+    weight = _weights(name, ranked)
+    moves = _pairs(some, everything, weight) if name == PAIRS else _areas(name, some, everything, weight)
+    if not name.endswith("weighted"):
+        return moves
+    gap = np.where(weight > 0, ranked.roc_auc, 0.0)
+    gap = (gap - inner(weight, gap)) / ranked.positives.sum()
+    between = np.einsum("nk,k->n", some.truth, gap) if some.truth.ndim == 2 else gap[some.truth]
+    return replace(moves, rows=moves.rows + between)
+
+
+def _area(name: str) -> str:
+    return "roc_auc" if name.startswith("roc_auc") else "average_precision"
+
+
+def _weights(name: str, ranked: Rankings) -> Array:
+    """Weight of each label in the average; they add up to 1."""
+    weight: Array = np.ones(len(ranked.positives))
+    if name.endswith("weighted"):
+        weight = ranked.positives.copy()
+    elif name == PAIRS:
+        weight = (ranked.positives > 0).astype(np.float64)
+    weight /= weight.sum()
+    return weight
+
+
+def _areas(name: str, some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
+    """Moves of a weighted mean of the labels' areas, from their merged tables."""
+    rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(len(weight))
+    for label, table in enumerate(everything.rankings.tables):
+        P, N = table.positives, table.negatives
+        if weight[label] == 0 or not P or not N:
+            continue
+        up, down = influence(_area(name), table) or (table.pos, table.neg)
+        up, down = up * (weight[label] / (P + N)), down * (weight[label] / (P + N))
+        own[label] = inner(table.pos, up**2) * P / max(P - 1, 1)
+        alone += own[label] + inner(table.neg, down**2) * N / max(N - 1, 1)
+        values, column = table.scores[1::2], some.scores[:, label]
+        place = np.searchsorted(values, column, "left") + np.searchsorted(values, column, "right")
+        here = np.where(some.positive(label), up[place], down[place])
+        rows += here
+        seen += inner(here, here)
+    return Moves(rows, alone, seen, own)
+
+
+def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
+    """Moves of the mean AUC over pairs of classes: negatives count the same for each class.
+
+    What a class's own examples do is told from all of them, against the negatives that are looked at.
+    """
+    size, mass = everything.size, some.row_weights
+    support, sampled = everything.rankings.positives, sums(some.truth, mass, everything.size)
+    others = max(np.count_nonzero(sampled) - 1, 1)
+    each = mass / (np.maximum(sampled, np.finfo(float).tiny)[some.truth] * others)
+    rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(size)
+    for label in np.flatnonzero((weight > 0) & (sampled > 0)):
+        column, mine = some.scores[:, label], some.truth == label
+        positive = everything.truth == label
+        values, heavy = everything.scores[positive, label], everything.row_weights[positive]
+        below = _below(column[~mine], each[~mine], values)
+        centre, factor = inner(heavy, below) / support[label], weight[label] / support[label]
+        spread = inner(heavy, (below - centre) ** 2) * support[label] / max(support[label] - 1, 1)
+        own[label] = factor**2 * spread
+        above = 1 - _below(values, heavy / support[label], column)
+        mean = sums(some.truth, mass * above, size) / np.where(sampled > 0, sampled, 1.0)
+        down = weight[label] * (above - mean[some.truth]) / (others * support[some.truth])
+        up = factor * (_below(column[~mine], each[~mine], column) - centre)
+        here = np.where(mine, up, down)
+        rows += here
+        seen += inner(here, here)
+        alone += own[label] + inner(down[~mine], down[~mine]) * len(everything) / len(some)
+    return Moves(rows, alone, seen, own)
+
+
+def _below(values: Floats, weights: Array, at: Floats) -> Array:
+    """Weight of `values` below each of `at`, and half of that tied with it."""
+    order = np.argsort(values)
+    mass = np.append(0.0, np.cumsum(weights[order]))
+    ends = (np.searchsorted(values, at, side, sorter=order) for side in ("left", "right"))
+    left, right = (mass[end] for end in ends)
+    middle: Array = (left + right) / 2
+    return middle

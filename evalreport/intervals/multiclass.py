@@ -1,0 +1,160 @@
+"""The interval of each multiclass metric, by the family that its record names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from evalreport.facts import ClassBins, Counts, Marginals, ScoreTable, Summary, Tally
+from evalreport.intervals.averages import ranking_errors
+from evalreport.intervals.binary import proportion_limits, table_limits
+from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.confusions import Spread, spreads
+from evalreport.intervals.majority import MAJORITY, majority_limits, share_limits
+from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.intervals.scales import transformed
+from evalreport.metrics import Metric, view
+
+PROPORTIONS = ("precision_micro", "recall_micro", "f1_micro", "recall_weighted")
+"""Right answers among all, among those parsed, or (F1) among the mean of the two."""
+
+
+def several_limits(
+    metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
+) -> dict[str, Limits]:
+    """Return the limits of multiclass and multilabel metrics that need no counts.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Records with a value that read scores, the tally, the confidence or the bins; or proportions.
+    values : mapping from their names to their values
+    summary : Summary
+    """
+    limits = ranking_limits([m for m in metrics if m.interval == "ranking"], values, summary, sampling)
+    for metric in metrics:
+        value = values[metric.name]
+        if metric.interval == "wilson":
+            limits[metric.name] = proportion_limits(value, metric.weight(summary), sampling)
+        elif metric.interval == "mean":
+            limits[metric.name] = mean_limits(metric, value, summary.tally, sampling)
+        elif metric.reads == "confidence":
+            table: ScoreTable = view(summary, "confidence")
+            limits[metric.name] = table_limits(metric, value, table, sampling)
+        elif metric.reads == "bins":
+            bins: ClassBins = view(summary, "bins")
+            flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
+            limits[metric.name] = Limits(*gap_limits(flat, value, mean_gap, sampling), "test inversion")
+    return limits
+
+
+def multiclass_limits(
+    metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
+) -> dict[str, Limits]:
+    """Return the limits of multiclass metrics that estimate something.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Multiclass records with a value.
+    values : mapping from their names to their values
+    summary : Summary
+    """
+    counted = [metric for metric in metrics if metric.interval == "counts"]
+    rest = [metric for metric in metrics if metric.interval != "counts"]
+    limits = several_limits(rest, values, summary, sampling)
+    if isinstance(summary.counts, Counts):
+        limits |= _count_limits(counted, values, summary.counts, sampling)
+    return limits
+
+
+def _count_limits(
+    metrics: Sequence[Metric], values: Mapping[str, float], counts: Counts, sampling: Sampling
+) -> dict[str, Limits]:
+    closed = (*MAJORITY, *PROPORTIONS, "top_predicted_share")
+    drawn = spreads([m for m in metrics if m.name not in closed], counts, sampling)
+    m, limits = counts.marginals, {}
+    for metric in metrics:
+        if metric.name in PROPORTIONS:
+            value = values[metric.name]
+            trials = float(m.right) / value if value else counts.total
+            limits[metric.name] = proportion_limits(value, trials, sampling)
+        elif metric.name in MAJORITY:
+            found = majority_limits(metric.name, m.tp, m.support, sampling.level)
+            limits[metric.name] = Limits(*found, "wilson of each class")
+        elif metric.name == "top_predicted_share":
+            found = share_limits(m.predicted, counts.total, sampling.level)
+            limits[metric.name] = Limits(*found, "wilson of each class")
+        else:
+            spread = drawn[metric.name]
+            limits[metric.name] = spread_limits(metric, values[metric.name], spread, m, sampling)
+    return limits
+
+
+def spread_limits(
+    metric: Metric, value: float, spread: Spread, marginals: Marginals, sampling: Sampling
+) -> Limits:
+    """Return score limits about a value less its bias.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> marginals = Counts.of(np.arange(60) % 3, np.arange(60) // 2 % 3, 3).marginals
+    >>> f1 = find("f1_macro", "multiclass")
+    >>> limits = spread_limits(f1, 0.5, Spread(0.06, -0.01), marginals, Sampling())
+    >>> round(limits.low, 2), round(limits.high, 2)
+    (0.4, 0.62)
+    """
+    if not math.isfinite(spread.error) or spread.error == 0:
+        return no_limits("draws of the counts do not vary, or have no value")
+    high = metric.high if math.isfinite(metric.high) else float(len(marginals.support))
+    centre = float(np.clip(value - spread.bias, metric.low, high))
+    total = float(marginals.total)
+    ends = score_limits(centre, spread.error, total, sampling.z, (metric.low, high))
+    return Limits(float(ends[0]), float(ends[1]), "smoothed bootstrap", spread.error)
+
+
+def ranking_limits(
+    metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
+) -> dict[str, Limits]:
+    """Return the limits of averages of one-vs-rest rankings."""
+    if not metrics:
+        return {}
+    found = ranking_errors([metric.name for metric in metrics], view(summary, "scores"), sampling)
+    limits = {}
+    for metric in metrics:
+        error, df = found[metric.name]
+        quantile = t_quantile(sampling.upper, max(df, 1.0))
+        if not math.isfinite(error):
+            limits[metric.name] = no_limits("a label has fewer than two rows of either kind")
+            continue
+        ends = transformed(metric, values[metric.name], error, quantile, df + 1)
+        limits[metric.name] = Limits(*ends, "influence", error)
+    return limits
+
+
+def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) -> Limits:
+    """Return Student's limits of a mean over rows, on the score scale of a bounded range, else on the log.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> tally = Tally.of({"one_error": np.array([0.0, 1, 0, 0, 0.5, 0])}, np.ones(6))
+    >>> limits = mean_limits(find("one_error", "multilabel"), 0.25, tally, Sampling())
+    >>> round(limits.low, 2), round(limits.high, 2)
+    (0.04, 0.71)
+    """
+    n = tally.weight
+    error = math.sqrt(tally.variance(metric.name) / (n - 1))
+    quantile = t_quantile(sampling.upper, n - 1)
+    if math.isfinite(metric.high):
+        low, high = score_limits(value, error, n, quantile, (metric.low, metric.high))
+        return Limits(float(low), float(high), "t", error)
+    if error == 0:
+        return no_limits("all rows have the same value")
+    ends = transformed(metric, value, error, quantile, n)
+    return Limits(*ends, "t", error)

@@ -1,0 +1,146 @@
+"""The interval of each multilabel metric: rows carry all labels, so it is made from rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts import BinaryCounts, ClassScores, Summary
+from evalreport.facts.counts import Array
+from evalreport.intervals.confusions import Spread
+from evalreport.intervals.multiclass import several_limits
+from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.metrics import Metric
+from evalreport.predictions import Predictions
+
+Rows = npt.NDArray[np.bool_]
+DRAWS = 500
+BLOCK = 256
+"""Cells that are moved at a time."""
+STEP = 1e-3
+"""Relative step of the numerical derivative."""
+
+
+def multilabel_limits(
+    metrics: Sequence[Metric],
+    values: Mapping[str, float],
+    summary: Summary,
+    predictions: Predictions | None,
+    sampling: Sampling,
+) -> dict[str, Limits]:
+    """Return the limits of multilabel metrics that estimate something.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Multilabel records with a value.
+    values : mapping from their names to their values
+    summary : Summary
+    predictions : Predictions or None
+        The rows; without them those of the scores and the threshold, when these decided.
+    """
+    counted = [metric for metric in metrics if metric.interval == "counts"]
+    rest = [metric for metric in metrics if metric.interval != "counts"]
+    limits = several_limits(rest, values, summary, sampling)
+    if not counted or not isinstance(summary.counts, BinaryCounts):
+        return limits
+    rows = _decisions(summary, predictions)
+    if rows is None:
+        missing = no_limits("labels of one row go together, and the rows are not at hand")
+        return limits | {metric.name: missing for metric in counted}
+    return limits | _count_limits(counted, values, summary.counts, rows, sampling)
+
+
+def _decisions(summary: Summary, predictions: Predictions | None) -> tuple[Rows, Rows] | None:
+    """Truth and predictions, bool of shape (n, labels)."""
+    if predictions is not None and predictions.y_pred is not None:
+        return predictions.y_true.astype(bool), predictions.y_pred.astype(bool)
+    if isinstance(summary.scores, ClassScores) and summary.threshold is not None:
+        scores = summary.scores
+        return scores.truth.astype(bool), scores.scores.astype(np.float64) >= np.asarray(
+            summary.threshold.value
+        )
+    return None
+
+
+def _count_limits(
+    metrics: Sequence[Metric],
+    values: Mapping[str, float],
+    counts: BinaryCounts,
+    rows: tuple[Rows, Rows],
+    sampling: Sampling,
+) -> dict[str, Limits]:
+    n = float(len(rows[0]))
+    limits = {}
+    for metric, spread in zip(metrics, _spreads(metrics, counts, rows, sampling), strict=True):
+        if not math.isfinite(spread.error) or spread.error == 0:
+            limits[metric.name] = no_limits("draws of the counts do not vary, or have no value")
+            continue
+        bounds = (metric.low, metric.high)
+        centre = float(np.clip(values[metric.name] - spread.bias, *bounds))
+        low, high = score_limits(centre, spread.error, n, sampling.z, bounds)
+        limits[metric.name] = Limits(
+            float(low), float(high), "influence and smoothed bootstrap", spread.error
+        )
+    return limits
+
+
+def _spreads(
+    metrics: Sequence[Metric], counts: BinaryCounts, rows: tuple[Rows, Rows], sampling: Sampling
+) -> list[Spread]:
+    """Standard error and bias: those of independent labels, drawn, and the covariance of rows between them.
+
+    Draws see the bias and, being smoothed, labels with few rows; they do not see that rows carry several
+    labels. Influences see that alone.
+    """
+    cells = np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-1)
+    slopes = np.stack([_slopes(metric, counts, cells) for metric in metrics], axis=-1)
+    influences = _influences(slopes, *rows)
+    influences -= influences.mean(axis=0)
+    together = np.einsum("im,im->m", influences, influences)
+    n = cells[0].sum()
+    mean = np.einsum("kc,kcm->km", cells, slopes)
+    apart = np.einsum("kc,kcm->m", cells, slopes**2) - (mean**2).sum(axis=0) / n
+    smooth = (cells + 0.5) * (n / (n + 2))
+    drawn = sampling.generator(6).poisson(smooth, (DRAWS, *cells.shape)).astype(np.float64)
+    drawn *= n / np.maximum(drawn.sum(axis=-1, keepdims=True), 1)
+    found = []
+    for place, metric in enumerate(metrics):
+        values = np.asarray(metric.function(_counts(drawn, counts)))
+        spread = float(values.var())
+        variance = max(spread + float(together[place] - apart[place]), 0.1 * spread)
+        centre = float(metric.function(_counts(smooth, counts)))
+        found.append(Spread(math.sqrt(variance), float(values.mean()) - centre))
+    return found
+
+
+def _slopes(metric: Metric, counts: BinaryCounts, cells: Array) -> Array:
+    """Derivative of a metric in each cell of each label, shape (labels, 4); 0 where a cell has no rows."""
+    size = cells.size
+    steps = np.where(cells > 0, STEP * cells, 0.0).ravel()
+    slopes = np.zeros(size)
+    for start in range(0, size, BLOCK):
+        place = np.arange(start, min(start + BLOCK, size))
+        moves = np.zeros((len(place), size))
+        moves[np.arange(len(place)), place] = steps[place]
+        moves = moves.reshape(-1, *cells.shape)
+        up, down = (np.asarray(metric.function(_counts(cells + sign * moves, counts))) for sign in (1, -1))
+        slopes[place] = np.divide(up - down, 2 * steps[place], out=slopes[place], where=steps[place] > 0)
+    return slopes.reshape(cells.shape)
+
+
+def _counts(cells: Array, like: BinaryCounts) -> BinaryCounts:
+    tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
+    return BinaryCounts(tp, fp, fn, tn, np.zeros_like(tp), like.threshold)
+
+
+def _influences(slopes: Array, truth: Rows, predicted: Rows) -> Array:
+    """Influence of each row on each metric, shape (n, metrics), in float64."""
+    tp, fp, fn, tn = np.moveaxis(slopes, 1, 0)
+    moves: Array = truth @ (fn - tn) + predicted @ (fp - tn) + (truth & predicted) @ (tp - fp - fn + tn)
+    moves += tn.sum(axis=0)
+    return moves
