@@ -27,7 +27,16 @@ from evalreport.labels import (
     to_labels,
 )
 from evalreport.parsing import Parsed
-from evalreport.scores import Decisions, KnownScores, Logits, NoScores, Probabilities, Scores, normalised
+from evalreport.scores import (
+    Decisions,
+    KnownScores,
+    Logits,
+    NoScores,
+    Probabilities,
+    Scores,
+    highest,
+    normalised,
+)
 
 Codes: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.bool_]
 Origin: TypeAlias = Literal["default", "given", "tuned", "cross-fitted", "predictions"]
@@ -347,7 +356,7 @@ def _operating_point(
                 "there are neither predictions nor scores", where="y_pred", fix="pass one of them"
             )
         case Probabilities() | Decisions() if isinstance(space, Multiclass):
-            return scores.values.argmax(axis=1).astype(np.int32), None
+            return highest(scores.values), None
         case Probabilities():
             default = Threshold(0.5, "default")
             return _decide(space, scores, default), default

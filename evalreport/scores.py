@@ -100,7 +100,7 @@ class Logits:
         else:
             small = np.exp(-np.abs(values))
             values = np.where(values >= 0, 1.0, small) / (1.0 + small)
-        return Probabilities(values, declared="logit")
+        return Probabilities(_frozen(values), declared="logit")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,24 @@ def normalised(scores: Probabilities) -> Probabilities:
     sums[np.abs(sums - 1) < ROUNDING] = 1.0
     if (sums == 1).all() and scores.values.dtype == np.float64:
         return scores
-    return Probabilities(scores.values / sums[:, None], scores.notes, scores.declared)
+    return Probabilities(_frozen(scores.values / sums[:, None]), scores.notes, scores.declared)
+
+
+def highest(values: FloatArray) -> npt.NDArray[np.int32]:
+    """Return the column of the highest score of each row, the first of tied ones, shape (n,).
+
+    In blocks of rows: NumPy's argmax copies the whole of an array that is read-only.
+
+    Examples
+    --------
+    >>> highest(np.array([[0.2, 0.8], [0.5, 0.5]]))
+    array([1, 0], dtype=int32)
+    """
+    step = max(1, (1 << 20) // values.shape[1])
+    codes = np.empty(len(values), dtype=np.int32)
+    for start in range(0, len(values), step):
+        codes[start : start + step] = values[start : start + step].argmax(axis=1)
+    return codes
 
 
 Any1D = TypeVar("Any1D", bound=npt.NDArray[Any])

@@ -16,7 +16,7 @@ from evalreport.facts.sets import SET_SCORES, ratio
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.parsing import REASONS
 from evalreport.predictions import Predictions
-from evalreport.scores import NoScores, Probabilities
+from evalreport.scores import NoScores, Probabilities, highest
 
 BLOCK = 1 << 21
 """Score cells that one block of rows may hold: small enough to stay in cache, large enough to vectorise."""
@@ -94,7 +94,7 @@ def _multiclass(p: Predictions) -> dict[str, Any]:
     values = p.scores.values
     parts["scores"] = ClassScores(values, p.y_true, weights)
     if isinstance(p.scores, Probabilities):
-        right = values.argmax(axis=1) == p.y_true
+        right = highest(values) == p.y_true
         parts["confidence"] = ScoreTable.of(values.max(axis=1), right, weights)
         parts["bins"] = _bins(p, p.scores)
     return parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array
+from evalreport.facts.passes import ProbabilitySums, RankingSums
 from evalreport.facts.recalibration import recalibrate
+
+BLOCK = 1 << 14
+"""Scores that are worked on at a time: few enough to stay in cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +58,7 @@ class ScoreTable:
         if packed is None:
             return _merge_classes(scores, positive)
         packed.sort()
-        ends = (
-            np.flatnonzero(np.append((packed[1:] ^ packed[:-1]) > 1, True))
-            if len(packed)
-            else np.empty(0, int)
-        )
-        below = np.cumsum(packed & 1, dtype=np.int64)[ends]
-        pos = np.diff(below, prepend=0).astype(np.float64)
-        size = np.diff(ends, prepend=-1)
-        distinct = (packed[ends] >> 1).astype(packed.dtype).view(scores.dtype)
-        return cls(distinct.astype(np.float64), pos, size - pos)
+        return cls(*_runs(packed, scores.dtype))
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
         return _collapse(
@@ -73,6 +69,11 @@ class ScoreTable:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[slice]:
+        """Yield the places from `start` to `stop` in blocks that stay in cache, lowest scores first."""
+        stop = len(self) if stop is None else stop
+        return (slice(at, min(at + BLOCK, stop)) for at in range(start, stop, BLOCK))
 
     @cached_property
     def positives(self) -> float:
@@ -100,6 +101,23 @@ class ScoreTable:
         return np.cumsum(self.neg[::-1])[::-1]
 
     @cached_property
+    def ranking(self) -> RankingSums:
+        """What ranking metrics share."""
+        return RankingSums.of(self)
+
+    @cached_property
+    def probability(self) -> ProbabilitySums:
+        """What metrics of probabilities share."""
+        return ProbabilitySums.of(self)
+
+    def mass_below(self, place: int) -> float:
+        """Return the sum of weight times score over the scores before a place."""
+        block = place // BLOCK
+        rest = slice(block * BLOCK, place)
+        tail = (self.pos[rest] + self.neg[rest]) @ self.scores[rest]
+        return float(self.probability.mass[block] + tail)
+
+    @cached_property
     def recalibration(self) -> tuple[float, float]:
         """Intercept and slope of `recalibrate`, for a table of probabilities."""
         return recalibrate(self.scores, self.pos, self.neg)
@@ -116,6 +134,34 @@ def _pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDAr
     bits = (scores + scores.dtype.type(0)).view(word)  # -0.0 becomes 0.0
     packed: npt.NDArray[Any] = (bits << word(1)) | positive.astype(word)
     return packed
+
+
+def _runs(packed: npt.NDArray[Any], kind: npt.DTypeLike) -> tuple[Array, Array, Array]:
+    """Distinct scores of sorted words, with the positives and negatives in each run of equal ones.
+
+    In blocks that stay in cache: at 1e7 rows, temporaries of full length cost more than the sort.
+    """
+    size = len(packed)
+    scores, pos, neg = np.empty(size), np.empty(size), np.empty(size)
+    filled, open_rows, open_pos = 0, 0, 0  # the run that the block before left open
+    for start in range(0, size, BLOCK):
+        block = packed[start : start + BLOCK]
+        following = packed[start + 1 : start + BLOCK + 1]
+        ends = np.flatnonzero((block[: len(following)] ^ following) > 1)
+        if len(following) < len(block):
+            ends = np.append(ends, len(block) - 1)
+        below = np.cumsum(block & 1, dtype=np.int32)
+        if len(ends):
+            here = slice(filled, filled + len(ends))
+            closed = below[ends]
+            scores[here] = (block[ends] >> 1).astype(packed.dtype).view(kind)
+            np.subtract(closed[1:], closed[:-1], out=pos[filled + 1 : here.stop])
+            np.subtract(ends[1:], ends[:-1], out=neg[filled + 1 : here.stop])
+            pos[filled], neg[filled] = open_pos + closed[0], open_rows + ends[0] + 1
+            neg[here] -= pos[here]
+            filled, open_rows, open_pos = here.stop, -int(ends[-1]) - 1, -int(closed[-1])
+        open_rows, open_pos = open_rows + len(block), open_pos + int(below[-1])
+    return scores[:filled], pos[:filled], neg[:filled]
 
 
 def _merge_classes(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> ScoreTable:

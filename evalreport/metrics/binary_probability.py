@@ -6,11 +6,14 @@ undefined. A score that carries no weight changes nothing.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
+
 import numpy as np
 
 from evalreport.facts import ScoreTable
-from evalreport.facts.classes import BINS, bin_of
-from evalreport.facts.counts import Array, sums
+from evalreport.facts.classes import BINS
+from evalreport.facts.counts import Array
 from evalreport.metrics.record import divide
 
 
@@ -20,9 +23,7 @@ def log_loss(t: ScoreTable) -> float:
     >>> round(log_loss(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False]))), 12)
     0.69314718056
     """
-    eps = np.finfo(np.float64).eps
-    p = np.clip(t.scores, eps, 1 - eps)
-    return float(divide(-(t.pos @ np.log(p) + t.neg @ np.log(1 - p)), t.total))
+    return float(divide(t.probability.surprise, t.total))
 
 
 def brier(t: ScoreTable) -> float:
@@ -31,7 +32,8 @@ def brier(t: ScoreTable) -> float:
     >>> brier(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
     0.25
     """
-    return float(divide(t.pos @ (1 - t.scores) ** 2 + t.neg @ t.scores**2, t.total))
+    sums = t.probability
+    return float(divide(t.positives - 2 * sums.hits + sums.squares, t.total))
 
 
 def brier_skill(t: ScoreTable) -> float:
@@ -49,9 +51,8 @@ def brier_reliability(t: ScoreTable) -> float:
     >>> brier_reliability(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
     0.0
     """
-    weight = t.pos + t.neg
-    gap = _share(weight * t.scores - t.pos, weight)
-    return float(divide(weight @ gap**2, weight.sum()))
+    sums = t.probability
+    return float(divide(sums.squares - 2 * sums.hits + sums.purity, t.total))
 
 
 def brier_resolution(t: ScoreTable) -> float:
@@ -60,9 +61,7 @@ def brier_resolution(t: ScoreTable) -> float:
     >>> brier_resolution(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
     0.25
     """
-    weight = t.pos + t.neg
-    rate = _share(t.pos, weight)
-    return float(divide(weight @ (rate - divide(t.positives, weight.sum())) ** 2, weight.sum()))
+    return float(divide(t.probability.purity, t.total) - divide(t.positives, t.total) ** 2)
 
 
 def brier_uncertainty(t: ScoreTable) -> float:
@@ -81,7 +80,8 @@ def equal_width(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
     >>> [part.tolist() for part in equal_width(table, 2)]
     [[1.0, 1.0], [0.0, 0.7], [0.0, 1.0]]
     """
-    return _binned(t, bin_of(t.scores, bins), bins)
+    inner = np.linspace(0, 1, bins + 1)[1:-1]
+    return _binned(t, np.searchsorted(t.scores, inner, side="right").tolist())
 
 
 def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
@@ -90,14 +90,16 @@ def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
     A score belongs to the bin in which the middle of its weight falls, so ties are never divided; heavy
     ties leave bins empty.
 
-    >>> table = ScoreTable.of(np.array([0.6, 0.7]), np.array([False, True]))
+    >>> table = ScoreTable.of(np.array([0.5, 0.75]), np.array([False, True]))
     >>> [part.tolist() for part in equal_mass(table, 2)]
-    [[1.0, 1.0], [0.6, 0.7], [0.0, 1.0]]
+    [[1.0, 1.0], [0.5, 0.75], [0.0, 1.0]]
     """
-    weight = t.pos + t.neg
-    middle = np.cumsum(weight) - weight / 2
-    place = np.floor(bins * divide(middle, weight.sum()) + 1e-9).astype(np.int64)
-    return _binned(t, np.minimum(place, bins - 1), bins)
+
+    def middle(i: int) -> float:
+        return float(t.total - t.tp[i] - t.fp[i] + (t.pos[i] + t.neg[i]) / 2)
+
+    wanted = (t.total * (k - 1e-9) / bins for k in range(1, bins))
+    return _binned(t, [bisect_left(range(len(t)), cut, key=middle) for cut in wanted])
 
 
 def calibration_gap(binned: tuple[Array, Array, Array]) -> float:
@@ -163,6 +165,9 @@ def _share(part: Array, weight: Array) -> Array:
     return np.divide(part, weight, out=np.zeros(len(weight)), where=weight > 0)
 
 
-def _binned(t: ScoreTable, place: np.ndarray, bins: int) -> tuple[Array, Array, Array]:
-    weight = t.pos + t.neg
-    return sums(place, weight, bins), sums(place, weight * t.scores, bins), sums(place, t.pos, bins)
+def _binned(t: ScoreTable, cuts: Sequence[int]) -> tuple[Array, Array, Array]:
+    """Sums over the runs of scores between cuts; scores ascend, so a bin is a run."""
+    places = [0, *cuts, len(t)]
+    pos, neg = (np.array([found[i] if i < len(t) else 0.0 for i in places]) for found in (t.tp, t.fp))
+    mass = np.array([t.mass_below(place) for place in places])
+    return (pos + neg)[:-1] - (pos + neg)[1:], np.diff(mass), pos[:-1] - pos[1:]

@@ -7,6 +7,8 @@ Only the order of the scores counts.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from evalreport.facts import ScoreTable
@@ -23,8 +25,7 @@ def roc_auc(t: ScoreTable) -> float:
     >>> roc_auc(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.75
     """
-    below = t.negatives - t.fp + t.neg / 2
-    return float(divide(t.pos @ below, t.positives * t.negatives))
+    return float(divide(t.ranking.outranked, t.positives * t.negatives))
 
 
 def gini(t: ScoreTable) -> float:
@@ -42,7 +43,7 @@ def average_precision(t: ScoreTable) -> float:
     >>> average_precision(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
-    return float(divide(t.pos @ _precision(t), t.positives))
+    return float(divide(t.ranking.precision, t.positives))
 
 
 def partial_auc(t: ScoreTable, max_fpr: float) -> float:
@@ -53,10 +54,13 @@ def partial_auc(t: ScoreTable, max_fpr: float) -> float:
     """
     if not _both(t):
         return float("nan")
-    fpr, tpr = _roc(t)
-    stop = int(np.searchsorted(fpr, max_fpr, side="right"))
-    edge = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
-    area = np.trapezoid(np.append(tpr[:stop], edge), np.append(fpr[:stop], max_fpr))
+    edge = max_fpr * t.negatives
+    inside = int(np.searchsorted(t.fp[::-1], edge, side="right"))
+    top = slice(len(t) - inside, len(t))
+    area = t.neg[top] @ t.tp[top] - t.neg[top] @ t.pos[top] / 2  # a step is a trapezoid under the line
+    found, flagged = (float(t.tp[top.start]), float(t.fp[top.start])) if inside else (0.0, 0.0)
+    left, slope = edge - flagged, t.pos[top.start - 1] / t.neg[top.start - 1]
+    area = (area + left * (found + left * slope / 2)) / (t.positives * t.negatives)
     chance = max_fpr * max_fpr / 2
     return float((1 + (area - chance) / (max_fpr - chance)) / 2)
 
@@ -76,8 +80,7 @@ def ks(t: ScoreTable) -> float:
     >>> ks(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
-    gap = divide(t.tp, t.positives) - divide(t.fp, t.negatives)
-    return float(gap.max(initial=0.0))
+    return t.ranking.gap
 
 
 def eer(t: ScoreTable) -> float:
@@ -88,11 +91,16 @@ def eer(t: ScoreTable) -> float:
     """
     if not _both(t):
         return float("nan")
-    fpr, tpr = _roc(t)
-    gap = 1 - tpr - fpr
-    after = int(np.argmax(gap <= 0))
-    part = gap[after - 1] / (gap[after - 1] - gap[after])
-    return float(fpr[after - 1] + part * (fpr[after] - fpr[after - 1]))
+    fp, tp = t.fp[::-1], t.tp[::-1]
+
+    def point(i: int) -> tuple[float, float]:
+        """FPR, and by how much it exceeds FNR, with the i + 1 highest scores called positive."""
+        fpr, tpr = (float(fp[i]) / t.negatives, float(tp[i]) / t.positives) if i >= 0 else (0.0, 0.0)
+        return fpr, fpr + tpr - 1
+
+    after = bisect_left(range(len(t) - 1), 0.0, key=lambda i: point(i)[1])
+    (low, below), (high, above) = point(after - 1), point(after)
+    return low + below / (below - above) * (high - low)
 
 
 def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
@@ -103,8 +111,8 @@ def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
     """
     if not _both(t):
         return float("nan")
-    fpr, tpr = _roc(t)
-    return float(tpr[fpr <= limit + _ROUNDING].max(initial=0.0))
+    allowed = int(np.searchsorted(t.fp[::-1], (limit + _ROUNDING) * t.negatives, side="right"))
+    return float(t.tp[::-1][allowed - 1]) / t.positives if allowed else 0.0
 
 
 def tpr_at_fpr01(t: ScoreTable) -> float:
@@ -131,10 +139,7 @@ def fpr_at_tpr95(t: ScoreTable) -> float:
     >>> fpr_at_tpr95(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
     0.0
     """
-    if not _both(t):
-        return float("nan")
-    fpr, tpr = _roc(t)
-    return float(fpr[tpr >= 0.95 - _ROUNDING].min())
+    return float(t.fp[::-1][_reaching(t, 0.95)]) / t.negatives if _both(t) else float("nan")
 
 
 def precision_at_recall90(t: ScoreTable) -> float:
@@ -143,8 +148,10 @@ def precision_at_recall90(t: ScoreTable) -> float:
     >>> precision_at_recall90(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
-    reached = divide(t.tp, t.positives) >= 0.9 - _ROUNDING
-    return float(_precision(t)[reached].max()) if t.positives else float("nan")
+    if t.positives == 0:
+        return float("nan")
+    reaching = t.blocks(stop=len(t) - _reaching(t, 0.9))
+    return max(float(_precision(t, b).max()) for b in reaching)
 
 
 def recall_at_precision90(t: ScoreTable) -> float:
@@ -153,8 +160,11 @@ def recall_at_precision90(t: ScoreTable) -> float:
     >>> recall_at_precision90(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
     """
-    reached = _precision(t) >= 0.9 - _ROUNDING
-    return float((t.tp[reached] / t.positives).max()) if reached.any() else float("nan")
+    for b in t.blocks(stop=_weighed(t)):  # the laxest threshold first
+        reached = np.flatnonzero(_precision(t, b) >= 0.9 - _ROUNDING)
+        if len(reached):
+            return float(t.tp[b][reached[0]]) / t.positives
+    return float("nan")
 
 
 def best_precision(t: ScoreTable) -> float:
@@ -163,7 +173,7 @@ def best_precision(t: ScoreTable) -> float:
     >>> best_precision(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
-    return float(_precision(t).max(initial=0.0))
+    return max((float(_precision(t, b).max()) for b in t.blocks(stop=_weighed(t))), default=0.0)
 
 
 def lift(t: ScoreTable, share: float) -> float:
@@ -175,14 +185,14 @@ def lift(t: ScoreTable, share: float) -> float:
     >>> round(lift(ScoreTable.of(np.arange(10.0), np.arange(10) > 7), 0.1), 12)
     5.0
     """
-    flagged, found = (t.tp + t.fp)[::-1], t.tp[::-1]
     if t.positives == 0:
         return float("nan")
-    cut = share * (t.positives + t.negatives)
-    after = int(np.searchsorted(flagged, cut))
-    before = (flagged[after - 1], found[after - 1]) if after else (0.0, 0.0)
-    part = (cut - before[0]) / (flagged[after] - before[0])
-    return float((before[1] + part * (found[after] - before[1])) / (share * t.positives))
+    cut = share * t.total
+    fp, tp = t.fp[::-1], t.tp[::-1]
+    after = bisect_left(range(len(t) - 1), cut, key=lambda i: float(tp[i] + fp[i]))
+    found, flagged = (float(tp[after - 1]), float(tp[after - 1] + fp[after - 1])) if after else (0.0, 0.0)
+    part = (cut - flagged) / (float(tp[after] + fp[after]) - flagged)
+    return (found + part * (float(tp[after]) - found)) / (share * t.positives)
 
 
 def lift_at_10(t: ScoreTable) -> float:
@@ -198,14 +208,18 @@ def _both(t: ScoreTable) -> bool:
     return t.positives > 0 and t.negatives > 0
 
 
-def _precision(t: ScoreTable) -> Array:
-    """Precision at each score as threshold; 0 where no weight lies at or above it."""
-    flagged = t.tp + t.fp
-    return np.divide(t.tp, flagged, out=np.zeros(len(t)), where=flagged > 0)
+def _weighed(t: ScoreTable) -> int:
+    """Number of scores at or above which any weight lies; the others have no precision."""
+    return len(t) - min(int(np.searchsorted(found[::-1], 0.0, side="right")) for found in (t.tp, t.fp))
 
 
-def _roc(t: ScoreTable) -> tuple[Array, Array]:
-    """FPR and TPR from the strictest threshold to the laxest, the origin first."""
-    fpr, tpr = np.zeros(len(t) + 1), np.zeros(len(t) + 1)
-    fpr[1:], tpr[1:] = divide(t.fp[::-1], t.negatives), divide(t.tp[::-1], t.positives)
-    return fpr, tpr
+def _precision(t: ScoreTable, b: slice) -> Array:
+    """Precision at each score of a block as threshold."""
+    tp = t.tp[b]
+    precision: Array = tp / (tp + t.fp[b])
+    return precision
+
+
+def _reaching(t: ScoreTable, recall: float) -> int:
+    """How many of the highest scores are too few to reach a recall."""
+    return int(np.searchsorted(t.tp[::-1], (recall - _ROUNDING) * t.positives))
