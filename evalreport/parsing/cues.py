@@ -24,6 +24,7 @@ letter kind of cue
 ``I``  noun of an input, which opens an invented next example: "Text: …"
 ``e``  opens a reason: "because"
 ``b``  contrast: "but"
+``C``  concession: "although"
 ``f``  filler, which may stand between a cue and its label
 ``t``  opens a closing tag
 ``O``  "out of", as in "4 out of 5"
@@ -52,10 +53,10 @@ PHRASES: Mapping[str, str] = {
         por lo tanto, en conclusión, quindi, portanto, dus, endgültige antwort, réponse finale,
         respuesta final, resposta final, risposta finale, 最终答案, 最终, 因此, 所以, 综上, 综上所述,
         最終, 最終的な答え, したがって, よって, 최종 답변, 최종, 따라서""",
-    "k": """answer, answers, label, intent, intention, category, class, classification, prediction,
-        predicted, predicted class, predicted label, topic, subtopic, tag, sentiment, emotion, tone,
-        verdict, output, result, response, decision, choice, selection, type, judgment, judgement, rating,
-        stars, grade, option, match, best match, stance, genre, language, priority, urgency, severity,
+    "k": """assistant, bot, answer, answers, label, intent, intention, category, class, classification,
+        prediction, predicted, predicted class, predicted label, topic, subtopic, tag, sentiment, emotion,
+        tone, verdict, output, result, response, decision, choice, selection, type, judgment, judgement,
+        rating, stars, grade, option, match, best match, stance, genre, language, priority, urgency, severity,
         assessment, determination, pick, antwort, etikett, kategorie, klasse, klassifikation, thema,
         stimmung, absicht, réponse, étiquette, catégorie, classe, intention, respuesta, etiqueta,
         categoría, clase, clasificación, intención, risposta, etichetta, categoria, resposta, antwoord,
@@ -108,7 +109,8 @@ PHRASES: Mapping[str, str] = {
         tweet, document, example, passage, instruction, customer message, user message, customer query,
         user query""",
     "e": """because, since, as, given, due to, based on, weil, parce que, porque, perché, 因为, なぜなら""",
-    "b": """but, however, although, though, yet, sondern, aber, mais, pero, 而是, 但""",
+    "C": """although, even though, despite, in spite of, whereas""",
+    "b": """but, however, though, yet, sondern, aber, mais, pero, 而是, 但""",
     "f": """the, a, an, this, that, it, it's, its, of, to, about, for, most, likely, probably, clearly,
         definitely, certainly, obviously, best, correct, right, appropriate, suitable, accurate, fitting,
         following, i, i'd, we, would, my, our, one, single, very, simply, just, in, on, under, into,

@@ -37,6 +37,7 @@ class _Pairs(list[tuple[str, Any]]):
 class _Leaf(NamedTuple):
     role: int
     value: object
+    depth: int = 0
 
 
 _Scored: TypeAlias = tuple[float, int]
@@ -87,7 +88,9 @@ def answer(document: object, read: Callable[[str], Outcome], whole: Callable[[st
     leaves = list(_leaves(document, whole))
     first: Outcome | None = None
     for role in sorted({leaf.role for leaf in leaves if leaf.role}, reverse=True):
-        outcome = _combine([_value(leaf.value, read, whole) for leaf in leaves if leaf.role == role])
+        outcome = _outermost(
+            [(leaf.depth, _value(leaf.value, read, whole)) for leaf in leaves if leaf.role == role]
+        )
         if outcome.code >= 0 or outcome.reason == "ambiguous" or role >= _ANSWER:
             return outcome
         first = first or outcome
@@ -119,18 +122,18 @@ def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
     """
     stack: list[_Leaf] = [_Leaf(_OTHER, document)]
     while stack:
-        role, value = stack.pop()
+        role, value, depth = stack.pop()
         if isinstance(value, _Pairs):
             scored = _scored_names(value, whole) or _scored_lists(value, whole)
-            inside = [_Leaf(_inner(role, role_of(name)), item) for name, item in value]
+            inside = [_Leaf(_inner(role, role_of(name)), item, depth + 1) for name, item in value]
         elif isinstance(value, list):
             scored = _scored_records(value, whole)
-            inside = [_Leaf(role, item) for item in value]
+            inside = [_Leaf(role, item, depth) for item in value]
         else:
             scored, inside = (), []
-            yield _Leaf(role, value)
+            yield _Leaf(role, value, depth)
         if scored:
-            yield _Leaf(role, _highest(scored))
+            yield _Leaf(role, _highest(scored), depth)
         else:
             stack.extend(reversed(inside))
 
@@ -155,6 +158,18 @@ def _value(value: object, read: Callable[[str], Outcome], whole: Callable[[str],
         case _:
             code = whole(json.dumps(value))
     return Outcome(code, "", "json") if code >= 0 else unparsed("unknown_label")
+
+
+def _outermost(outcomes: Sequence[tuple[int, Outcome]]) -> Outcome:
+    """Return what the outermost values say that have a label; values of inner objects describe details."""
+    levels: dict[int, list[Outcome]] = {}
+    for depth, outcome in outcomes:
+        levels.setdefault(depth, []).append(outcome)
+    for depth in sorted(levels):
+        outcome = _combine(levels[depth])
+        if outcome.code >= 0 or outcome.reason == "ambiguous":
+            return outcome
+    return _combine([outcome for _, outcome in outcomes])
 
 
 def _combine(outcomes: Sequence[Outcome]) -> Outcome:

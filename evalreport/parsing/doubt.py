@@ -16,7 +16,7 @@ _PLACES = tuple(
         re.compile,
         (
             r"(?m)^[q(-]{0,12}([mw])(?=[q).,?]{0,12}$)",  # alone on its line
-            r"\A[q(\n-]{0,12}(?:kq{0,3}[:|-][q(]{0,6})?([mw])(?=[q)]{0,6}(?:[,.:\n)|-]|e|\Z))",  # opens it
+            r"\A[q(\n-]{0,12}(?:kq{0,3}[:|-][q(]{0,6})?([mw])(?=[q)]{0,6}(?:[,.:\n()|-]|e|\Z))",  # opens it
             r"[q(]([mw])(?=[q)])",  # set off
             r"[kFV][fAqI]{0,3}[v:>|-][fq(]{0,4}(m)",  # after "the answer is"
             r"[kVF][fq(e]{0,3}(m)(?=[q).,?\n]|\Z)",  # "option A", "I choose B"

@@ -31,7 +31,7 @@ _JOIN = rf"[q)]{{0,4}}{_ASIDE}(?:,?[c/]|{_CELL}|,)[fqR(]{{0,4}}"
 _LIST = rf"[Ll](?:{_JOIN}[Ll]){{0,50}}"
 _CLOSED = (  # "a, b or c"
     r"[Ll](?:(?:[q)]{0,4},[fq(]{0,4}[Ll]){0,50}?"
-    rf"(?:[q)]{{0,4}},?(?:[c/]|{_CELL})[fq(]{{0,4}}[Ll]){{1,50}})?"
+    rf"(?:[q)]{{0,4}}x{{0,2}},?(?:[c/]|{_CELL})[fq(]{{0,4}}[Ll]){{1,50}})?"
 )
 _ANY_LABEL = re.compile("[Ll]")
 _FEW, _SHORT = 60, 300
@@ -41,11 +41,15 @@ _MEASURES = (
     re.compile(r"P[fq:v>(|-]{1,5}(?P<labels>[Ll])"),  # "confidence: high"
     re.compile(r"(?P<labels>[Ll])(?=P(?![q]{0,3}[:v(d]))"),  # "high confidence"
 )
-_BESIDE = (  # "Reason: …" to the end of the line, or to the next cue
-    re.compile(
-        r"(?:^|[\n{,(<;.])[q-]{0,6}[fxd.]{0,2}A[q)]{0,4}[:>]"
+_BESIDE = (
+    re.compile(  # "Reason: …" to the end of the line, or to the next cue
+        r"(?:^|[\n{,(<;.q])[q-]{0,6}[fxd.]{0,2}A[q)]{0,4}[:>]"
         r"(?P<labels>(?:(?!k[fAqI]{0,3}[v:>]|[.,]q{0,3}[fxV]{1,3}:)[^\nF])*)"
     ),
+    re.compile(  # the paragraph under the title "Alternatives"
+        r"(?:^|\n)[q-]{0,6}[fx]{0,2}A[q:]{0,6}\n{1,2}(?P<labels>(?:(?!k[fAqI]{0,3}[v:>\n]|\n\n)[^F])*)"
+    ),
+    re.compile(r"C(?P<labels>(?:(?!k[fAqI]{0,3}[v:>])[^.,\nFV]){0,60})"),  # "although it mentions x"
 )
 _NEGATED = (
     re.compile(rf"(?:[ND]:?[fvkVAIRx]{{0,6}}?[fq(]{{0,4}}?|W[fqkAI(]{{0,3}}?)(?P<labels>{_CLOSED})"),
