@@ -113,9 +113,10 @@ class _Path:
 
     @property
     def precision(self) -> Array:
-        """The first (nothing flagged) takes the value of the second, where its step begins."""
+        """0 at the first point, where nothing is flagged."""
         flagged = self.tp + self.fp
-        return (self.tp / np.where(flagged > 0, flagged, 1))[np.maximum(np.arange(len(flagged)), 1)]
+        precision: Array = self.tp / np.where(flagged > 0, flagged, 1)
+        return precision
 
 
 def binary_curves(
@@ -189,7 +190,10 @@ def _fewer(path: _Path, vertices: Places) -> Places:
 
 
 def _curve(path: _Path, places: Places, x: Array, y: Array, *, steps: bool = False) -> Curve:
-    return Curve(numbers(x[places]), numbers(y[places]), numbers(path.threshold[places]), steps)
+    drawn = y[places]
+    if steps:
+        drawn[0] = drawn[1]  # the first point only begins the first step
+    return Curve(numbers(x[places]), numbers(drawn), numbers(path.threshold[places]), steps)
 
 
 def _det(path: _Path) -> Curve:

@@ -93,11 +93,12 @@ def coverage(table: ScoreTable) -> Curve:
     share = answered / answered[-1]
     places = np.union1d(along(share, CANDIDATES), np.geomspace(1, len(share), 512).astype(int) - 1)
     places = np.append(places[0], places)  # the first step begins at nothing answered
-    x, y = share[places], accuracy[places]
-    threshold = table.scores[::-1][places]
+    x, threshold = share[places], table.scores[::-1][places]
     x[0], threshold[0] = 0.0, np.inf
-    kept = stairs(x, y, POINTS)
-    return Curve(numbers(x[kept]), numbers(y[kept]), numbers(threshold[kept]), steps=True)
+    kept = stairs(x, accuracy[places], POINTS)
+    y = accuracy[places[kept]]
+    y[0] = y[1]
+    return Curve(numbers(x[kept]), numbers(y), numbers(threshold[kept]), steps=True)
 
 
 def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | Undefined:

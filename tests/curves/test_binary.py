@@ -74,6 +74,7 @@ def test_thinned_curves_leave_the_whole_by_less_than_shows(n: int) -> None:
     assert max(len(roc.x), len(pr.x)) <= 400
     corners = hull((fpr * (~y).sum()).round(), (tpr * y.sum()).round())
     assert {round(tpr[i], 12) for i in corners} <= {round(up, 12) for up in roc.y}
+    assert pr.y[0] == pr.y[1]
     assert abs(np.trapezoid(roc.y, roc.x) - np.trapezoid(tpr, fpr)) < 1e-3
     grid = np.linspace(0.05, 1, 200)
     precision, recall, _ = precision_recall_curve(y, s)
@@ -176,7 +177,7 @@ def test_bands_cover_the_true_curve() -> None:
         place = np.searchsorted(pr.x, recall)
         low, high = np.asarray(pr.low)[place], np.asarray(pr.high)[place]
         inside[1] += (low <= true_precision) & (true_precision <= high)
-    assert (inside / 200 > 0.9).all() and (inside / 200).mean() < 0.985
+    assert (inside / 200 > 0.92).all() and (inside / 200).mean() < 0.985
 
 
 def test_bands_hold_their_curve_and_narrow_with_rows() -> None:
@@ -185,6 +186,8 @@ def test_bands_hold_their_curve_and_narrow_with_rows() -> None:
         found = made(*rows(n))
         limits, roc = band(found.roc_band), curve(found.roc)
         assert all(a <= b <= c for a, b, c in zip(limits.low, roc.y, limits.high, strict=True))
+        around, pr = band(found.pr_band), curve(found.pr)
+        assert all(a - 1e-9 <= b <= c + 1e-9 for a, b, c in zip(around.low, pr.y, around.high, strict=True))
         widths.append(np.mean(np.subtract(limits.high, limits.low)))
     assert widths[1] < widths[0] / 4
 
