@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from evalreport.curves import curves
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.row_facts import row_facts
 from evalreport.evaluation.rows import one_label as label_rows
 from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
 from evalreport.evaluation.slices import slice_results
@@ -19,7 +18,6 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
-from evalreport.scores import NoScores, Probabilities
 from evalreport.sweep.honest import judged
 from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Result
@@ -105,22 +103,3 @@ def _sweep(summary: Summary, p: Predictions, sampling: Sampling) -> Sweep | None
     if isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable):
         return judged(summary.scores, p, sampling=sampling).thin()
     return None
-
-
-def row_facts(p: Predictions) -> dict[str, float]:
-    """Return counts over rows that findings need and no metric holds.
-
-    ``off_scores``: predictions that do not follow from the scores (argmax, or the threshold);
-    ``duplicate_texts``: rows whose text occurred before; ``constant_scores``: 1 when all are equal.
-    """
-    facts: dict[str, float] = {}
-    if not isinstance(p.scores, NoScores):
-        facts["constant_scores"] = float(p.scores.values.size > 1 and np.ptp(p.scores.values) == 0)
-        if p.y_pred is not None and isinstance(p.space, Multiclass):
-            own = p.scores.values[np.arange(len(p)), np.maximum(p.y_pred, 0)]
-            facts["off_scores"] = float((own < p.scores.values.max(axis=1))[p.y_pred >= 0].sum())
-        elif p.y_pred is not None and p.threshold is None and isinstance(p.scores, Probabilities):
-            facts["off_scores"] = float((p.y_pred.astype(bool) != (p.scores.values >= 0.5)).sum())
-    if p.texts is not None:
-        facts["duplicate_texts"] = float(len(p.texts) - len(set(p.texts)))
-    return facts

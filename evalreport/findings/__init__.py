@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings import labels, scores, skill, special
+from evalreport.findings import calibration, confusions, labels, multilabel, sample, scores, skill, text
 from evalreport.values import Finding
 
 Rule: TypeAlias = Callable[[Evaluation], Finding | None]
@@ -17,32 +17,50 @@ RULES: tuple[Rule, ...] = (
     skill.inverted,
     skill.constant_scores,
     labels.never_predicted,
+    labels.micro_macro_gap,
     labels.favourite_labels,
-    special.parse_failures,
+    text.parse_failures,
     skill.too_perfect,
     skill.imbalance,
-    labels.micro_macro_gap,
-    labels.top_confusions,
-    scores.default_threshold,
-    scores.unknown_threshold,
-    special.two_accuracies,
-    special.empty_predictions,
-    special.slice_gap,
-    scores.miscalibrated,
     scores.off_scores,
-    special.refusals,
-    skill.few_events,
-    skill.small_classes,
-    special.duplicates,
+    skill.hard_scores,
+    scores.unknown_threshold,
+    multilabel.two_accuracies,
+    multilabel.empty_predictions,
+    multilabel.label_load,
+    scores.default_threshold,
+    multilabel.one_threshold,
+    sample.slice_gap,
+    confusions.families,
+    confusions.top_confusions,
+    calibration.miscalibrated,
+    text.refusals,
+    labels.unread_labels,
+    sample.few_events,
+    sample.small_classes,
+    sample.duplicates,
+    text.fuzzy_labels,
+    confusions.class_shares,
     labels.spurious_classes,
     labels.absent_classes,
     labels.macro_definitions,
-    labels.class_shares,
+    scores.other_threshold,
     scores.same_rows,
-    special.format_drift,
-    special.data_notes,
+    text.format_drift,
+    sample.data_notes,
 )
 """Every rule, the weightier first; within a severity findings keep this order."""
+SAID: Mapping[str, tuple[str, ...]] = {
+    "imbalance": ("one_class",),
+    "too_perfect": ("one_class",),
+    "class_shares": ("one_class", "never_predicted", "favourite_labels", "no_skill"),
+    "label_load": ("empty_predictions",),
+    "top_confusions": ("no_skill",),
+    "families": ("no_skill",),
+    "miscalibrated": ("inverted", "constant_scores", "hard_scores"),
+    "default_threshold": ("no_skill", "inverted", "constant_scores", "hard_scores"),
+}
+"""Findings that are left out where one of these tells the cause."""
 SEVERITIES = ("error", "caution", "note")
 
 
@@ -59,5 +77,8 @@ def find(ev: Evaluation) -> tuple[Finding, ...]:
     >>> [finding.rule for finding in find(ev)][:2]
     ['no_skill', 'never_predicted']
     """
-    found = [finding for rule in RULES if (finding := rule(ev)) is not None]
-    return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+    found = {finding.rule: finding for rule in RULES if (finding := rule(ev)) is not None}
+    kept = [
+        finding for name, finding in found.items() if not any(said in found for said in SAID.get(name, ()))
+    ]
+    return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))

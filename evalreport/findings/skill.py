@@ -1,133 +1,172 @@
-"""Is the model any better than an answer that ignores the input, and is a number too good to be true?"""
+"""Is the model any better than an answer that never looks, and is a number too good to be true?"""
 
 from __future__ import annotations
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import estimate, listed, quoted, rows, value
-from evalreport.format import count, percent, ratio
-from evalreport.labels import Binary
-from evalreport.values import Estimate, Finding, Undefined
+from typing import Any, TypeAlias, assert_never
 
-FEW_EVENTS = 100
-"""Positives (or negatives) below which a binary sample is small; the usual rule for validation studies."""
-FEW_ROWS = 20
-"""Examples of a class below which its own numbers are mostly chance."""
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings.chance import SURE, association, margins, right_by_lot
+from evalreport.findings.words import estimate, told, value
+from evalreport.labels import Binary, Label, Multiclass, Multilabel
+from evalreport.values import Finding, Undefined
+
+PERFECT = 20
+"""Rows from which on a flawless result is remarkable."""
+UNEQUAL = 0.8
+"""Share of the most frequent class from which on accuracy is mostly that class's."""
+ASSOCIATED = 1.96
+"""Standard errors from which on an association of truth and answers is shown."""
+CHANCE = 0.5
+"""ROC AUC of scores drawn by lot."""
+
+Told: TypeAlias = tuple[str, dict[str, Any]]
+"""A template and its evidence."""
 
 
 def one_class(ev: Evaluation) -> Finding | None:
-    """Only one class occurs in the truth: half of the metrics are undefined."""
-    if ev.confusion is None:
+    """The truth never varies: most metrics have no value."""
+    only = only_labels(ev)
+    if only is None:
         return None
-    support = ev.confusion.marginals.support
-    if (support > 0).sum() != 1:
-        return None
-    name = ev.space.names[int(support.argmax())]
-    undefined = [key for key, result in ev.metrics.items() if isinstance(result, Undefined)]
-    return Finding(
+    what = "Only {labels:labels} occurs" if only else "No label occurs"
+    return told(
+        ev,
         "one_class",
         "error",
-        f"Only {quoted(name)} occurs in the truth, so {count(len(undefined))} metrics are undefined, "
-        "among them every comparison between classes.",
-        {"label": name, "n_undefined": len(undefined)},
-        "Evaluate on a sample that holds every class.",
-        "provenance",
+        what
+        + " in the truth: {n_undefined:count} metrics cannot be known, among them all that compare classes.",
+        {"labels": only, "n_undefined": sum(isinstance(r, Undefined) for r in ev.metrics.values())},
+        action="Evaluate on a sample in which every class occurs.",
+        section="provenance",
     )
+
+
+def only_labels(ev: Evaluation) -> list[Label] | None:
+    """Return the one label that occurs (multilabel: none occurs); None where the truth varies."""
+    known = [margin.label for margin in margins(ev) if margin.support > 0]
+    match ev.space:
+        case Binary() if ev.confusion is None:
+            share = value(ev, "prevalence")
+            return [ev.space.labels[int(share)]] if share in (0, 1) else None
+        case Binary() | Multiclass():
+            return known if len(known) == 1 else None
+        case Multilabel():
+            return known if ev.classes and not known else None
+        case never:
+            assert_never(never)
 
 
 def no_skill(ev: Evaluation) -> Finding | None:
-    """The interval of the main metric covers what an answer that ignores the input would reach."""
-    for name in ("roc_auc", "accuracy", "f1_micro"):
-        result, level = estimate(ev, name), ev.no_skill.get(name)
-        if result is None or level is None or result.low is None or result.low > level:
-            continue
-        if name == "accuracy" and ev.task == "binary" and _ranks(ev):
-            continue  # under imbalance accuracy cannot beat the majority answer: `imbalance` says so
-        return Finding(
-            "no_skill",
-            "error",
-            f"{_title(name)} is {ratio(result.value)} ({ratio(result.low)} to {ratio(result.high or 1.0)}), and "
-            f"{_ignoring(name)} reaches {ratio(level)}: no skill is shown on this sample.",
-            {"metric": name, "value": result.value, "low": result.low, "no_skill": level},
-            "Check that truth and predictions belong to the same rows in the same order, then the model.",
-            "verdict",
-        )
-    return None
-
-
-def _title(name: str) -> str:
-    return {"roc_auc": "ROC AUC", "accuracy": "Accuracy", "f1_micro": "Micro F1"}[name]
-
-
-def _ignoring(name: str) -> str:
-    return {
-        "roc_auc": "a ranking by chance",
-        "accuracy": "always giving the most frequent answer",
-        "f1_micro": "an answer that ignores the input",
-    }[name]
-
-
-def _ranks(ev: Evaluation) -> bool:
-    auc = estimate(ev, "roc_auc")
-    return auc is not None and auc.low is not None and auc.low > 0.5
-
-
-def imbalance(ev: Evaluation) -> Finding | None:
-    """Accuracy misleads: one answer, always given, would already reach most of it."""
-    accuracy, base = value(ev, "accuracy"), value(ev, "no_information_rate")
-    if accuracy is None or base is None or base < 0.8 or len(ev.space) > 2:
+    """The model is not shown to know more than an answer that never looks."""
+    if only_labels(ev) is not None:
         return None
-    if ev.confusion is None:
+    match ev.space:
+        case Binary():
+            found = _by_lot(ev) if ev.score_kind is None else _ranks_by_lot(ev, "roc_auc", "ROC AUC")
+        case Multiclass():
+            found = _by_lot(ev)
+        case Multilabel():
+            found = (
+                _by_lot(ev) if ev.score_kind is None else _ranks_by_lot(ev, "roc_auc_macro", "macro ROC AUC")
+            )
+        case never:
+            assert_never(never)
+    if found is None:
         return None
-    support = ev.confusion.marginals.support
-    name = ev.space.names[int(support.argmax())]
-    verdict = "no better than that" if accuracy <= base else "hardly better than that"
-    clear = accuracy - base > 0.5 * (1 - base)
-    if clear:
-        verdict = f"right for {percent(1 - (1 - accuracy) / (1 - base))} of what that answer gets wrong"
-    return Finding(
-        "imbalance",
-        "note" if clear else "caution",
-        f"Accuracy misleads here: always answering {quoted(name)} is right for {percent(base, ev.rows)}; the "
-        f"model, at {percent(accuracy, ev.rows)}, is {verdict}.",
-        {"accuracy": accuracy, "no_information_rate": base, "majority": name},
-        "Judge by recall and precision of the rare class, by average precision, or by MCC.",
-        "verdict",
+    template, evidence = found
+    return told(
+        ev,
+        "no_skill",
+        "error",
+        "No skill is shown: " + template,
+        evidence,
+        action="Check that truth and predictions belong to the same rows in the same order; then the model.",
+        section="verdict",
     )
 
 
-def too_perfect(ev: Evaluation) -> Finding | None:
-    """Everything right, which real data hardly ever are."""
-    auc = value(ev, "roc_auc")
-    exact = value(ev, "subset_accuracy" if ev.task == "multilabel" else "accuracy")
-    if ev.rows < 50 or 1.0 not in (auc, exact):
+def _ranks_by_lot(ev: Evaluation, name: str, title: str) -> Told | None:
+    auc = estimate(ev, name)
+    if auc is None or auc.low is None or auc.high is None or not auc.low <= CHANCE <= auc.high:
         return None
-    what = (
-        "Every answer is right" if exact == 1.0 else "The scores separate the classes without one exception"
+    return (
+        title
+        + " is {roc_auc:ratio} ({low:ratio} to {high:ratio}), and scores drawn by lot reach {no_skill:ratio}.",
+        {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
     )
-    return Finding(
-        "too_perfect",
-        "caution",
-        f"{what} in {rows(ev, ev.rows)}. Real data are seldom that clean: the truth may have leaked into the "
-        "predictions.",
-        {"n": ev.rows, "accuracy": exact, "roc_auc": auc},
-        "Check that no feature holds the answer and that no row of the test set was in training.",
-        "verdict",
+
+
+def _by_lot(ev: Evaluation) -> Told | None:
+    known = margins(ev)
+    if not known or not -SURE < association(ev) < ASSOCIATED:
+        return None
+    return _sets_by_lot(ev) if ev.task == "multilabel" else _answers_by_lot(ev)
+
+
+def _answers_by_lot(ev: Evaluation) -> Told:
+    known = margins(ev)
+    most = max(known, key=lambda margin: margin.support)
+    return (
+        "{right:count} of {n:rows} {right:is} right; the same answers shuffled would be right for about "
+        "{shuffled:about}, and always {majority:label} for {always:count}.",
+        {
+            "right": sum(margin.right for margin in known),
+            "n": ev.weight,
+            "shuffled": right_by_lot(ev),
+            "majority": most.label,
+            "always": most.support,
+        },
+    )
+
+
+def _sets_by_lot(ev: Evaluation) -> Told:
+    known = margins(ev)
+    found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
+    return (
+        "{found:count} of {carried:count} labels are found; the same answers shuffled would find about {shuffled:about}.",
+        {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 
 
 def inverted(ev: Evaluation) -> Finding | None:
-    """The ranking is worse than chance: the scores point the other way."""
-    auc = estimate(ev, "roc_auc")
-    if auc is None or auc.high is None or auc.high >= 0.5 or not isinstance(ev.space, Binary):
+    """Worse than chance beyond doubt: scores or labels point the other way."""
+    found = _ranks_backwards(ev) or _answers_backwards(ev)
+    if found is None:
         return None
-    return Finding(
-        "inverted",
-        "error",
-        f"ROC AUC is {ratio(auc.value)}, clearly below 0.50: the scores rank {quoted(ev.space.negative)} above "
-        f"{quoted(ev.space.positive)}. Turned round they would reach {ratio(1 - auc.value)}.",
-        {"roc_auc": auc.value, "high": auc.high},
-        f"Name the positive class (--positive {ev.space.negative}), or use the other score column.",
-        "curves",
+    template, evidence = found
+    fix = "Check that score columns and labels belong together."
+    if isinstance(ev.space, Binary):
+        fix = f"Check which label the scores are of: --positive {ev.space.negative}, or another column."
+    return told(ev, "inverted", "error", template, evidence, action=fix, section="curves")
+
+
+def _ranks_backwards(ev: Evaluation) -> Told | None:
+    name = {"binary": "roc_auc", "multiclass": "roc_auc_ovr_macro", "multilabel": "roc_auc_macro"}[ev.task]
+    auc = estimate(ev, name)
+    if auc is None or auc.high is None or auc.high >= CHANCE:
+        return None
+    evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}
+    if isinstance(ev.space, Binary):
+        return (
+            "The scores point the wrong way: ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), so {negative:label} "
+            "is ranked above {positive:label}. Turned round they would reach {turned_round:ratio}.",
+            evidence | {"negative": ev.space.negative, "positive": ev.space.positive},
+        )
+    return (
+        "The scores point the wrong way: macro ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), "
+        "worse than by lot.",
+        evidence,
+    )
+
+
+def _answers_backwards(ev: Evaluation) -> Told | None:
+    known = margins(ev)
+    if ev.task == "multilabel" or not known or association(ev) > -SURE:
+        return None
+    return (
+        "Worse than by lot: {right:count} of {n:rows} {right:is} right, and the same answers shuffled would be right for "
+        "about {shuffled:about}. The labels may be swapped.",
+        {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_lot(ev)},
     )
 
 
@@ -135,53 +174,81 @@ def constant_scores(ev: Evaluation) -> Finding | None:
     """All scores are equal."""
     if not ev.facts.get("constant_scores"):
         return None
-    return Finding(
+    return told(
+        ev,
         "constant_scores",
         "error",
         "All scores are equal: the model ranks nothing, and a threshold flags every row or none.",
         {"constant_scores": 1},
-        "Check that the right column was taken.",
-        "curves",
+        action="Check that the right column was taken.",
+        section="curves",
     )
 
 
-def few_events(ev: Evaluation) -> Finding | None:
-    """Fewer than 100 examples of the rarer class of a binary problem."""
-    if not isinstance(ev.space, Binary) or ev.confusion is None:
+def hard_scores(ev: Evaluation) -> Finding | None:
+    """The scores are labels in disguise."""
+    if not ev.facts.get("hard_scores"):
         return None
-    support = ev.confusion.marginals.support
-    least = int(support.argmin())
-    if not 0 < support[least] < FEW_EVENTS:
-        return None
-    recall = ev.metrics.get("recall" if least == 1 else "specificity")
-    known = ""
-    if isinstance(recall, Estimate) and recall.low is not None and recall.high is not None:
-        half = (recall.high - recall.low) / 2
-        known = f" The share of them that is found is known to about ±{count(round(100 * half))} points."
-    return Finding(
-        "few_events",
+    return told(
+        ev,
+        "hard_scores",
         "caution",
-        f"Only {count(support[least])} {quoted(ev.space.names[least])} in {rows(ev, ev.weight)}.{known}",
-        {"label": ev.space.names[least], "support": float(support[least])},
-        "Differences between runs smaller than the intervals mean nothing; more examples narrow them.",
-        "verdict",
+        "Every score is either zero or one: these are decisions, not probabilities. They rank nothing within a class, "
+        "and log loss and calibration say nothing.",
+        {"hard_scores": 1},
+        action="Log what the model computes before it is rounded (predict_proba).",
+        section="calibration",
     )
 
 
-def small_classes(ev: Evaluation) -> Finding | None:
-    """Classes with fewer than 20 examples."""
-    small = [entry for entry in ev.classes if 0 < entry.support < FEW_ROWS]
-    if not small:
+def too_perfect(ev: Evaluation) -> Finding | None:
+    """No mistake at all, which real data hardly ever allow."""
+    if ev.rows < PERFECT:
         return None
-    known = sum(entry.support > 0 for entry in ev.classes)
-    names = [entry.label for entry in sorted(small, key=lambda entry: entry.support)]
-    least = min(entry.support for entry in small)
-    return Finding(
-        "small_classes",
+    known = margins(ev)
+    if known and all(margin.discordant == 0 for margin in known):
+        template = "All {n:rows} are right, without one mistake"
+    elif isinstance(ev.space, Binary) and value(ev, "roc_auc") == 1:
+        template = "The scores separate all {n:rows} without one exception"
+    else:
+        return None
+    return told(
+        ev,
+        "too_perfect",
         "caution",
-        f"{count(len(small))} of {count(known)} labels {'has' if len(small) == 1 else 'have'} fewer than "
-        f"{FEW_ROWS} examples: {listed(names)}; the fewest is {count(least)}. Their own numbers move by luck alone.",
-        {"n_small": len(small), "labels": names, "least": least},
-        "Read their rows with the intervals.",
-        "classes" if ev.task == "multiclass" else "labels",
+        template + ". Real data are seldom that clean: the truth may have leaked into the predictions.",
+        {"n": ev.rows, "roc_auc": value(ev, "roc_auc")},
+        action="Check that no feature holds the answer, and that no row of the test set was in training.",
+        section="verdict",
+    )
+
+
+def imbalance(ev: Evaluation) -> Finding | None:
+    """Accuracy misleads: one answer, always given, would already reach most of it."""
+    known = margins(ev)
+    if ev.task == "multilabel" or not known:
+        return None
+    most = max(known, key=lambda margin: margin.support)
+    base, accuracy = most.support / ev.weight, sum(margin.right for margin in known) / ev.weight
+    if only_labels(ev) is not None:
+        return None
+    if base < UNEQUAL and (accuracy > base or association(ev) < ASSOCIATED):
+        return None
+    clear = accuracy - base > (1 - base) / 2
+    verdict = "no better" if accuracy <= base else "hardly better"
+    template = (
+        "Accuracy of {accuracy:percent} says less than it seems: always answering {majority:label} would already reach "
+        "{always:percent}."
+        if clear
+        else "Accuracy misleads: always answering {majority:label} is right for {always:percent} of {n:units}; the model, "
+        "at {accuracy:percent}, is " + verdict + "."
+    )
+    return told(
+        ev,
+        "imbalance",
+        "note" if clear else "caution",
+        template,
+        {"accuracy": accuracy, "always": base, "majority": most.label, "n": ev.weight},
+        action="Judge by recall and precision of the rare classes, by average precision, or by MCC.",
+        section="metrics",
     )

@@ -1,27 +1,136 @@
-"""How findings name labels and counts."""
+"""How a finding is told: a template over its evidence, so that no claim states a number of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from string import Formatter
+from typing import Any
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import count, plural
-from evalreport.values import Estimate
+from evalreport.evaluation.rows import cut
+from evalreport.format import count, fixed, number, percent, plural, ratio, threshold
+from evalreport.text import printable
+from evalreport.values import Estimate, Finding, Severity
 
 SHOWN = 6
-"""Names that a claim spells out."""
-NAME = 40
+"""Names that a list spells out."""
+FEW = 3
+"""Names of a list that stands beside many numbers."""
+ROOM = 150
+"""Characters that a list of names may take before the rest is counted; two names always stand."""
+NAME = 60
+"""Characters of a name that are shown."""
+NOTE = 160
+"""Characters of a note from the door."""
+FIELDS = Formatter()
 
 
-def quoted(name: object) -> str:
-    """Return a label in quotation marks, cut where it is long.
+def told(
+    ev: Evaluation,
+    rule: str,
+    severity: Severity,
+    template: str,
+    evidence: Mapping[str, Any],
+    *,
+    action: str = "",
+    section: str = "",
+) -> Finding:
+    """Return the finding whose claim is its template filled from its evidence.
+
+    Parameters
+    ----------
+    ev : Evaluation
+        Whose words (unit, class or label) and number of rows the claim uses.
+    rule, severity, action, section : str
+        As in `Finding`.
+    template : str
+        ``{name:style}`` for what the evidence holds under that name (``{pairs[0][weight]:count}`` further
+        inside), in one of `STYLES`; it has no digits of its own.
+    evidence : mapping from name to a number, a text, or a list of texts
 
     Examples
     --------
-    >>> quoted("card_arrival")
-    '“card_arrival”'
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Binary("ham", "spam"), ["ham", "spam"], ["ham", "ham"]))
+    >>> told(ev, "r", "note", "{n:rows} {n:is} called {label:label}.", {"n": 1, "label": "ham"}).claim
+    '1 case is called “ham”.'
     """
-    text = str(name)
+    return Finding(rule, severity, _filled(ev, template, evidence), evidence, action, section)
+
+
+def _filled(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
+    words = []
+    for literal, name, style, _ in FIELDS.parse(template):
+        words.append(literal)
+        if name is not None:
+            words.append(STYLES[style or ""](ev, FIELDS.get_field(name, (), evidence)[0]))
+    return "".join(words)
+
+
+def class_noun(ev: Evaluation) -> tuple[str, str]:
+    """Return what a class is called: a label where rows carry several or where text is read."""
+    return ("label", "labels") if ev.task == "multilabel" or ev.parsing is not None else ("class", "classes")
+
+
+def _verb(one: str, many: str) -> Callable[[Evaluation, Any], str]:
+    return lambda _, n: plural(n, (one, many))
+
+
+def _noun(one: str, many: str) -> Callable[[Evaluation, Any], str]:
+    return lambda _, n: some(n, one, many)
+
+
+STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
+    "": lambda _, text: printable(text),
+    "label": lambda _, name: quoted(name),
+    "labels": lambda _, names: listed(names),
+    "few": lambda _, names: listed(names, FEW),
+    "either": lambda _, names: in_words(map(quoted, names), "or"),
+    "notes": lambda _, notes: "; ".join(cut(printable(note), NOTE) for note in notes),
+    "count": lambda _, n: count(n),
+    "about": lambda _, n: fixed(n, 0),
+    "tenths": lambda _, n: fixed(n, 1),
+    "two": lambda _, n: fixed(n, 2),
+    "threshold": lambda _, at: threshold(at),
+    "percent": lambda ev, share: percent(share, ev.rows),
+    "whole": lambda _, share: percent(share),
+    "ratio": lambda _, number_: ratio(number_),
+    "number": lambda _, number_: number(number_),
+    "points": lambda _, share: fixed(max(abs(share) * 100, 1), 0),
+    "units": lambda ev, n: plural(n, ev.provenance.unit),
+    "rows": lambda ev, n: some(n, *ev.provenance.unit),
+    "classes": lambda ev, n: some(n, *class_noun(ev)),
+    "occurrences": _noun("occurrence", "occurrences"),
+    "examples": _noun("example", "examples"),
+    "predictions": _noun("prediction", "predictions"),
+    "times": _noun("time", "times"),
+    "is": _verb("is", "are"),
+    "has": _verb("has", "have"),
+    "does": _verb("does", "do"),
+    "takes": _verb("takes", "take"),
+    "repeats": _verb("repeats", "repeat"),
+    "shares": _verb("shares", "share"),
+    "follows": _verb("follows", "follow"),
+    "it": _verb("it", "them"),
+    "names": _verb("names", "name"),
+    "its": _verb("its", "their"),
+    "Its": _verb("Its", "Their"),
+    "this": _verb("this", "these"),
+}
+"""What a field of a claim may be shown as: ``{support:rows}`` is "40 messages"; verbs agree with a count."""
+
+
+def quoted(name: object) -> str:
+    r"""Return a label in quotation marks, printable, cut where it is long.
+
+    Examples
+    --------
+    >>> quoted("card_arrival"), quoted("a\nb")
+    ('“card_arrival”', '“a\\nb”')
+    """
+    text = printable(str(name))
     return f"“{text if len(text) <= NAME else text[: NAME - 1] + '…'}”"
 
 
@@ -34,12 +143,13 @@ def listed(names: Sequence[object], shown: int = SHOWN) -> str:
     ('“a”, “b” and “c”', '“a”, “b” and 2 more')
     """
     parts = [quoted(name) for name in names[:shown]]
-    if len(names) > shown:
-        parts.append(f"{len(names) - shown:,} more")
-    return in_words(parts)
+    while len(parts) > 2 and sum(map(len, parts)) > ROOM:
+        parts.pop()
+    rest = len(names) - len(parts)
+    return in_words([*parts, f"{rest:,} more"] if rest else parts)
 
 
-def in_words(parts: Iterable[str]) -> str:
+def in_words(parts: Iterable[str], last_word: str = "and") -> str:
     """Join parts with commas and a last "and".
 
     Examples
@@ -48,7 +158,7 @@ def in_words(parts: Iterable[str]) -> str:
     ('a', 'a and b', 'a, b and c')
     """
     *head, last = parts
-    return f"{', '.join(head)} and {last}" if head else last
+    return f"{', '.join(head)} {last_word} {last}" if head else last
 
 
 def some(n: float, one: str, many: str) -> str:
@@ -60,11 +170,6 @@ def some(n: float, one: str, many: str) -> str:
     ('1 label', '1,200 labels')
     """
     return f"{count(n)} {plural(n, (one, many))}"
-
-
-def rows(ev: Evaluation, n: float) -> str:
-    """Return a count of the user's unit."""
-    return some(n, *ev.provenance.unit)
 
 
 def value(ev: Evaluation, name: str) -> float | None:

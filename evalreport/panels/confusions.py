@@ -8,10 +8,10 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
+from evalreport.findings.families import Family, kinship
 from evalreport.format import count, percent
 from evalreport.labels import Binary, Multiclass
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
-from evalreport.panels.families import Family, kinship
 from evalreport.panels.matrix import Matrix, matrix, matrix_data
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
-from evalreport.panels.families import Kinship
+from evalreport.findings.families import Kinship
 from evalreport.panels.words import Sentence, say
 
 RIGHT_STEPS = (0.5, 0.75, 0.9)

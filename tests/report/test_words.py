@@ -107,7 +107,7 @@ class Facts:
 
     @property
     def families(self) -> tuple[int, float]:
-        from evalreport.panels.families import kinship
+        from evalreport.findings.families import kinship
 
         confusion = Evaluation.from_json(json.dumps(self.json)).confusion
         assert confusion is not None

@@ -7,6 +7,7 @@ import numpy as np
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
+from evalreport.findings.families import kinship
 from evalreport.format import count, of_how_many
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
@@ -21,7 +22,6 @@ from evalreport.panels.about import (
     units,
     unread,
 )
-from evalreport.panels.families import kinship
 from evalreport.panels.skill import no_better
 from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
 from evalreport.values import Estimate

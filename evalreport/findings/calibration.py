@@ -1,0 +1,166 @@
+"""Can a probability be taken at its word: too high, too low, too extreme, too timid?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evalreport.curves import Reliability
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts.counts import Array
+from evalreport.findings.chance import SURE, chi_square_deviate, informative
+from evalreport.findings.words import told
+from evalreport.values import Finding
+
+OFF = 0.05
+"""Mean gap between probability and frequency that is worth a sentence."""
+RATIO = 1.25
+"""Ratio of expected to observed events, either way, that is worth a sentence."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Events that probabilities promise and events that occur, bin by bin.
+
+    Parameters
+    ----------
+    n, expected, observed : float64 arrays, one entry per bin
+        Weight in the bin, of the events that its probabilities promise, and of those that occur.
+    variance : float64 array
+        Of `observed` if the probabilities were right.
+    informative : float
+        Independent rows behind one unit of weight.
+
+    Examples
+    --------
+    >>> gaps = Gaps(np.array([100.0]), np.array([50.0]), np.array([70.0]), np.array([25.0]), 1.0)
+    >>> gaps.shift, gaps.mean_gap
+    (4.0, 0.2)
+    """
+
+    n: Array
+    expected: Array
+    observed: Array
+    variance: Array
+    informative: float
+
+    @property
+    def shift(self) -> float:
+        """Events beyond those promised, in standard errors: calibration in the large."""
+        return self._deviation(np.ones(len(self.n)))
+
+    @property
+    def bend(self) -> float:
+        """The same with the sign turned below the middle: negative where probabilities are too extreme."""
+        return self._deviation(np.sign(self.expected / self.n - self.expected.sum() / self.n.sum()))
+
+    @property
+    def uneven(self) -> float:
+        """Squared gaps of all bins (Hosmer & Lemeshow 1980), as a normal deviate."""
+        squares = (self.observed - self.expected) ** 2 / np.maximum(self.variance, 1 / self.informative)
+        return chi_square_deviate(float(squares.sum()) * self.informative, len(self.n))
+
+    @property
+    def mean_gap(self) -> float:
+        """Mean gap between probability and frequency."""
+        return float(np.abs(self.observed - self.expected).sum() / self.n.sum())
+
+    @property
+    def worst(self) -> int:
+        """The bin with the greatest gap for its size."""
+        spread = np.sqrt(np.maximum(self.variance, 1 / self.informative))
+        return int((np.abs(self.observed - self.expected) / spread).argmax())
+
+    def _deviation(self, sign: Array) -> float:
+        variance = float(self.variance.sum())
+        excess = float(((self.observed - self.expected) * sign).sum())
+        return excess * math.sqrt(self.informative / variance) if variance > 0 else 0.0
+
+
+def gaps(ev: Evaluation) -> Gaps | None:
+    """Return the bins of the reliability diagram; None without probabilities.
+
+    The labels of one row may all hang together: the decisions of a row count as one independent row.
+    """
+    bins = getattr(ev.curves, "reliability", None)
+    if not isinstance(bins, Reliability) or not bins.n:
+        return None
+    n, score, observed = np.array(bins.n), np.array(bins.score), np.array(bins.observed)
+    per_row = len(ev.space) if ev.task == "multilabel" else 1
+    return Gaps(n, n * score, n * observed, n * score * (1 - score), informative(ev) / per_row)
+
+
+def miscalibrated(ev: Evaluation) -> Finding | None:
+    """Probabilities that are off beyond chance, and in which direction."""
+    found = gaps(ev)
+    if found is None:
+        return None
+    promised, occurred = float(found.expected.sum()), float(found.observed.sum())
+    apart = max(promised, occurred) > RATIO * min(promised, occurred)
+    shifted = abs(found.shift) > SURE and (apart or found.mean_gap > OFF)
+    shaped = found.mean_gap > OFF and max(abs(found.bend), found.uneven) > SURE
+    if not shifted and not shaped:
+        return None
+    template, evidence = _in_the_large(ev, found) if shifted else _in_a_bin(ev, found)
+    known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
+    return told(
+        ev,
+        "miscalibrated",
+        "caution",
+        template,
+        evidence | known,
+        action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
+        section="calibration",
+    )
+
+
+def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
+    evidence: dict[str, Any] = {
+        "promised": float(found.expected.sum()),
+        "occurred": round(float(found.observed.sum()), 9),
+        "n": ev.weight,
+    }
+    side = "high" if found.shift < 0 else "low"
+    match ev.task:
+        case "binary":
+            return (
+                f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:rows}} should be {{label:label}}, "
+                "and {occurred:count} {occurred:is}.",
+                evidence | {"label": ev.space.labels[1]},
+            )
+        case "multiclass":
+            return (
+                f"The confidence is too {side}: by its sum {{promised:about}} of {{n:rows}} should be right, and "
+                "{occurred:count} {occurred:is}.",
+                evidence,
+            )
+        case "multilabel":
+            return (
+                f"The probabilities are too {side}: by their sum {{n:rows}} should carry {{promised:about}} labels, and carry "
+                "{occurred:count}.",
+                evidence,
+            )
+
+
+def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
+    worst = found.worst
+    evidence: dict[str, Any] = {
+        "promised": float(found.expected[worst] / found.n[worst]),
+        "occurred": round(float(found.observed[worst]), 9),
+        "n": float(found.n[worst]),
+    }
+    kind = "off in places"
+    if abs(found.bend) > SURE:
+        kind = "too extreme" if found.bend < 0 else "too timid"
+    match ev.task:
+        case "binary":
+            happens, evidence["label"] = "of {n:rows} {occurred:is} {label:label}", ev.space.labels[1]
+        case "multiclass":
+            happens = "of {n:rows} {occurred:is} right"
+        case "multilabel":
+            happens = "of {n:count} such labels {occurred:is} carried"
+    subject = "confidence is" if ev.task == "multiclass" else "probabilities are"
+    return f"The {subject} {kind}: at about {{promised:whole}}, {{occurred:count}} {happens}.", evidence

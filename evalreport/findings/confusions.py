@@ -1,0 +1,202 @@
+"""What is mistaken for what: pairs, families, and shares that drift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.facts import Counts
+from evalreport.findings.chance import SURE, deviation, informative, margins
+from evalreport.findings.families import Family, kinship
+from evalreport.findings.words import told
+from evalreport.labels import Binary
+from evalreport.values import Finding
+
+PART = 0.25
+"""Share of a class that one other label takes, from which on it is a mix-up."""
+FEWEST = 5
+"""Rows below which a mix-up is an accident."""
+BACK = 0.5
+"""How often it happens the other way, against the first, from which on it goes both ways."""
+SHOWN = 2
+"""Mix-ups, and families, that a claim spells out."""
+MANY = 0.25
+"""Share of the mistakes inside families from which on they are worth a sentence."""
+ABOVE_DUE = 2.0
+"""How many times the mistakes that are due inside a family must be there: clustering finds some by chance."""
+MUTUAL = 0.2
+"""Share of the mistakes inside a family that do not go to its most predicted member."""
+DRIFT = 0.05
+"""Share of the answers that would have to change for the shares to agree."""
+
+
+@dataclass(frozen=True)
+class MixUp:
+    """Examples of one label that were given another, and how many the other way."""
+
+    truth: int
+    answer: int
+    weight: float
+    back: float
+
+    @property
+    def both_ways(self) -> bool:
+        """Whether it happens both ways."""
+        return self.back >= BACK * self.weight
+
+
+def top_confusions(ev: Evaluation) -> Finding | None:
+    """What is mistaken for what, in words: one way or both."""
+    found = mix_ups(ev.confusion) if ev.confusion is not None and ev.task == "multiclass" else []
+    if not found or ev.confusion is None:
+        return None
+    known = margins(ev)
+    pairs = [
+        {
+            "truth": known[pair.truth].label,
+            "predicted": known[pair.answer].label,
+            "weight": pair.weight,
+            "support": known[pair.truth].support,
+            "back": pair.back,
+            "back_support": known[pair.answer].support,
+        }
+        for pair in found
+    ]
+    total = sum(pair.weight + (pair.back if pair.both_ways else 0) for pair in found)
+    wrong = _mistakes(ev.confusion)
+    rest = ". {n:count} such mix-ups hold {share:whole} of all mistakes." if len(found) > 1 else "."
+    return told(
+        ev,
+        "top_confusions",
+        "caution",
+        "; ".join(_pair(place, pair) for place, pair in enumerate(found[:SHOWN])) + rest,
+        {"pairs": pairs, "n": len(found), "weight": total, "mistakes": wrong, "share": total / wrong},
+        action="Read a few examples of each pair: the definitions may overlap, or the truth may be wrong.",
+        section="confusions",
+    )
+
+
+def _pair(place: int, pair: MixUp) -> str:
+    at = f"pairs[{place}]"
+    if pair.both_ways:
+        return (
+            f"{{{at}[truth]:label}} and {{{at}[predicted]:label}} are mixed up both ways ({{{at}[weight]:count}} of "
+            f"{{{at}[support]:count}} and {{{at}[back]:count}} of {{{at}[back_support]:count}})"
+        )
+    back = f"{{{at}[back]:count}} the other way" if pair.back else "none the other way"
+    return (
+        f"{{{at}[weight]:count}} of {{{at}[support]:count}} {{{at}[truth]:label}} are labelled "
+        f"{{{at}[predicted]:label}}, {back}"
+    )
+
+
+def mix_ups(counts: Counts) -> list[MixUp]:
+    """Return cells that hold a quarter of a class, five rows or more, and far more than their due.
+
+    Due is the class's mistakes spread evenly over the other labels. Both ways of a pair are one mix-up.
+    """
+    support, right = counts.marginals.support, counts.marginals.tp
+    cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
+    weight = {(row, column): w for row, column, w in cells if row != column < counts.size}
+    due = (support - right) / max(1, counts.size - 1)
+    much = np.maximum(np.maximum(FEWEST, PART * support), due + SURE * np.sqrt(due))
+    found: list[MixUp] = []
+    for (row, column), w in sorted(weight.items(), key=lambda cell: (-cell[1], cell[0])):
+        twin = any((pair.truth, pair.answer) == (column, row) and pair.both_ways for pair in found)
+        if w >= much[row] and not twin:
+            found.append(MixUp(row, column, w, weight.get((column, row), 0.0)))
+    return found
+
+
+def families(ev: Evaluation) -> Finding | None:
+    """Groups of labels that are taken for one another more often than their mistakes would have it."""
+    counts = ev.confusion
+    if counts is None or ev.task != "multiclass" or not _mistakes(counts):
+        return None
+    found = [family for family in kinship(counts).families if _is_family(ev, counts, family)]
+    inside, wrong = sum(family.mistakes for family in found), _mistakes(counts)
+    if inside < MANY * wrong or not any(len(family.members) > 2 for family in found):
+        return None
+    groups = " or ".join(f"{{families[{place}][labels]:few}}" for place in range(min(SHOWN, len(found))))
+    among = (
+        f"among {groups}"
+        if len(found) == 1
+        else f"inside {{n:count}} groups of look-alikes, such as {groups}"
+    )
+    return told(
+        ev,
+        "families",
+        "caution",
+        f"{{inside:count}} of {{mistakes:count}} mistakes ({{share:whole}}) are mix-ups {among}.",
+        {
+            "families": [
+                {"labels": [ev.space.names[code] for code in family.members], "mistakes": family.mistakes}
+                for family in found
+            ],
+            "n": len(found),
+            "inside": inside,
+            "mistakes": wrong,
+            "share": inside / wrong,
+        },
+        action="Merge what need not be told apart; else sharpen the definitions or gather examples that differ.",
+        section="confusions",
+    )
+
+
+def _is_family(ev: Evaluation, counts: Counts, family: Family) -> bool:
+    """Whether mistakes inside a family are beyond what is due, and not all one label's attraction."""
+    members = list(family.members)
+    dense = counts.dense()[:, : counts.size]
+    np.fill_diagonal(dense, 0)
+    missed, attracted = dense.sum(axis=1), dense.sum(axis=0)
+    others = np.maximum(attracted.sum() - attracted[members], 1e-12)
+    shares = attracted[members].sum() - attracted[members]
+    due = float((missed[members] * shares / others).sum())
+    block = dense[np.ix_(members, members)]
+    mutual = family.mistakes - float(block.sum(axis=0).max())
+    sure = deviation(ev, family.mistakes - due, max(due, 1 / informative(ev))) > SURE
+    return sure and family.mistakes > ABOVE_DUE * due and mutual >= MUTUAL * family.mistakes
+
+
+def _mistakes(counts: Counts) -> float:
+    return counts.total - float(counts.marginals.tp.sum())
+
+
+def class_shares(ev: Evaluation) -> Finding | None:
+    """The shares of predicted classes differ from those of the truth, beyond chance and noticeably."""
+    if ev.confusion is None:
+        return None
+    known, n = margins(ev), ev.confusion.total
+    moved = sum(abs(margin.excess) for margin in known) / 2 / n
+    most = max(known, key=lambda margin: margin.excess)
+    least = min(known, key=lambda margin: margin.excess)
+    if moved < DRIFT or max(abs(deviation(ev, m.excess, m.discordant)) for m in (most, least)) < SURE:
+        return None
+    binary = isinstance(ev.space, Binary)
+    shown = known[1] if binary else most
+    claim = (
+        "{label:label} is predicted {predicted:times} in {n:rows} and true {support:times}."
+        if binary
+        else "The classes drift: {label:label} is predicted {predicted:times} for {support:examples}, {least:label} "
+        "{least_predicted:times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
+    )
+    return told(
+        ev,
+        "class_shares",
+        "note",
+        claim,
+        {
+            "label": shown.label,
+            "predicted": shown.predicted,
+            "support": shown.support,
+            "least": least.label,
+            "least_predicted": least.predicted,
+            "least_support": least.support,
+            "moved": moved,
+            "n": n,
+        },
+        action="Whoever counts predictions to learn how frequent a class is will be misled by that much.",
+        section="threshold" if binary else "confusions",
+    )

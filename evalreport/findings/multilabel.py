@@ -1,0 +1,170 @@
+"""What only rows with several labels can show: two accuracies, empty answers, too many or too few labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evalreport.curves import Cardinality, Curve, MultilabelCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings.chance import SURE, deviation, informative, margins
+from evalreport.findings.words import told, value
+from evalreport.labels import Multilabel
+from evalreport.values import Estimate, Finding
+
+SPARSE = 0.8
+"""Share of label decisions that are "no" from which on their accuracy flatters."""
+EMPTY = 0.05
+"""Share of rows, beyond those that truly carry nothing, which get no label."""
+LOAD = 1.25
+"""Ratio of labels set to labels carried, either way, that is worth a sentence."""
+GAIN = 0.02
+"""Gain in micro F1 below which no other threshold is recommended."""
+
+
+def two_accuracies(ev: Evaluation) -> Finding | None:
+    """Accuracy over label decisions flatters when most decisions are "no"."""
+    exact, each, carried = (
+        value(ev, name) for name in ("subset_accuracy", "label_accuracy", "cardinality_true")
+    )
+    if exact is None or each is None or carried is None:
+        return None
+    none = 1 - carried / len(ev.space)
+    if none < SPARSE or each - exact < 0.2:
+        return None
+    clear = each - none > (1 - none) / 2
+    verdict = "no better" if each <= none else "better" if clear else "hardly better"
+    return told(
+        ev,
+        "two_accuracies",
+        "note" if clear else "caution",
+        "“Accuracy” is two numbers here: {subset_accuracy:percent} of {n:units} have every label right, and "
+        "{label_accuracy:percent} of single label decisions are right. Setting no label at all would reach "
+        "{all_zeros:percent} of the latter: the model is " + verdict + " than that.",
+        {
+            "subset_accuracy": exact,
+            "label_accuracy": each,
+            "all_zeros": none,
+            "cardinality_true": carried,
+            "n": ev.rows,
+        },
+        action="Quote subset accuracy, or F1 averaged over labels; never “accuracy” alone.",
+        section="verdict",
+    )
+
+
+def empty_predictions(ev: Evaluation) -> Finding | None:
+    """Rows that get no label although they carry some."""
+    shape = getattr(ev.curves, "cardinality", None)
+    empty = value(ev, "empty_prediction_rate")
+    if empty is None:
+        return None
+    got = empty * ev.weight
+    bare = shape.true[0] if isinstance(shape, Cardinality) and shape.labels[0] == 0 else _bare(ev)
+    if bare is None or got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
+        return None
+    return told(
+        ev,
+        "empty_predictions",
+        "caution",
+        "{empty:count} of {n:rows} ({share:percent}) get no label at all; {bare:count} carry none. The model sets "
+        "{set:two} labels on average, and {carried:two} belong.",
+        {
+            "empty": round(got, 9),
+            "share": empty,
+            "bare": bare,
+            "n": ev.weight,
+            "set": sum(m.predicted for m in margins(ev)) / ev.weight,
+            "carried": sum(m.support for m in margins(ev)) / ev.weight,
+        },
+        action="Lower the threshold, or always set the label with the highest score.",
+        section="threshold",
+    )
+
+
+def _bare(ev: Evaluation) -> float | None:
+    """Rows that truly carry nothing, from what the subset accuracy of setting nothing would be."""
+    level = ev.no_skill.get("subset_accuracy")
+    return None if level is None else round(level * ev.weight, 9)
+
+
+def label_load(ev: Evaluation) -> Finding | None:
+    """Many more, or many fewer, labels are set than rows carry."""
+    known = margins(ev)
+    made, due = sum(m.predicted for m in known), sum(m.support for m in known)
+    if not isinstance(ev.space, Multilabel) or not made or not due:
+        return None
+    off = deviation(ev, made - due, sum(m.discordant for m in known) * len(ev.space) ** 0.5)
+    if max(made / due, due / made) < LOAD or abs(off) < SURE:
+        return None
+    return told(
+        ev,
+        "label_load",
+        "caution",
+        "Too {many} labels are set: {made:count} in {n:rows}, where {carried:count} belong.",
+        {"made": made, "carried": due, "n": ev.weight, "many": "many" if made > due else "few"},
+        action="Move the threshold, or choose one for each label on validation data.",
+        section="threshold",
+    )
+
+
+def one_threshold(ev: Evaluation) -> Finding | None:
+    """All labels are decided at the default although another common threshold is better by F1 and by MCC."""
+    point, now = ev.threshold, ev.metrics.get("f1_micro")
+    if not isinstance(ev.curves, MultilabelCurves) or not isinstance(ev.curves.pr, Curve):
+        return None
+    if point is None or point.origin not in ("default", "predictions") or not isinstance(now, Estimate):
+        return None
+    carried = sum(margin.support for margin in margins(ev))
+    best = _best(ev.curves.pr)
+    half = now.width / 2 if now.width is not None else 1 / math.sqrt(max(carried * informative(ev), 1.0))
+    if best.f1 - now.value <= max(GAIN, half):
+        return None
+    cells, made = ev.weight * len(ev.space), sum(margin.predicted for margin in margins(ev))
+    right = sum(margin.right for margin in margins(ev))
+    if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= GAIN / 2:
+        return None
+    return told(
+        ev,
+        "one_threshold",
+        "caution",
+        "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 "
+        "would be {best_f1:ratio} instead of {f1:ratio} on these {n:units}.",
+        {
+            "threshold": point.value,
+            "f1": now.value,
+            "best_threshold": best.threshold,
+            "best_f1": best.f1,
+            "n": ev.rows,
+        },
+        action="Choose one threshold, or one for each label, on validation data (--tune-on FILE).",
+        section="threshold",
+    )
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A threshold with the recall and precision of all label decisions there."""
+
+    threshold: float
+    recall: float
+    precision: float
+
+    @property
+    def f1(self) -> float:
+        return 2 * self.recall * self.precision / (self.recall + self.precision)
+
+    def mcc(self, carried: float, cells: float) -> float:
+        right = self.recall * carried
+        return _mcc(right, right / self.precision, carried, cells)
+
+
+def _best(curve: Curve) -> _Point:
+    rows = zip(curve.threshold or (), curve.x, curve.y, strict=True)
+    return max((_Point(*row) for row in rows if math.isfinite(row[0]) and row[1] > 0), key=lambda p: p.f1)
+
+
+def _mcc(right: float, made: float, carried: float, cells: float) -> float:
+    """Matthews correlation of label decisions from the hits and the margins; 0 where one margin is empty."""
+    spread = made * (cells - made) * carried * (cells - carried)
+    return (right * cells - made * carried) / math.sqrt(spread) if spread > 0 else 0.0

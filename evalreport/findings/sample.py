@@ -1,0 +1,148 @@
+"""What the sample itself allows to be known: too few, twice over, worse in a group."""
+
+from __future__ import annotations
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import Slice
+from evalreport.findings.chance import margins
+from evalreport.findings.labels import section
+from evalreport.findings.words import told
+from evalreport.labels import Binary
+from evalreport.metrics.catalogue import find
+from evalreport.values import Estimate, Finding
+
+FEW_EVENTS = 100
+"""Examples of either class below which a binary sample is small (Collins, Ogundimu & Altman 2016)."""
+FEW_ROWS = 20
+"""Examples of a class below which its own numbers are mostly chance."""
+REPEATED = 0.01
+"""Share of repeated rows that is worth a sentence."""
+WORSE = 0.01
+"""Adjusted p-value below which a group is said to be worse than the rest."""
+
+
+def few_events(ev: Evaluation) -> Finding | None:
+    """Fewer than 100 examples of the rarer class of a binary problem."""
+    known = margins(ev)
+    if not isinstance(ev.space, Binary) or not known:
+        return None
+    code = int(known[1].support <= known[0].support)
+    rare = known[code]
+    if not 0 < rare.support < FEW_EVENTS:
+        return None
+    found = ev.metrics.get("recall" if code else "specificity")
+    claim = "Only {support:count} of {n:rows} {support:is} {label:label}"
+    evidence = {"label": rare.label, "support": rare.support, "n": ev.weight}
+    if isinstance(found, Estimate) and found.low is not None and found.high is not None:
+        half = (found.high - found.low) / 2
+        claim += ": the share of them that is found is known to about ±{half:points} points"
+        evidence |= {"half": half, "low": found.low, "high": found.high}
+    return told(
+        ev,
+        "few_events",
+        "caution",
+        claim + ".",
+        evidence,
+        action="Differences between runs that are smaller than the intervals mean nothing; more examples narrow them.",
+        section="verdict",
+    )
+
+
+def small_classes(ev: Evaluation) -> Finding | None:
+    """Classes with fewer than 20 examples."""
+    known = [margin for margin in margins(ev) if margin.support > 0]
+    small = sorted((m for m in known if m.support < FEW_ROWS), key=lambda m: m.support)
+    if not small or isinstance(ev.space, Binary):
+        return None
+    return told(
+        ev,
+        "small_classes",
+        "caution",
+        "{n_small:count} of {n:classes} {n_small:has} fewer than {few:count} examples: {labels:labels}, with "
+        + ("{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}")
+        + ". What is measured of {n_small:it} moves by luck alone.",
+        {
+            "n_small": len(small),
+            "n": len(known),
+            "few": FEW_ROWS,
+            "labels": [margin.label for margin in small],
+            "least": small[0].support,
+            "most": small[-1].support,
+        },
+        action="Read their rows together with the intervals.",
+        section=section(ev),
+    )
+
+
+def slice_gap(ev: Evaluation) -> Finding | None:
+    """The group that is furthest behind the rest, after correction for looking at all of them."""
+    gaps = [(gap, part, name) for part in ev.slices for name, gap in _gaps(ev, part)]
+    if not gaps:
+        return None
+    gap, part, name = min(gaps, key=lambda entry: entry[0].value)
+    own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
+    return told(
+        ev,
+        "slice_gap",
+        "caution",
+        "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:ratio}, {less:ratio} lower "
+        "({least:ratio} to {most:ratio})."
+        + (" {more:count} more groups are behind." if len(groups) > 1 else ""),
+        {
+            "column": part.column,
+            "value": part.value,
+            "rows": part.rows,
+            "metric": find(name, ev.task).title,
+            "own": own.value,
+            "less": -gap.value,
+            "least": -(gap.high or 0.0),
+            "most": -(gap.low or 0.0),
+            "more": len(groups) - 1,
+            "p_adjusted": part.p_adjusted[name],
+        },
+        action="Look at the mistakes of this group before the overall number is used for it.",
+        section="groups",
+    )
+
+
+def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
+    """Differences of a group that are surely for the worse, corrected for groups and for metrics."""
+    level = WORSE / max(1, len(part.p_adjusted))
+    return [
+        (name, gap)
+        for name, gap in part.differences.items()
+        if isinstance(gap, Estimate)
+        and gap.high is not None
+        and gap.high < 0
+        and part.p_adjusted.get(name, 1.0) < level
+        and find(name, ev.task).better == "higher"
+    ]
+
+
+def duplicates(ev: Evaluation) -> Finding | None:
+    """Texts that occur more than once, some of them with different truths."""
+    again = ev.facts.get("duplicate_texts", 0)
+    apart = ev.facts.get("conflicting_texts", 0)
+    if again < max(2, REPEATED * ev.rows) and not apart:
+        return None
+    claim = (
+        "{again:rows} of {n:count} {again:repeats} a text that stands elsewhere in the sample, so that the intervals are "
+        "too narrow"
+    )
+    claim += "; {apart:rows} {apart:shares} a text with one of another truth." if apart else "."
+    return told(
+        ev,
+        "duplicates",
+        "caution",
+        claim,
+        {"again": again, "apart": apart, "n": ev.rows},
+        action="Drop the repeats, or name what belongs together with --group.",
+        section="provenance",
+    )
+
+
+def data_notes(ev: Evaluation) -> Finding | None:
+    """What was done to the data at the door."""
+    if not ev.notes:
+        return None
+    return told(ev, "data_notes", "note", "{notes:notes}.", {"notes": list(ev.notes)}, section="provenance")

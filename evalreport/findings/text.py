@@ -1,0 +1,137 @@
+"""What only labels read from generated text can show: answers without a label, refusals, formats."""
+
+from __future__ import annotations
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings.words import told, value
+from evalreport.values import Finding
+
+REASONS = {
+    "refusal": "refusals",
+    "empty": "empty answers",
+    "unknown_label": "labels that do not exist",
+    "ambiguous": "answers with several labels and no final one",
+    "no_label": "answers without any label",
+    "parser_error": "failures of the parser itself",
+}
+DRESS = {
+    "bare": "the label alone",
+    "spaced": "the label in plain words",
+    "quoted": "in quotation marks",
+    "markdown": "in Markdown",
+    "code_fence": "in a code fence",
+    "json": "JSON",
+    "xml": "XML",
+    "prefix": "after a name and a colon",
+    "sentence": "within a sentence",
+    "final_answer": "after reasoning",
+    "negated": "beside a label that is ruled out",
+    "fuzzy": "by similarity",
+    "pattern": "by the given pattern",
+    "function": "by the given function",
+}
+BROKEN = 0.1
+NOTICED = 0.01
+"""Shares of answers from which on unreadable ones are an error, and a caution."""
+ONE_FORMAT = 0.9
+"""Share of the readable answers that one format must hold to be the format."""
+FORMATS = 4
+"""Formats that a claim names."""
+
+
+def parse_failures(ev: Evaluation) -> Finding | None:
+    """Answers from which no label could be read, by reason."""
+    report = ev.parsing
+    if report is None or not report.n_unparsed:
+        return None
+    share = report.n_unparsed / report.n
+    reasons = dict(sorted(report.reasons.items(), key=lambda entry: -entry[1]))
+    named = [f"{{reasons[{reason}]:count}} {REASONS[reason]}" for reason in reasons]
+    whole, readable = value(ev, "accuracy"), value(ev, "accuracy_parsed")
+    claim = (
+        "{n_unparsed:count} of {n:count} answers ({share:percent}) could not be read as a label: "
+        + joined(named)
+    )
+    if whole is not None and readable is not None:
+        claim += ". They count as wrong: accuracy is {accuracy:percent}, among the readable {accuracy_parsed:percent}"
+    broken = share >= BROKEN or "parser_error" in reasons
+    return told(
+        ev,
+        "parse_failures",
+        "error" if broken else "caution" if share >= NOTICED else "note",
+        claim + ".",
+        {
+            "n_unparsed": report.n_unparsed,
+            "n": report.n,
+            "share": share,
+            "reasons": reasons,
+            "accuracy": whole,
+            "accuracy_parsed": readable,
+        },
+        action="Constrain the output to the list of labels; and measure with the parser that serves.",
+        section="parsing",
+    )
+
+
+def refusals(ev: Evaluation) -> Finding | None:
+    """The model declines to answer."""
+    report = ev.parsing
+    declined = 0 if report is None else report.reasons.get("refusal", 0)
+    if report is None or declined < max(5, NOTICED * report.n):
+        return None
+    return told(
+        ev,
+        "refusals",
+        "caution",
+        "The model declines to answer for {refusals:rows} of {n:count} ({share:percent}).",
+        {"refusals": declined, "n": report.n, "share": declined / report.n},
+        action="Read a few: the prompt may touch a safety rule, or offer no label that fits.",
+        section="parsing",
+    )
+
+
+def format_drift(ev: Evaluation) -> Finding | None:
+    """Answers come in several formats, all of which the serving parser has to know."""
+    report = ev.parsing
+    if report is None:
+        return None
+    found = dict(sorted(report.formats.items(), key=lambda entry: -entry[1]))
+    readable = sum(found.values())
+    if len(found) < 2 or max(found.values()) > ONE_FORMAT * readable:
+        return None
+    shares = {name: n / readable for name, n in found.items()}
+    top = [f"{DRESS[name]} ({{shares[{name}]:whole}})" for name in list(shares)[:FORMATS]]
+    return told(
+        ev,
+        "format_drift",
+        "note",
+        "The answers keep to no format: labels come in {n_formats:count} of them, most often "
+        + joined(top)
+        + ".",
+        {"n_formats": len(found), "formats": found, "shares": shares},
+        action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
+        section="parsing",
+    )
+
+
+def fuzzy_labels(ev: Evaluation) -> Finding | None:
+    """Labels that were guessed by similarity."""
+    report = ev.parsing
+    guessed = 0 if report is None else report.formats.get("fuzzy", 0)
+    if report is None or not guessed:
+        return None
+    return told(
+        ev,
+        "fuzzy_labels",
+        "caution",
+        "{guessed:count} of {n:count} labels were guessed by similarity, not read.",
+        {"guessed": guessed, "n": report.n},
+        action="Leave --fuzzy out unless the parser that serves guesses in the same way.",
+        section="parsing",
+    )
+
+
+def joined(parts: list[str]) -> str:
+    """Return parts of a template with commas and a last "and"."""
+    *head, last = parts
+    return f"{', '.join(head)} and {last}" if head else last
