@@ -119,7 +119,7 @@ def families(ev: Evaluation) -> Finding | None:
     inside, wrong = sum(family.mistakes for family in found), _mistakes(counts)
     if inside < MANY * wrong or not any(len(family.members) > 2 for family in found):
         return None
-    groups = " or ".join(f"{{families[{place}][labels]:few}}" for place in range(min(SHOWN, len(found))))
+    groups = "; or ".join(f"{{families[{place}][labels]:few}}" for place in range(min(SHOWN, len(found))))
     among = (
         f"among {groups}"
         if len(found) == 1

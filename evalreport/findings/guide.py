@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.chance import margins
+from evalreport.findings.words import quoted, value
 from evalreport.format import percent
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.values import Estimate
 
 RARE = 0.2
-"""Share below which a class counts as rare."""
+"""Share below which a class of two counts as rare."""
+UNEQUAL = 3
+"""Ratio of the most to the least frequent class from which on classes count as unequal."""
+MANY = 5
+"""Classes from which on the right answer among the best three says something."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """One piece of the guide: when, which metrics, why."""
+    """One piece of the guide.
+
+    Parameters
+    ----------
+    question : str
+        What holds, or may be asked for, here.
+    metrics : tuple of str
+        The metrics that answer, the best first; all of them have a value here.
+    reason : str
+        Why these.
+    """
 
     question: str
     metrics: tuple[str, ...]
@@ -26,8 +43,8 @@ class Advice:
 def guide(ev: Evaluation) -> tuple[Advice, ...]:
     """Return which metrics answer which question for this evaluation.
 
-    The questions are the ones that decide: is the threshold known, are the classes balanced, do the
-    mistakes cost the same?
+    The questions are the ones that decide: are the classes balanced, is the threshold known, do the
+    mistakes cost the same, is the probability itself used?
 
     Examples
     --------
@@ -39,98 +56,137 @@ def guide(ev: Evaluation) -> tuple[Advice, ...]:
     """
     match ev.space:
         case Binary():
-            advice = tuple(_binary(ev))
+            advice = (*_balance(ev, ev.space), *_threshold(ev), *_costs(ev))
         case Multiclass():
-            advice = tuple(_multiclass(ev))
+            advice = tuple(_multiclass(ev, ev.space))
         case Multilabel():
             advice = tuple(_multilabel(ev))
         case never:
             assert_never(never)
-    return tuple(one for one in advice if all(name in ev.metrics for name in one.metrics))
+    known = [replace(one, metrics=tuple(m for m in one.metrics if _has(ev, m))) for one in advice]
+    return tuple(one for one in known if one.metrics)
 
 
-def _binary(ev: Evaluation) -> Iterator[Advice]:
-    prevalence = ev.metrics.get("prevalence")
-    share = prevalence.value if prevalence is not None else None
-    decided = ev.threshold is not None and ev.threshold.origin in ("given", "tuned")
-    if share is not None and min(share, 1 - share) < RARE:
+def _has(ev: Evaluation, name: str) -> bool:
+    return isinstance(ev.metrics.get(name), Estimate)
+
+
+def _is_probability(ev: Evaluation) -> bool:
+    return ev.score_kind in ("probability", "logit")
+
+
+def _balance(ev: Evaluation, space: Binary) -> Iterator[Advice]:
+    share = value(ev, "prevalence")
+    if share is None:
+        return
+    if RARE <= share <= 1 - RARE:
         yield Advice(
-            "The classes are unequal",
-            ("recall", "precision", "average_precision", "mcc"),
-            f"{percent(share)} are positive, so accuracy is mostly the majority's; these are not.",
+            "The classes are balanced",
+            ("accuracy", "f1", "mcc"),
+            "Neither class can hide behind the other, so that even accuracy is fair.",
+        )
+        return
+    rare, part = (space.positive, share) if share < RARE else (space.negative, 1 - share)
+    metrics = ("recall", "precision", "average_precision") if share < RARE else ("specificity", "npv")
+    yield Advice(
+        "The classes are unequal",
+        (*metrics, "mcc"),
+        f"Only {percent(part, ev.rows)} are {quoted(rare)}: accuracy is made by the others, these are not.",
+    )
+
+
+def _threshold(ev: Evaluation) -> Iterator[Advice]:
+    if ev.score_kind is None or (ev.threshold is not None and ev.threshold.origin in ("given", "tuned")):
+        yield Advice(
+            "The decisions are taken as they are",
+            ("recall", "precision", "specificity"),
+            "They say what happens when the model is used in this way.",
+        )
+        return
+    rare = (value(ev, "prevalence") or 0.0) < RARE
+    yield Advice(
+        "The threshold is still open",
+        ("average_precision", "roc_auc") if rare else ("roc_auc", "average_precision"),
+        "They judge the ranking at every threshold"
+        + ("; with few positives ROC AUC looks good beside many false alarms." if rare else "."),
+    )
+
+
+def _costs(ev: Evaluation) -> Iterator[Advice]:
+    if _is_probability(ev):
+        yield Advice(
+            "A miss and a false alarm do not cost the same",
+            ("net_benefit",),
+            "It weighs them as the threshold implies; --threshold cost:10 chooses where a miss costs ten alarms.",
+        )
+        yield Advice(
+            "The probability itself is used",
+            ("brier", "log_loss", "calibration_slope"),
+            "They punish a wrong probability, also where the decision is right.",
         )
     else:
         yield Advice(
-            "The classes are balanced",
-            ("accuracy", "f1"),
-            "No class can hide behind the other, so they are fair.",
-        )
-    if decided:
-        yield Advice(
-            "The threshold is chosen",
-            ("recall", "precision", "specificity"),
-            "They describe what will be done.",
-        )
-    elif ev.score_kind is not None:
-        yield Advice(
-            "The threshold is still open",
-            ("roc_auc", "average_precision"),
-            "They judge the ranking at every threshold; the counts hold for one only.",
-        )
-    if ev.score_kind in ("probability", "logit"):
-        yield Advice(
-            "A miss and a false alarm cost unequally",
-            ("net_benefit",),
-            "It weighs them at the odds of the threshold.",
-        )
-        yield Advice(
-            "The probability itself is used", ("brier", "log_loss", "ece"), "They punish a wrong probability."
+            "A miss and a false alarm do not cost the same",
+            ("recall", "specificity"),
+            "Each counts one kind of mistake, so that each can be given its own price.",
         )
 
 
-def _multiclass(ev: Evaluation) -> Iterator[Advice]:
-    support = [entry.support for entry in ev.classes if entry.support > 0]
-    if support and max(support) <= 3 * min(support):
+def _multiclass(ev: Evaluation, space: Multiclass) -> Iterator[Advice]:
+    support = [margin.support for margin in margins(ev) if margin.support > 0]
+    if support and max(support) <= UNEQUAL * min(support):
         yield Advice(
             "The classes are balanced",
             ("accuracy", "f1_macro"),
-            "They agree unless some classes are abandoned.",
+            "They agree here, unless some classes are abandoned.",
         )
     else:
         yield Advice(
             "The classes are unequal",
             ("f1_macro", "balanced_accuracy", "mcc"),
-            "Accuracy and micro F1 are mostly the frequent classes'; these count each class the same.",
+            "Accuracy and micro F1 are made by the frequent classes; here every class counts, or chance is taken off.",
         )
-    if ev.score_kind is not None:
+    if space.ordered:
         yield Advice(
-            "Several answers may be shown",
-            ("top_3_accuracy",),
-            "It counts a right answer among the best three.",
-        )
-    if ev.score_kind in ("probability", "logit"):
-        yield Advice(
-            "Unsure answers may be left to a person",
-            ("ece", "log_loss"),
-            "A cut-off needs honest confidence.",
+            "The classes have an order",
+            ("cohen_kappa_quadratic",),
+            "A mistake of two steps counts four times as much as one of a single step.",
         )
     if ev.parsing is not None:
         yield Advice(
             "The labels are read from text",
             ("accuracy", "parse_rate"),
-            "What cannot be read is wrong for whoever asked; accuracy among the readable leaves it out.",
+            "Whoever asked gets no label from an unreadable answer; accuracy among the readable leaves that out.",
+        )
+    if len(space) >= MANY:
+        yield Advice(
+            "Several answers may be shown",
+            ("top_3_accuracy",),
+            "It counts a right answer among the best three.",
+        )
+    if _is_probability(ev):
+        yield Advice(
+            "Unsure answers may be left to a person",
+            ("ece", "log_loss"),
+            "A cut-off is only as good as the confidence that it cuts.",
         )
 
 
 def _multilabel(ev: Evaluation) -> Iterator[Advice]:
     yield Advice(
-        "Every label of a row must be right", ("subset_accuracy",), "One wrong label makes the row wrong."
+        "A row is of use only if every label is right",
+        ("subset_accuracy",),
+        "One wrong label makes the row wrong.",
     )
-    yield Advice("Each label decision counts the same", ("f1_micro",), "Frequent labels dominate it.")
-    yield Advice("Each label counts the same", ("f1_macro",), "Rare labels weigh as much as frequent ones.")
+    yield Advice(
+        "Every single label decision counts the same",
+        ("f1_micro", "precision_micro", "recall_micro"),
+        "Frequent labels weigh more; label accuracy would be near one by saying no throughout.",
+    )
+    yield Advice("Every label counts the same", ("f1_macro",), "Rare labels weigh as much as frequent ones.")
     if ev.score_kind is not None:
         yield Advice(
             "The thresholds are still open",
             ("average_precision_macro", "average_precision_samples"),
-            "They judge the ranking, not one threshold.",
+            "They judge the ranking: over rows for each label, over labels for each row.",
         )

@@ -67,8 +67,9 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
         ev,
         "empty_predictions",
         "caution",
-        "{empty:count} of {n:rows} ({share:percent}) get no label at all; {bare:count} carry none. The model sets "
-        "{set:two} labels on average, and {carried:two} belong.",
+        "{empty:count} of {n:rows} ({share:percent}) get no label at all, "
+        + ("and {bare:count} carry none" if bare else "though all carry some")
+        + ". On average {set:two} labels are set where {carried:two} belong.",
         {
             "empty": round(got, 9),
             "share": empty,

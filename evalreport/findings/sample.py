@@ -60,7 +60,7 @@ def small_classes(ev: Evaluation) -> Finding | None:
         "caution",
         "{n_small:count} of {n:classes} {n_small:has} fewer than {few:count} examples: {labels:labels}, with "
         + ("{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}")
-        + ". What is measured of {n_small:it} moves by luck alone.",
+        + ". {n_small:Its} own numbers are mostly luck.",
         {
             "n_small": len(small),
             "n": len(known),

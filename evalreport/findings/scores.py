@@ -79,9 +79,9 @@ def default_threshold(ev: Evaluation) -> Finding | None:
         ev,
         "default_threshold",
         "caution",
-        "The threshold of {threshold:threshold} is the default, not a choice: at {best_threshold:threshold} it would find "
+        "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
         "{best_tp:count} instead of {tp:count} of {positives:count} {label:label}, with {best_fp:count} instead of "
-        "{fp:count} false alarms. F1 would be about {best_f1:ratio} instead of {f1:ratio} on other rows.",
+        "{fp:count} false alarms. F1 would be {best_f1:ratio} instead of {f1:ratio}, by rows not used to choose it.",
         {
             "threshold": point.value,
             "best_threshold": best.threshold,

@@ -83,7 +83,7 @@ def refusals(ev: Evaluation) -> Finding | None:
         ev,
         "refusals",
         "caution",
-        "The model declines to answer for {refusals:rows} of {n:count} ({share:percent}).",
+        "The model declines to answer {refusals:count} of {n:rows} ({share:percent}).",
         {"refusals": declined, "n": report.n, "share": declined / report.n},
         action="Read a few: the prompt may touch a safety rule, or offer no label that fits.",
         section="parsing",
@@ -105,9 +105,7 @@ def format_drift(ev: Evaluation) -> Finding | None:
         ev,
         "format_drift",
         "note",
-        "The answers keep to no format: labels come in {n_formats:count} of them, most often "
-        + joined(top)
-        + ".",
+        "The answers come in {n_formats:formats}, most often " + joined(top) + ".",
         {"n_formats": len(found), "formats": found, "shares": shares},
         action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
         section="parsing",
