@@ -31,7 +31,7 @@ def fixed(value: float, digits: int) -> str:
     ('1,235', '−0.13', '0.00')
     """
     rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    text = f"{abs(rounded):,}"
+    text = f"{abs(rounded):,.{digits}f}"
     return MINUS + text if rounded < 0 else text
 
 

@@ -33,7 +33,8 @@ const meter = (id, text, share) => {
   const element = byId(id);
   if (!element) return;
   element.textContent = text;
-  element.className = share ? "b" + Math.min(100, Math.round(100 * share)) : "";
+  const bar = Math.round(100 * (share || 0));
+  element.className = bar ? "b" + Math.min(100, bar) : "";
 };
 const show = (element, on) => element.setAttribute("visibility", on ? "visible" : "hidden");
 const part = (a, b) => b ? a / b : null;

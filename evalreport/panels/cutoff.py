@@ -198,7 +198,7 @@ def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) ->
     places = sorted({*spread(len(points), ROWS), *named})
     rows = [
         (
-            Cell(named.get(place, "at")),
+            Cell(named.get(place, "confidence")),
             Cell(threshold_text(points[place].t), "n"),
             Cell(count(points[place].answered), "n"),
             Cell(count(points[place].answered - points[place].right), "n"),
@@ -206,6 +206,6 @@ def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) ->
         )
         for place in places
     ]
-    heads = ("", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
+    heads = ("At", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
     columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
     return Table("cutoff-values", "Answered and right by confidence", columns, tuple(rows))

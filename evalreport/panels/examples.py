@@ -94,7 +94,7 @@ def _table(ev: Evaluation) -> Table:
     heads += [Column("Truth"), Column("Answer")]
     heads += [Column("Confidence", "q")] if scored else []
     rows = tuple(_row(ev, entry, texts=texts, scored=scored) for entry in ev.mistakes)
-    return Table("examples-table", "The worst mistakes", tuple(heads), rows)
+    return Table("examples-table", "Table of the worst mistakes", tuple(heads), rows)
 
 
 def _row(ev: Evaluation, entry: Mistake, *, texts: bool, scored: bool) -> tuple[Cell, ...]:

@@ -165,7 +165,7 @@ def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) ->
         p = points[place]
         cells = [Cell(threshold_text(p.t), "n"), *(Cell(count(n), "n") for n in (p.found, p.left, p.wrong))]
         meters = [Cell(meter.shown, "n") for meter in meters_of(ev, p)]
-        rows.append((Cell(named.get(place, "at")), *cells, *meters))
-    heads = ("", "Threshold", "Found", "Left out", "Added wrongly", "Precision", "Recall", "F1", "Per row")
+        rows.append((Cell(named.get(place, "threshold")), *cells, *meters))
+    heads = ("At", "Threshold", "Found", "Left out", "Added wrongly", "Precision", "Recall", "F1", "Per row")
     columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
     return Table("threshold-values", "Counts at thresholds", columns, tuple(rows))

@@ -56,4 +56,6 @@ def panel(ev: Evaluation) -> Section | None:
         "would give.",
         units=units(ev).capitalize(),
     )
-    return Section("swaps", "Swaps", title, "swaps", lede, Swaps(Table("swaps-table", title, heads, rows)))
+    return Section(
+        "swaps", "Swaps", title, "swaps", lede, Swaps(Table("swaps-table", "Table of swaps", heads, rows))
+    )

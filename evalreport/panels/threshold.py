@@ -230,7 +230,7 @@ def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
 
 
 HEADS = (
-    *("", "Threshold", "Found", "Missed", "False alarms", "Left alone"),
+    *("At", "Threshold", "Found", "Missed", "False alarms", "Left alone"),
     *("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged"),
 )
 TITLES = {
@@ -294,7 +294,7 @@ def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
 def _row(name: str, c: BinaryCounts) -> tuple[Cell, ...]:
     numbers = [threshold_text(c.threshold), count(c.tp), count(c.fn), count(c.fp), count(c.tn)]
     return (
-        Cell(name or "at"),
+        Cell(name or "threshold"),
         *(Cell(text, "n") for text in numbers),
         *(Cell(meter.shown, "n") for meter in meters_of(c)),
     )

@@ -1,0 +1,113 @@
+"""One Chromium for the whole session, and the pages that it opens."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evalreport.report.render import render
+from tests.report.made import KINDS, evaluation, made, multiclass
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Dialog, Page, Request
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+)
+AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything in this folder needs a browser."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def chromium() -> str | None:
+    """Path of the browser: ``$CHROMIUM``, or one on the path."""
+    named = os.environ.get("CHROMIUM")
+    return named or next((found for name in NAMES if (found := shutil.which(name))), None)
+
+
+def listen(page: Page, trouble: list[str], address: str) -> None:
+    """Write down every message, error, dialog and request other than for the page itself."""
+
+    def requested(request: Request) -> None:
+        if request.url.split("#")[0] != address:
+            trouble.append(f"request: {request.url}")
+
+    def asked(dialog: Dialog) -> None:
+        trouble.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("console", lambda message: trouble.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+    page.on("dialog", asked)
+    page.on("request", requested)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; without one the test is skipped, but on CI that is a failure."""
+    path = chromium()
+    if path is None:
+        message = "no Chromium: install it, or set CHROMIUM to its path"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Writes the page of a kind once and returns its path."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def write(kind: str) -> Path:
+        path = folder / f"{kind}.html"
+        if not path.exists():
+            ev = made(kind) if kind in KINDS else evaluation(multiclass(77, 1500))
+            path.write_text(render(ev, checklist="tripod-ai"), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def opened(browser: Browser, written: Callable[[str], Path]) -> Iterator[Callable[..., Page]]:
+    """Opens the page of a kind; a console message, an error or a request fails the test at its end."""
+    contexts = []
+    trouble: list[str] = []
+
+    def open_page(kind: str, *, width: int = 1400, height: int = 900, **options: object) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        address = written(kind).as_uri()
+        listen(page, trouble, address)
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []

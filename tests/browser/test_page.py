@@ -1,0 +1,168 @@
+"""The report in a real browser: no message, no request, no barrier, at any width and in both schemes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import AXE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+Open = Callable[..., "Page"]
+PAGES = ("binary-slices", "twenty", "text", "multilabel-thresholds")
+WIDTHS = (1400, 602, 360)
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_no_barriers(browser: Browser, written: Callable[[str], Path], kind: str) -> None:
+    context = browser.new_context(bypass_csp=True, viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.goto(written(kind).as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.add_script_tag(path=AXE)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for scheme, rules in (("light", RULES), ("dark", ["color-contrast"])):  # the rest has no scheme
+            page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            found = page.evaluate(
+                "([type, values]) => axe.run({runOnly: {type, values}, resultTypes: ['violations']})"
+                ".then(r => r.violations.map(v => [v.id, v.nodes.slice(0, 3).map(n => n.html)]))",
+                ["tag" if scheme == "light" else "rule", rules],
+            )
+            assert found == [], (kind, width, scheme)
+    context.close()
+
+
+@pytest.mark.parametrize("kind", [*PAGES, "one-row", "collapsed", "binary-ranking"])
+def test_nothing_runs_off_a_narrow_screen(opened: Open, kind: str) -> None:
+    page = opened(kind, width=320, height=640)
+    for width in (320, 360, 602, 736, 1088, 1400):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "many", "text", "multilabel-thresholds"])
+def test_first_screen(opened: Open, kind: str) -> None:
+    page = opened(kind)
+
+    def bottom(selector: str, place: int = 0) -> float:
+        box = page.locator(selector).nth(place).bounding_box()
+        assert box is not None, selector
+        return box["y"] + box["height"]
+
+    assert bottom(".forest tbody tr", page.locator(".forest tbody tr").count() - 1) <= 900
+    if page.locator(".warnings li").count():
+        assert bottom(".warnings li") <= 900
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert bottom(".forest tbody tr", 1) <= 740
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "many", "multilabel-thresholds"])
+def test_compare_page_of_mlflow_shows_name_verdict_and_three_rows(opened: Open, kind: str) -> None:
+    page = opened(kind, width=318, height=150)
+    for selector, wanted in (
+        ("h1", 1),
+        (".kicker strong >> visible=true", 1),
+        (".forest tbody tr >> visible=true", 3),
+    ):
+        found = page.locator(selector)
+        assert found.count() == wanted, selector
+        for place in range(wanted):
+            box = found.nth(place).bounding_box()
+            assert box is not None
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= 150, selector
+    assert page.locator("text=calm-heron-412").first.is_visible()
+    second = page.locator("main > section").nth(1).bounding_box()
+    assert second is not None
+    assert second["y"] >= 150
+    assert page.evaluate("document.documentElement.scrollWidth") <= 318
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_without_scripts_nothing_is_missing(opened: Open, kind: str) -> None:
+    on, off = opened(kind), opened(kind, java_script_enabled=False)
+    assert off.locator("[data-live] >> visible=true").count() == 0
+    assert off.locator("main button >> visible=true").count() == 0
+    static = off.locator("main").text_content() or ""
+    for cell in on.locator("main :is(td, th, dd, h1, .lede, text, .warnings li)").all_text_contents():
+        assert cell.strip() in static, cell
+
+
+def test_print_opens_and_unrolls_everything(opened: Open) -> None:
+    page = opened("many", color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") in (
+        "rgba(0, 0, 0, 0)",
+        "rgb(255, 255, 255)",
+    )
+    assert page.locator("nav").is_hidden()
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].map(b => b.scrollHeight - b.clientHeight)"
+    )
+    assert max(boxes) <= 1
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert len(pdf) > 50_000
+    inside = "[...document.querySelectorAll('details > :not(summary)')]"
+    assert page.evaluate(f"{inside}.filter(e => !e.getBoundingClientRect().height).length") == 0
+
+
+def test_a_changed_script_does_not_run(
+    browser: Browser, written: Callable[[str], Path], tmp_path: Path
+) -> None:
+    text = written("binary-slices").read_text(encoding="utf-8")
+    spoiled = tmp_path / "spoiled.html"
+    spoiled.write_text(text.replace('"use strict";', '"use strict"; '), encoding="utf-8")
+    page = browser.new_page()
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.goto(spoiled.as_uri())
+    assert any("Content Security Policy" in message for message in messages)
+    assert page.locator("#threshold-slider").is_hidden()
+    page.close()
+
+
+def sandboxed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
+    """A frame as MLflow and others make one; returns it once its script has run."""
+    page.set_content("<!doctype html><title>host</title><iframe title=report width=700 height=600></iframe>")
+    page.evaluate(
+        """([text, sandbox, blob]) => {
+            const frame = document.querySelector("iframe");
+            frame.setAttribute("sandbox", sandbox);
+            if (blob) frame.src = URL.createObjectURL(new Blob([text], {type: "text/html"}));
+            else frame.srcdoc = text;
+        }""",
+        [text, sandbox, blob],
+    )
+    element = page.query_selector("iframe")
+    assert element is not None
+    frame = element.content_frame()
+    assert frame is not None
+    frame.wait_for_selector("#threshold-slider", state="visible")
+    return frame
+
+
+@pytest.mark.parametrize("blob", [False, True], ids=["srcdoc", "blob"])
+@pytest.mark.parametrize("sandbox", ["allow-scripts", "allow-scripts allow-same-origin"])
+def test_works_in_a_sandboxed_frame(
+    browser: Browser, written: Callable[[str], Path], sandbox: str, blob: bool
+) -> None:
+    page = browser.new_page()
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    frame = sandboxed(page, written("binary-slices").read_text(encoding="utf-8"), sandbox, blob=blob)
+    frame.click("button[data-key=f1]")
+    assert frame.get_attribute("button[data-key=f1]", "aria-pressed") == "true"
+    frame.click("nav a[href='#provenance']")
+    frame.wait_for_function("document.querySelector('#provenance').getBoundingClientRect().top < 200")
+    assert frame.evaluate("document.activeElement.id") == "provenance-title"
+    assert [text for text in messages if "can escape its sandboxing" not in text] == []
+    page.close()

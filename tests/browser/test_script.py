@@ -1,0 +1,243 @@
+"""What the script adds: a slider that equals the table, sorting, filters, the matrix; formats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from evalreport import format as fmt
+from evalreport.report.render import asset
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Open = Callable[..., "Page"]
+
+
+def formats() -> str:
+    """The part of the script that formats numbers."""
+    script = asset("script.js")
+    return script[script.index("const commas") : script.index("// (end of the formats)")]
+
+
+def test_numbers_are_formatted_as_in_python(opened: Open) -> None:
+    rng = np.random.default_rng(0)
+    shares = [0.0, 1.0, 0.5, 0.125, 0.005, 0.995, 0.9996, 0.99996, 1 - 1e-9, 1e-9, 0.004, 0.0049999]
+    shares += rng.random(300).tolist() + (rng.integers(0, 1000, 100) / 1000).tolist()
+    counts = [0.0, 1.0, 999.0, 1000.0, 1234567.0, 12.25, 0.05, 1e6 + 0.5]
+    page = opened("one-row", bypass_csp=True)
+    found = page.evaluate(
+        """([code, shares, counts]) => new Function("shares", "counts", code + `return [
+            shares.map(x => [percent(x), percent(x, 5000), ratio(x), threshold(x)]),
+            counts.map(count), shares.map(x => ratio(-x))]`)(shares, counts)""",
+        [formats(), shares, counts],
+    )
+    wanted = [[fmt.percent(x), fmt.percent(x, 5000), fmt.ratio(x), fmt.threshold(x)] for x in shares]
+    assert found[0] == wanted
+    assert found[1] == [fmt.count(x) for x in counts]
+    assert found[2] == [fmt.ratio(-x) for x in shares]
+
+
+def row_of(page: Page, table: str, name: str) -> list[str]:
+    row = page.locator(f"#{table} tbody tr").filter(has=page.locator("th", has_text=name)).first
+    return [text.strip() for text in row.locator("td").all_text_contents()]
+
+
+BINARY = (
+    "threshold-value",
+    *(f"count-{k}" for k in ("tp", "fn", "fp", "tn")),
+    *(f"rate-{k}" for k in ("recall", "specificity", "precision", "npv", "f1", "flagged")),
+)
+MICRO = (
+    "threshold-value",
+    *(f"count-{k}" for k in ("tp", "fn", "fp")),
+    *(f"rate-{k}" for k in ("precision", "recall", "f1", "added")),
+)
+CUTOFF = ("cutoff-value", "cutoff-n", "cutoff-wrong", "cutoff-answered", "cutoff-right")
+
+
+@pytest.mark.parametrize(
+    ("kind", "slider", "ids"),
+    [
+        ("binary-slices", "threshold", BINARY),
+        ("binary-weighted", "threshold", BINARY),
+        ("multilabel", "threshold", MICRO),
+        ("many", "cutoff", CUTOFF),
+    ],
+)
+def test_the_slider_equals_the_table_at_each_preset(
+    opened: Open, kind: str, slider: str, ids: tuple[str, ...]
+) -> None:
+    page = opened(kind)
+    buttons = page.locator(f"button[data-for={slider}]")
+    assert buttons.count() >= 2
+    for place in range(buttons.count()):
+        button = buttons.nth(place)
+        name = (button.text_content() or "").strip()
+        button.click()
+        assert button.get_attribute("aria-pressed") == "true"
+        shown = [(page.locator(f"#{key}").text_content() or "").strip() for key in ids]
+        assert shown == row_of(page, f"{slider}-values", name), name
+
+
+def test_before_any_move_the_page_says_what_it_said_without_scripts(opened: Open) -> None:
+    for kind, ids in (("binary-slices", BINARY), ("multilabel", MICRO), ("many", CUTOFF)):
+        on, off = opened(kind), opened(kind, java_script_enabled=False)
+        for key in (*ids, *(("rate-cost",) if kind == "binary-slices" else ())):
+            here, there = on.locator(f"#{key}"), off.locator(f"#{key}")
+            assert here.text_content() == there.text_content(), key
+            assert (here.get_attribute("class") or "") == (there.get_attribute("class") or "")
+        rings = ".ring"
+        for place in range(off.locator(rings).count()):
+            moved = on.locator(rings).nth(place).get_attribute("transform") or ""
+            stood = off.locator(rings).nth(place).get_attribute("transform") or ""
+            for a, b in zip(numbers(moved), numbers(stood), strict=True):
+                assert math.isclose(a, b, abs_tol=0.11)
+
+
+def numbers(transform: str) -> list[float]:
+    return [float(text) for text in transform.removeprefix("translate(").removesuffix(")").split()]
+
+
+def test_the_slider_speaks_and_is_quick(opened: Open) -> None:
+    page = opened("binary-slices")
+    slider = page.locator("#threshold-slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    said = slider.get_attribute("aria-valuetext") or ""
+    assert said.startswith("Threshold 0.")
+    assert "false alarms" in said
+    expect(page.locator("#threshold-status")).to_have_text(said)
+    spent = page.evaluate(
+        """() => {
+            const input = document.querySelector("#threshold-slider"), start = performance.now();
+            for (let i = 0; i < 100; i++) { input.value = i; input.dispatchEvent(new Event("input")); }
+            return (performance.now() - start) / 100;
+        }"""
+    )
+    assert spent < 16
+
+
+def test_the_cheapest_threshold_follows_the_cost(opened: Open) -> None:
+    page = opened("binary-slices")
+
+    def missed() -> int:
+        page.click("button[data-key=cost]")
+        return int((page.locator("#count-fn").text_content() or "").replace(",", ""))
+
+    at_ten = missed()
+    page.fill("#miss-cost", "0.1")
+    cheap = missed()
+    page.fill("#miss-cost", "1000")
+    assert missed() <= at_ten <= cheap
+    assert missed() == 0
+    page.fill("#miss-cost", "10")
+    assert missed() == at_ten
+
+
+def column(page: Page, table: str, place: int) -> list[str]:
+    found: list[str] = page.locator(f"#{table} tbody tr:not([hidden])").evaluate_all(
+        f"rows => rows.map(row => row.cells[{place}].textContent.trim())"
+    )
+    return found
+
+
+def test_tables_sort_with_the_unknown_last(opened: Open) -> None:
+    page = opened("collapsed")
+    f1 = column(page, "classes-table", 5)
+    assert f1 == sorted(f1, key=lambda text: (text == "–", text))
+    page.click("#classes-table button:has-text('Precision')")
+    precision = column(page, "classes-table", 2)
+    assert "–" in precision
+    assert precision == sorted(precision, key=lambda text: (text == "–", text))
+    assert page.locator("#classes-table th[aria-sort]").all_text_contents() == ["Precision"]
+    page.click("#classes-table button:has-text('Precision')")
+    again = column(page, "classes-table", 2)
+    known = [text for text in again if text != "–"]
+    assert known == sorted(known, reverse=True)
+    assert again[: len(known)] == known
+    page.click("#classes-table button:has-text('Class')")
+    names = column(page, "classes-table", 0)
+    assert names == sorted(names)
+
+
+def test_tables_filter_and_say_how_many_are_left(opened: Open) -> None:
+    page = opened("many")
+    status = page.locator("#classes-table-status")
+    assert status.text_content() == "All 77 shown"
+    page.fill("#classes-table-find", "intent_003")
+    assert status.text_content() == "10 of 77 shown"
+    assert all("intent_003" in name for name in column(page, "classes-table", 0))
+    page.fill("#classes-table-find", "nobody")
+    assert status.text_content() == "Nothing matches. Clear the filter to see all 77."
+    page.fill("#classes-table-find", "")
+    page.select_option("#classes-table-show", "few")
+    assert all(float(n.replace(",", "")) < 20 for n in column(page, "classes-table", 1))
+
+
+def test_the_matrix_answers_to_pointer_and_keys(opened: Open) -> None:
+    page = opened("many")
+    readout = page.locator("#readout b")
+    first = readout.text_content() or ""
+    assert " were labelled " in first
+    page.locator("button.rank").nth(1).click()
+    second = readout.text_content() or ""
+    assert second != first
+    matrix = page.locator("#matrix")
+    matrix.focus()
+    page.keyboard.press("Home")
+    own = readout.text_content() or ""
+    assert own.split("“")[1].split("”")[0] == own.split("“")[2].split("”")[0]
+    seen = {own}
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(f"Shift+{key}")
+        jumped = readout.text_content() or ""
+        assert not jumped.startswith("0 of")
+        seen.add(jumped)
+    assert len(seen) > 1
+    page.keyboard.press("ArrowDown")
+    before = readout.text_content()
+    page.select_option("#matrix-order", "recall")
+    assert readout.text_content() == before
+    box = matrix.bounding_box()
+    assert box is not None
+    side = box["width"] / 77
+    for place in (3, 40):
+        page.mouse.move(box["x"] + (place + 0.5) * side, box["y"] + (place + 0.5) * side)
+        here = readout.text_content() or ""
+        assert here.split("“")[1].split("”")[0] == here.split("“")[2].split("”")[0]
+
+
+def test_the_matrix_in_its_first_order_is_drawn_the_same_by_the_script(opened: Open) -> None:
+    page = opened("many", bypass_csp=True)
+
+    def painted() -> list[str]:
+        found: list[str] = page.evaluate(
+            """() => {
+                const cells = [];
+                for (const path of document.querySelectorAll("#matrix path:is([class^=r], [class^=w])"))
+                    for (const [, x, y, n] of path.getAttribute("d").matchAll(/M(\\d+) (\\d+)h(\\d+)/g))
+                        for (let i = 0; i < Number(n); i++)
+                            cells.push(`${path.getAttribute("class")}:${Number(x) + i},${y}`);
+                return cells.sort();
+            }"""
+        )
+        return found
+
+    before = painted()
+    page.select_option("#matrix-order", "name")
+    assert painted() != before
+    page.select_option("#matrix-order", "kin")
+    assert painted() == before
+
+
+def test_links_lead_to_their_sections_and_the_contents_follow(opened: Open) -> None:
+    page = opened("binary-slices")
+    page.click("nav a[href='#calibration']")
+    assert page.evaluate("document.activeElement.id") == "calibration-title"
+    expect(page.locator("nav a[aria-current]")).to_have_attribute("href", "#calibration")
