@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, ScoreTable, Summary, Tally
-from evalreport.facts.counts import less
+from evalreport.facts.counts import Array, less, sums
 from evalreport.facts.sets import SET_SCORES, ratio
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.parsing import REASONS
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities, highest
 
-BLOCK = 1 << 21
+BLOCK = 1 << 19
 """Score cells that one block of rows may hold: small enough to stay in cache, large enough to vectorise."""
 TOP = (2, 3, 5)
 """The k of top-k accuracy."""
@@ -120,8 +120,11 @@ def _cardinality(p: Predictions) -> Counts:
 
 def _label_counts(p: Predictions) -> BinaryCounts:
     truth, pred = p.y_true.astype(bool), np.asarray(p.y_pred).astype(bool)
-    tp = p.weights @ (truth & pred)
-    positives, predicted = p.weights @ truth, p.weights @ pred
+
+    def weigh(rows: npt.NDArray[np.bool_]) -> Array:
+        return p.weights @ rows if p.weighted else np.count_nonzero(rows, axis=0).astype(np.float64)
+
+    tp, positives, predicted = weigh(truth & pred), weigh(truth), weigh(pred)
     point = np.broadcast_to(np.nan if p.threshold is None else p.threshold.value, tp.shape)
     fp, fn = less(predicted, tp), less(positives, tp)
     return BinaryCounts(tp, fp, fn, less(p.weights.sum(), tp, fp, fn), np.zeros_like(tp), point)
@@ -138,7 +141,8 @@ def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
     for block in _blocks(p):
         truth = p.y_true[block]
         indicator = truth.astype(bool) if truth.ndim == 2 else truth[:, None] == labels
-        parts.append(ClassBins.of(scores.values[block], indicator, p.weights[block]))
+        weights = p.weights[block] if p.weighted else None
+        parts.append(ClassBins.of(scores.values[block], indicator, weights))
     return reduce(add, parts)
 
 
@@ -200,22 +204,36 @@ def _ranking_rows(p: Predictions, block: slice) -> Rows:
     if isinstance(p.scores, NoScores):
         return {}
     scores, truth = p.scores.values[block], p.y_true[block].astype(bool)
-    size = scores.shape[1]
-    order = np.argsort(-scores, axis=1)
-    ranked, carried = np.take_along_axis(scores, order, 1), np.take_along_axis(truth, order, 1)
-    last = np.full(scores.shape, size - 1)
-    last[:, :-1] = np.where(ranked[:, :-1] != ranked[:, 1:], np.arange(size - 1), size - 1)
-    last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # end of each run of ties
-    carried_so_far = np.take_along_axis(carried.cumsum(axis=1), last, 1)
-    rank = last + 1
-    n_true = truth.sum(axis=1)
+    size, n_true = scores.shape[1], truth.sum(axis=1)
+    row, rank, true_rank = _ranks(scores, truth)
+    precision = ratio(sums(row, true_rank / rank, len(truth)), n_true)
+    wrong_pairs = sums(row, rank - true_rank, len(truth))
+    deepest = np.zeros(len(truth))
+    if len(row):
+        starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+        deepest[row[starts]] = np.maximum.reduceat(rank, starts)
+    top = scores == scores.max(axis=1, keepdims=True)
     trivial = (n_true == 0) | (n_true == size)
-    precision = ratio(np.where(carried, carried_so_far / rank, 0).sum(axis=1), n_true)
-    wrong_pairs = np.where(carried, rank - carried_so_far, 0).sum(axis=1)
-    top = ranked == ranked[:, :1]
     return {
         "average_precision_samples": np.where(trivial, 1.0, precision),
-        "coverage_error": np.where(carried, rank, 0).max(axis=1),
+        "coverage_error": deepest,
         "ranking_loss": np.where(trivial, 0.0, ratio(wrong_pairs, n_true * (size - n_true))),
-        "one_error": (top & ~carried).sum(axis=1) / top.sum(axis=1),
+        "one_error": (top & ~truth).sum(axis=1) / top.sum(axis=1),
     }
+
+
+def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[Any], Array, Array]:
+    """Row of each true label, with how many labels, and how many true ones, score at least as high.
+
+    By comparing, not by sorting: a row carries few labels.
+    """
+    row, label = np.nonzero(truth)
+    rank, true_rank = np.empty(len(row)), np.empty(len(row))
+    step = max(1, (1 << 18) // scores.shape[1])
+    for start in range(0, len(row), step):
+        here = slice(start, start + step)
+        rows = row[here]
+        ahead = scores[rows] >= scores[rows, label[here]][:, None]
+        rank[here] = np.count_nonzero(ahead, axis=1)
+        true_rank[here] = np.count_nonzero(ahead & truth[rows], axis=1)
+    return row, rank, true_rank

@@ -26,8 +26,12 @@ def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
     >>> bin_of(np.array([0.0, 0.2, 0.21, 1.0]), 5)
     array([0, 0, 1, 4])
     """
-    edges = np.linspace(0, 1, bins + 1)[1:-1]
-    return np.searchsorted(edges, values, side="left")
+    edges = np.linspace(0, 1, bins + 1)
+    place: npt.NDArray[np.int64] = np.ceil(values * bins).astype(np.int64) - 1
+    np.clip(place, 0, bins - 1, out=place)
+    place -= (values <= edges[place]) & (place > 0)  # the product rounds: the edges decide
+    place += (values > edges[place + 1]) & (place < bins - 1)
+    return place
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +135,9 @@ class ClassBins:
     positives: Array
 
     @classmethod
-    def of(cls, scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array) -> ClassBins:
+    def of(
+        cls, scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None = None
+    ) -> ClassBins:
         """Bin probabilities of shape (n, K) with their indicators.
 
         Most probabilities of a many-class problem lie in the first bin, which is what is left of the
@@ -139,18 +145,22 @@ class ClassBins:
         """
         size = scores.shape[1]
         row, label = np.nonzero(scores > 1 / BINS)
-        high, weight = scores[row, label], weights[row]
+        high, positive = scores[row, label].astype(np.float64), truth[row, label]
         place = label * BINS + bin_of(high)
+        weight = None if weights is None else weights[row]
 
-        def total(everything: Array, some: Array) -> Array:
-            binned = sums(place, some, size * BINS).reshape(size, BINS)
+        def total(everything: Any, where: npt.NDArray[Any], some: Array | None) -> Array:
+            binned = sums(where, some, size * BINS).reshape(size, BINS)
             binned[:, 0] += np.maximum(everything - binned.sum(axis=1), 0)
             return binned
 
+        everyone = np.full(size, len(scores) if weights is None else weights.sum())
+        chances = scores.sum(axis=0, dtype=np.float64) if weights is None else weights @ scores
+        carriers = truth.sum(axis=0) if weights is None else weights @ truth
         return cls(
-            total(np.full(size, weights.sum()), weight),
-            total(weights @ scores, weight * high),
-            total(weights @ truth, weight * truth[row, label]),
+            total(everyone, place, weight),
+            total(chances, place, high if weight is None else weight * high),
+            total(carriers, place[positive], None if weight is None else weight[positive]),
         )
 
     def __add__(self, other: ClassBins) -> ClassBins:

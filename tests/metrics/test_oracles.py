@@ -519,3 +519,27 @@ def test_weights_that_do_not_sum_exactly_leave_no_trace() -> None:
         assert isinstance(find("mcc", "multiclass").of(facts), Undefined)
     marginals = Marginals(np.array([3.0, 0]), np.array([3.0, 0]), np.array([3.0, 0]), 3.0, 0.0)
     assert np.isnan(multiclass.mcc(marginals)) and np.isnan(multiclass.cohen_kappa(marginals))
+
+
+SAID: tuple[tuple[Task, str, str], ...] = (
+    ("binary", "average_precision", "trapezoid"),
+    ("binary", "ece", "number of bins"),
+    ("multiclass", "ece", "number of bins"),
+    ("binary", "brier", "sums over both classes"),
+    ("multiclass", "brier", "summed over classes"),
+    ("multiclass", "f1_macro", "absent class"),
+    ("binary", "roc_auc", "one class"),
+    ("multiclass", "roc_auc_ovr_macro", "NaN"),
+    ("binary", "mcc", "constant"),
+    ("multiclass", "mcc", "constant"),
+    ("binary", "cohen_kappa", "constant"),
+    ("binary", "roc_auc", "Ties"),
+    ("multiclass", "top_3_accuracy", "tied"),
+    ("binary", "recall", ">="),
+    ("multilabel", "subset_accuracy", "scikit-learn calls accuracy"),
+)
+
+
+@pytest.mark.parametrize(("task", "name", "words"), SAID)
+def test_where_tools_differ_is_said(task: Task, name: str, words: str) -> None:
+    assert words in find(name, task).trap
