@@ -16,12 +16,12 @@ from evalreport.curves.thin import Places
 from evalreport.errors import UsageError
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array
-from evalreport.intervals.sampling import Sampling, by_rows
+from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 from evalreport.sweep.objectives import CLOSE, METRICS, STANDARD, Objective
 from evalreport.sweep.optimum import Choice, Honest, Optimum
-from evalreport.sweep.resampling import Groups, Rows, Split, Units, coarse
+from evalreport.sweep.resampling import Rows, Split, Units, narrowed, units_of
 from evalreport.sweep.thresholds import Sweep, middle_of_longest_run
 from evalreport.values import Estimate, Result, Undefined
 
@@ -90,15 +90,17 @@ def judged(
         check_alike(rows, tune_on)
     if tune_on is None:
         chosen = sweep.with_optima(objectives)
-        units = _units(chosen, rows, count)
+        units = units_of(chosen, rows, count)
         return replace(sweep, optima=_cross_fitted(chosen, units, objectives, sampling))
     if isinstance(tune_on.scores, NoScores):
         return replace(sweep, optima=dict.fromkeys((o.name for o in objectives), NO_TUNING))
     weights = tune_on.weights if tune_on.weighted else None
     other = Sweep.of(ScoreTable.of(tune_on.scores.values, tune_on.y_true.astype(bool), weights))
     chosen = other.with_optima(objectives)
-    optima = _with_limits(chosen, _units(chosen, tune_on, None), objectives, sampling)
-    return replace(sweep, optima=_elsewhere(sweep, _units(sweep, rows, count), optima, objectives, sampling))
+    optima = _with_limits(chosen, units_of(chosen, tune_on, None), objectives, sampling)
+    return replace(
+        sweep, optima=_elsewhere(sweep, units_of(sweep, rows, count), optima, objectives, sampling)
+    )
 
 
 def check_alike(rows: Predictions, tune_on: Predictions) -> None:
@@ -124,33 +126,14 @@ def check_alike(rows: Predictions, tune_on: Predictions) -> None:
 NO_TUNING = Undefined("needs scores of the rows to tune on; got labels alone")
 
 
-def _units(sweep: Sweep, rows: Predictions | None, count: float | None) -> Units:
-    if rows is not None and by_rows(rows):
-        return Groups.of(sweep, rows)
-    return Rows.of(sweep, count)
-
-
-def _narrowed(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
-    """The same units at fewer thresholds."""
-    fewer = coarse(sweep, limit)
-    if len(fewer) == len(sweep):
-        return sweep, units
-    if isinstance(units, Groups):
-        place = np.searchsorted(fewer.thresholds, sweep.thresholds[units.place], side="right") - 1
-        sums = Rows.of(fewer)
-        return fewer, replace(units, place=place, thresholds=fewer.thresholds, pos=sums.pos, neg=sums.neg)
-    return fewer, replace(Rows.of(fewer), scale=units.scale if isinstance(units, Rows) else 1.0)
-
-
 def _cross_fitted(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> Mapping[str, Choice]:
     optima = _with_limits(sweep, units, objectives, sampling)
-    fewest = units.fewest()
-    fewer, units = _narrowed(sweep, units, CANDIDATES)
-    if fewest < 2:
+    if units.fewest() < 2:
         few = Undefined("cross-fitting needs at least 2 rows (or groups) of each class")
         return _honest(optima, {o.name: Honest(few, None, "cross-fitted") for o in objectives})
+    fewer, units = narrowed(sweep, units, CANDIDATES)
     repeats = int(np.clip(WORK // (FOLDS * len(fewer)), 2, REPEATS))
     rng = sampling.generator(3)
     splits = [units.folds(FOLDS, rng) for _ in range(repeats)]
@@ -161,20 +144,18 @@ def _cross_fitted(
     for objective in objectives:
         place = chosen_places(objective, train)
         counts = _at(test, place, repeats)
-        drawn = _drawn(units, counts, fewer.thresholds[place[-FOLDS:]], splits[-1], sampling)
+        drawn = _drawn(units, counts, place[-FOLDS:], splits[-1].part_of_row, sampling)
         found[objective.name] = _value(objective, counts, drawn, "cross-fitted", sampling)
     return _honest(optima, found)
 
 
 def _drawn(
-    units: Units, counts: BinaryCounts, thresholds: Array, split: Split | None, sampling: Sampling
+    units: Units, counts: BinaryCounts, place: Places, part_of_row: Places | None, sampling: Sampling
 ) -> BinaryCounts:
-    """Draws of counts that were reached at thresholds, one for all rows or one for each fold."""
+    """Draws of counts that were reached at places, one for all rows or one for each fold."""
     if isinstance(units, Rows):
         return units.drawn(counts, sampling)
-    if split is not None and split.part_of_row is not None:
-        thresholds = thresholds[split.part_of_row]
-    return units.drawn(thresholds, sampling)
+    return units.drawn(place if part_of_row is None else place[part_of_row], sampling)
 
 
 def chosen_places(objective: Objective, counts: BinaryCounts) -> Places:
@@ -211,15 +192,15 @@ def _at(counts: BinaryCounts, place: Places, repeats: int) -> BinaryCounts:
 def _with_limits(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> Mapping[str, Choice]:
-    fewer, units = _narrowed(sweep, units, WORK // RESAMPLES)
+    fewer, units = narrowed(sweep, units, WORK // RESAMPLES)
     counts = units.resamples(RESAMPLES, sampling.generator(4)).counts()
     found: dict[str, Choice] = {}
     for objective in objectives:
         best = sweep.optima[objective.name]
         if isinstance(best, Optimum):
             thresholds = np.sort(fewer.thresholds[chosen_places(objective, counts)])
-            cut = (1 - sampling.level) / 2
-            low, high = thresholds[[int(cut * RESAMPLES), RESAMPLES - 1 - int(cut * RESAMPLES)]].tolist()
+            out = int((1 - sampling.level) / 2 * len(thresholds))
+            low, high = thresholds[[out, -1 - out]].tolist()
             best = replace(
                 best,
                 low=min(low, best.threshold),
@@ -243,7 +224,8 @@ def _elsewhere(
         best = optima[objective.name]
         if isinstance(best, Optimum):
             counts = sweep.at(best.threshold)
-            drawn = _drawn(units, counts, np.array([best.threshold]), None, sampling)
+            place = np.searchsorted(sweep.thresholds, [best.threshold])
+            drawn = _drawn(units, counts, place, None, sampling)
             found[objective.name] = _value(objective, counts, drawn, "other rows", sampling)
     return _honest(optima, found)
 

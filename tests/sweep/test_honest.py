@@ -19,7 +19,7 @@ from evalreport.scores import Decisions, Probabilities
 from evalreport.sweep.honest import chosen_places, judged
 from evalreport.sweep.objectives import STANDARD, Objective
 from evalreport.sweep.optimum import Honest, Optimum, Unreachable
-from evalreport.sweep.resampling import Groups, Rows, coarse
+from evalreport.sweep.resampling import Groups, Rows, Units, narrowed
 from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Estimate, Undefined
 
@@ -160,7 +160,7 @@ def test_groups_are_not_split() -> None:
     assert apart.width > 1.7 * (honest(leaking).width or 1)  # 6 copies are not 6 rows
 
 
-def split(units: Rows | Groups) -> Any:
+def split(units: Units) -> Any:
     return units.folds(10, np.random.default_rng(0))
 
 
@@ -179,7 +179,9 @@ def test_folds_are_the_whole_and_stratified() -> None:
 
 def test_large_samples_are_split_count_by_count() -> None:
     y, s = drawn(120_000, 7)
-    units = Rows.of(coarse(Sweep.of(ScoreTable.of(s, y)), 500))
+    whole = Sweep.of(ScoreTable.of(s, y))
+    fewer, units = narrowed(whole, Rows.of(whole), 500)
+    np.testing.assert_array_equal(units.pos[::-1].cumsum()[::-1], fewer.tp)
     folds = split(units)
     assert len(units.pos) <= 502
     np.testing.assert_array_equal(folds.neg.sum(axis=0), units.neg)
@@ -191,9 +193,17 @@ def test_group_folds_hold_whole_groups_and_about_as_many_positives() -> None:
     group = np.random.default_rng(0).integers(0, 90, 600)
     rows = binary(y, norm.cdf(s), groups=group, weights=np.linspace(0, 2, 600))
     sweep = Sweep.of(ScoreTable.of(rows.scores.values, y, rows.weights))  # type: ignore[union-attr]
-    folds = split(Groups.of(sweep, rows))
-    np.testing.assert_allclose(folds.counts().fp.sum(axis=0), sweep.fp)
-    assert all(len(np.unique(folds.part_of_row[group == g])) == 1 for g in np.unique(group))
+    units = Groups.of(sweep, rows)
+    folds = split(units)
+    np.testing.assert_allclose(folds.counts().fp.sum(axis=0), sweep.fp, atol=1e-9)
+    assert all(len(np.unique(folds.part_of_row[units.unit == g])) == 1 for g in np.unique(group))
+    counts = units.drawn(np.full(600, 40), Sampling(resamples=4_000))
+    np.testing.assert_allclose(counts.tp.mean(), sweep.tp[40], rtol=0.05)
+    np.testing.assert_allclose(counts.tn.mean(), sweep.negatives - sweep.fp[40], rtol=0.05, atol=1)
+    fewer, same = narrowed(sweep, units, 50)
+    np.testing.assert_allclose(
+        same.resamples(3_000, np.random.default_rng(1)).counts().fp.mean(axis=0), fewer.fp, rtol=0.05, atol=1
+    )
     positives = folds.pos.sum(axis=1)
     assert positives.max() < 2.5 * positives.min()
 
