@@ -92,7 +92,9 @@ class Metric:
 
     def weight(self, summary: Summary) -> float:
         """Return the weight that the value was computed over."""
-        return summary.weight if self.over is None else float(self.over(view(summary, self.reads)))
+        if self.over is None or lacks(self, summary) is not None:
+            return summary.weight
+        return float(self.over(view(summary, self.reads)))
 
 
 def _inside(value: float, low: float, high: float) -> float:

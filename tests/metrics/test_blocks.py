@@ -1,0 +1,68 @@
+"""What is worked on in blocks is the same whatever the block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evalreport.facts import ScoreTable, passes, rankings, recalibration, table
+from evalreport.metrics.catalogue import BINARY
+from evalreport.values import Undefined
+from tests.metrics.cases import Array, binary_cases, multiclass_cases, multilabel_cases
+
+
+@pytest.mark.parametrize("block", [1, 3, 64])
+def test_binary_values_do_not_depend_on_the_block(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for case in binary_cases(8, seed=5):
+        whole = {metric.name: metric.of(case.summary) for metric in BINARY}
+        monkeypatch.setattr(table, "BLOCK", block)
+        monkeypatch.setattr(recalibration, "BLOCK", block)
+        again = type(case)(case.space, case.y, case.score, case.weights, case.threshold).summary
+        for metric in BINARY:
+            found, expected = metric.of(again), whole[metric.name]
+            if isinstance(expected, Undefined):
+                assert isinstance(found, Undefined)
+            else:
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-12), metric.name
+        monkeypatch.undo()
+
+
+@pytest.mark.parametrize("block", [1, 2, 5, 1 << 14])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_table_counts_every_distinct_score(block: int, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "BLOCK", block)
+    rng = np.random.default_rng(block)
+    for n in (0, 1, 2, 7, 200):
+        for distinct in (1, 3, 1000):
+            scores: Array = (rng.integers(0, distinct, n) / distinct).astype(kind)
+            positive = rng.random(n) < 0.4
+            made = ScoreTable.of(scores, positive)
+            values, place = np.unique(scores, return_inverse=True)
+            assert made.scores.tolist() == values.tolist()
+            assert made.pos.tolist() == np.bincount(place, positive, len(values)).tolist()
+            assert made.neg.tolist() == np.bincount(place, ~positive, len(values)).tolist()
+
+
+def test_pooled_areas_do_not_depend_on_the_block() -> None:
+    for case in [*multiclass_cases(6, seed=2), *multilabel_cases(6, seed=2)]:
+        kept = np.ones(len(case.y), bool) if case.weights is None else case.weights > 0
+        weights = None if case.weights is None else case.weights[kept]
+        args = (case.score[kept], case.y[kept], weights)
+        assert rankings.rank_pooled(*args, pool=7) == pytest.approx(rankings.rank_pooled(*args), rel=1e-12)
+
+
+def test_recalibration_of_many_scores_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    p: Array = np.sort(rng.beta(1, 3, 70_000))
+    positive = rng.random(70_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p)))))
+    made = ScoreTable.of(p, positive)
+    assert len(made) > recalibration.MANY
+    grouped, weight = made.recalibration, positive.astype(np.float64)
+    monkeypatch.setattr(recalibration, "MANY", 1 << 30)
+    assert grouped == pytest.approx(recalibration.recalibrate(p, weight, 1 - weight), rel=1e-9)
+    assert grouped == pytest.approx((0.3, 0.7), abs=0.05)
+
+
+def test_log_loss_clips_as_scikit_learn() -> None:
+    made = ScoreTable.of(np.array([0.0, 1.0]), np.array([True, True]))
+    assert passes.ProbabilitySums.of(made).surprise == pytest.approx(-np.log(np.finfo(float).eps))
