@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+Part: TypeAlias = Literal["evaluation", "sweep"]
+"""What is logged into a run by itself: each has a digest, a manifest and a block of the description."""
+
 PAGE = "evalreport.html"
+SWEEP_PAGE = "evalreport_sweep.html"
+PAGES = (PAGE, SWEEP_PAGE)
 FIGURES = ("confusion_matrix.png", "roc_curve.png", "pr_curve.png")
 """At the artifact root, where MLflow's compare page pairs files of equal name."""
 FOLDER = "evalreport"
@@ -11,9 +18,12 @@ EVALUATION = f"{FOLDER}/evaluation.json"
 METRICS_TABLE = f"{FOLDER}/metrics.json"
 CLASSES_TABLE = f"{FOLDER}/classes.json"
 THRESHOLDS_TABLE = f"{FOLDER}/thresholds.json"
+SWEEP = f"{FOLDER}/sweep.json"
+TRIALS_TABLE = f"{FOLDER}/trials.json"
+OPTIMA_TABLE = f"{FOLDER}/optima.json"
+TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
 MANIFEST = f"{FOLDER}/manifest.json"
 """Digests of what was written, by which our files are told from others of the same name."""
-TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE)
 
 DIGEST_TAG = "evalreport.digest"
 VERSION_TAG = "evalreport.version"
@@ -29,4 +39,27 @@ def is_ours(path: str) -> bool:
     >>> is_ours("evalreport/classes.json"), is_ours("evalreport/predictions.parquet")
     (True, False)
     """
-    return path in {PAGE, *FIGURES, EVALUATION, MANIFEST, *TABLES} or path.startswith("images/")
+    ours = {*PAGES, *FIGURES, EVALUATION, SWEEP, *TABLES, MANIFEST, manifest_of("sweep")}
+    return path in ours or path.startswith("images/")
+
+
+def manifest_of(part: Part) -> str:
+    """Return the path of a part's manifest.
+
+    Examples
+    --------
+    >>> manifest_of("evaluation"), manifest_of("sweep")
+    ('evalreport/manifest.json', 'evalreport/sweep_manifest.json')
+    """
+    return MANIFEST if part == "evaluation" else f"{FOLDER}/{part}_manifest.json"
+
+
+def digest_tag(part: Part) -> str:
+    """Return the tag that holds a part's digest.
+
+    Examples
+    --------
+    >>> digest_tag("evaluation"), digest_tag("sweep")
+    ('evalreport.digest', 'evalreport.sweep.digest')
+    """
+    return DIGEST_TAG if part == "evaluation" else f"evalreport.{part}.digest"

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from evalreport.report.keys import LONGEST_KEY
+from evalreport.report.names import Part
 
 Series: TypeAlias = tuple[tuple[int, float], ...]
 """A curve on an integer grid: (step, value), steps ascending."""
@@ -45,6 +46,8 @@ class Payload:
     tables : mapping from path to JSON text in `log_table`'s form
     images : mapping from key to PNG
         For MLflow's image grid, at step 0.
+    part : str
+        What it is of; parts of a run are replaced one without the other.
     digest : str
         Of what the payload says, without the time at which it was made: equal digests mean that there is
         nothing to write.
@@ -67,6 +70,7 @@ class Payload:
     artifacts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     tables: Mapping[str, str] = field(default_factory=dict, repr=False)
     images: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    part: Part = "evaluation"
 
     def __post_init__(self) -> None:
         for name in ("metrics", "series", "tags", "artifacts", "tables", "images"):

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from evalreport.errors import RunNotFoundError, UsageError
-from evalreport.report.names import DIGEST_TAG, FOLDER, MANIFEST, TIME_TAG
+from evalreport.report.names import FOLDER, TIME_TAG, digest_tag, manifest_of
 from evalreport.report.payload import LONGEST_TAG, Payload
 from evalreport.sinks.folder import refuse_link
 from evalreport.sinks.images import IMAGES_TAG, image_files
@@ -86,13 +86,14 @@ class _Held:
     run: Any
     where: str
     sizes: Mapping[str, int | None]
+    manifest_path: str
     manifest: Manifest
     ours: Mapping[str, bytes]
 
     @property
     def foreign(self) -> list[str]:
         """Files of our names that we did not write."""
-        return [path for path in self.sizes if path != MANIFEST and path not in self.ours]
+        return [path for path in self.sizes if path != self.manifest_path and path not in self.ours]
 
 
 @dataclass(frozen=True)
@@ -176,11 +177,12 @@ def log(
     run = check_run(tracking, run_id, force=force)
     where = f"run {run_id[:8]} ({run.info.run_name})"
     files = {**payload.files, **image_files(payload.images, run.info.start_time or 0)}
+    manifest_path = manifest_of(payload.part)
     root = tracking.artifact_root(run.info.artifact_uri, where)
     if root is not None:
-        for path in (*files, MANIFEST):
+        for path in (*files, manifest_path):
             refuse_link(root / path, root)
-    held = _held(tracking, run, files, where)
+    held = _held(tracking, run, files, manifest_path, where)
     keys = [*payload.metrics, *payload.series]
     tags, notes = _tags(payload, run.data.tags)
     plan = _Plan(
@@ -197,7 +199,7 @@ def log(
         raise _not_ours(held)
     state: State = "unchanged" if unchanged else "dry run" if dry_run else "written"
     if state == "written":
-        _write(plan, tracking, again=DIGEST_TAG in run.data.tags)
+        _write(plan, tracking, again=digest_tag(payload.part) in run.data.tags)
     return Logged(
         state=state,
         metrics=tuple(keys),
@@ -209,9 +211,9 @@ def log(
     )
 
 
-def _held(tracking: Tracking, run: Any, files: Mapping[str, bytes], where: str) -> _Held:
+def _held(tracking: Tracking, run: Any, files: Mapping[str, bytes], manifest_path: str, where: str) -> _Held:
     run_id = run.info.run_id
-    names = {*files, MANIFEST}
+    names = {*files, manifest_path}
     folders = sorted({str(PurePosixPath(path).parent) for path in names})
     sizes: dict[str, int | None] = {}
     for folder in folders:
@@ -221,15 +223,15 @@ def _held(tracking: Tracking, run: Any, files: Mapping[str, bytes], where: str) 
             entry.path: entry.file_size for entry in entries if not entry.is_dir and entry.path in names
         }
     manifest = Manifest()
-    if (sizes.get(MANIFEST) or 0) <= MAX_COMPARED and MANIFEST in sizes:
-        manifest = Manifest.read(_content(tracking, run_id, MANIFEST, where))
+    if (sizes.get(manifest_path) or 0) <= MAX_COMPARED and manifest_path in sizes:
+        manifest = Manifest.read(_content(tracking, run_id, manifest_path, where))
     ours: dict[str, bytes] = {}
     for path, size in sizes.items():
         if path in manifest.files and (size or 0) <= MAX_COMPARED:
             data = _content(tracking, run_id, path, where)
             if manifest.wrote(path, data):
                 ours[path] = data
-    return _Held(run, where, sizes, manifest, ours)
+    return _Held(run, where, sizes, manifest_path, manifest, ours)
 
 
 def _content(tracking: Tracking, run_id: str, path: str, where: str) -> bytes:
@@ -239,7 +241,7 @@ def _content(tracking: Tracking, run_id: str, path: str, where: str) -> bytes:
 
 
 def _is_unchanged(payload: Payload, files: Mapping[str, bytes], held: _Held) -> bool:
-    whole = held.run.data.tags.get(DIGEST_TAG) == payload.digest
+    whole = held.run.data.tags.get(digest_tag(payload.part)) == payload.digest
     return whole and all(path in held.ours for path in files)
 
 
@@ -267,7 +269,7 @@ def _tags(payload: Payload, held: Mapping[str, str]) -> tuple[dict[str, str], li
     """Return the tags to set, and what could not be set; a shared tag that would be cut is left alone."""
     tags, notes = dict(payload.tags), []
     shared = {
-        NOTE_TAG: with_block(held.get(NOTE_TAG, ""), payload.description) if payload.description else None,
+        NOTE_TAG: _note(payload, held),
         TABLES_TAG: with_tables(held.get(TABLES_TAG, ""), list(payload.tables)) if payload.tables else None,
     }
     tags |= {name: value for name, value in shared.items() if value and len(value) <= LONGEST_TAG}
@@ -286,19 +288,26 @@ def _later(now: int, before: str) -> int:
     return known + 1 if now <= known < now + _YEAR else now
 
 
+def _note(payload: Payload, held: Mapping[str, str]) -> str | None:
+    if not payload.description:
+        return None
+    return with_block(held.get(NOTE_TAG, ""), payload.description, payload.part)
+
+
 def _write(plan: _Plan, tracking: Tracking, *, again: bool) -> None:
     """Write in an order that can be cut anywhere: the manifest before its files, the digest last."""
+    tag, path = digest_tag(plan.payload.part), manifest_of(plan.payload.part)
     if again:
-        tracking.ask(methodcaller("set_tag", plan.run_id, DIGEST_TAG, UNFINISHED), plan.where)
+        tracking.ask(methodcaller("set_tag", plan.run_id, tag, UNFINISHED), plan.where)
     with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
-        manifest = _put(Path(folder) / "manifest", MANIFEST, plan.manifest.as_bytes())
+        manifest = _put(Path(folder), path, plan.manifest.as_bytes())
         tracking.ask(methodcaller("log_artifact", plan.run_id, str(manifest), FOLDER), plan.where)
-        for path, data in plan.files.items():
-            _put(Path(folder) / "files", path, data)
+        for name, data in plan.files.items():
+            _put(Path(folder) / "files", name, data)
         if plan.files:
             tracking.ask(methodcaller("log_artifacts", plan.run_id, str(Path(folder) / "files")), plan.where)
     tracking.ask(lambda client: client.log_batch(plan.run_id, **_batch(plan)), plan.where)
-    tracking.ask(methodcaller("set_tag", plan.run_id, DIGEST_TAG, plan.payload.digest), plan.where)
+    tracking.ask(methodcaller("set_tag", plan.run_id, tag, plan.payload.digest), plan.where)
 
 
 def _put(folder: Path, path: str, data: bytes) -> Path:

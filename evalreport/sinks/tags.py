@@ -6,19 +6,20 @@ import json
 import re
 from collections.abc import Collection
 
+from evalreport.report.names import Part
+
 NOTE_TAG = "mlflow.note.content"
 """The run's description, Markdown, which is the user's."""
 TABLES_TAG = "mlflow.loggedArtifacts"
 """What `log_table` keeps there: a JSON list of ``{"path": …, "type": "table"}``."""
 BEGIN = "<!-- evalreport:begin -->"
 END = "<!-- evalreport:end -->"
-_BLOCK = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
 
 
-def with_block(note: str, block: str) -> str:
+def with_block(note: str, block: str, part: Part = "evaluation") -> str:
     """Return a description with our block in it, all else as it was.
 
-    A block that is there is replaced where it stands; a new one comes last.
+    A block of the same part that is there is replaced where it stands; a new one comes last.
 
     Examples
     --------
@@ -32,9 +33,11 @@ def with_block(note: str, block: str) -> str:
     >>> with_block(first, "recall 0.72") == first
     True
     """
-    ours = f"{BEGIN}\n{block.replace('<!--', '').strip()}\n{END}"
-    if _BLOCK.search(note):
-        return _BLOCK.sub(lambda _: ours, note, count=1)
+    begin, end = (mark if part == "evaluation" else mark.replace(":", f":{part}-") for mark in (BEGIN, END))
+    ours = f"{begin}\n{block.replace('<!--', '').strip()}\n{end}"
+    held = re.compile(rf"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if held.search(note):
+        return held.sub(lambda _: ours, note, count=1)
     return f"{note.rstrip()}\n\n{ours}" if note.strip() else ours
 
 

@@ -411,6 +411,23 @@ def test_metrics_of_somebody_else_are_mentioned(sqlite_store: Store, tmp_path: P
     assert not do(sqlite_store, made, payload(digest="digest-2")).notes
 
 
+def test_parts_are_replaced_one_without_the_other(sqlite_store: Store, local_run: MadeRun) -> None:
+    sweep = Payload(
+        digest="sweep-1",
+        metrics={"eval/sweep/best": 0.9},
+        description="best 0.9",
+        artifacts={"evalreport_sweep.html": b"<!doctype html>"},
+        part="sweep",
+    )
+    for what in (payload(), sweep, payload(f1=0.5, digest="digest-2")):
+        assert do(sqlite_store, local_run, what).left == ()
+    assert do(sqlite_store, local_run, sweep).state == "unchanged"
+    held = snapshot(sqlite_store, local_run)
+    note = held["tags"]["mlflow.note.content"]
+    assert [note.count(words) for words in ("recall 0.5", "recall 0.75", "best 0.9")] == [1, 0, 1]
+    assert {MANIFEST, "evalreport/sweep_manifest.json", "evalreport_sweep.html"} <= set(held["files"])
+
+
 @pytest.mark.server
 def test_the_page_of_the_run_is_returned(mlflow_server: MlflowServer) -> None:
     store = connect(mlflow_server.uri)
