@@ -162,8 +162,10 @@ class _Rows:
         return np.asarray(self.goal.of_counts(BinaryCounts(*cells)))
 
     def _by_unit(self, part: npt.NDArray[Any]) -> Array:
+        order = np.argsort(self.unit, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(self.unit[order]) > 0))
         found = np.zeros((int(self.unit.max()) + 1, part.shape[1]))
-        np.add.at(found, self.unit, part * self.weights[:, None])
+        found[self.unit[order][starts]] = np.add.reduceat((part * self.weights[:, None])[order], starts)
         return found
 
     def _starts(self) -> dict[str, Array]:
