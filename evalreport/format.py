@@ -102,6 +102,20 @@ def threshold(value: float) -> str:
     return _between(value, 1.0, 3, 8)
 
 
+def significant(value: float, digits: int = 4) -> str:
+    """Return a number with so many significant digits: for values that differ little, as those of trials.
+
+    Examples
+    --------
+    >>> significant(0.893051), significant(-1234.56), significant(0.0), significant(1e-7)
+    ('0.8931', '−1,235', '0', '1e-07')
+    """
+    text = f"{abs(value):,.{digits}g}" if abs(value) < 1e5 else f"{abs(value):,.0f}"
+    if "e+" in text:
+        text = f"{abs(value):,.0f}"
+    return MINUS + text if value < 0 else text
+
+
 def signed(value: float, style: Style = "ratio", n: float | None = None) -> str:
     """Return a difference with its sign.
 
@@ -192,6 +206,8 @@ FORMATS: dict[str, Callable[[float, float | None], str]] = {
     "ratio": lambda value, _: ratio(value),
     "number": lambda value, _: number(value),
     "threshold": lambda value, _: threshold(value),
+    "significant": lambda value, _: significant(value),
+    "rough": lambda value, _: significant(value, 2),
     "two": lambda value, _: fixed(value, 2),
 }
 """What a field of a sentence may be shown as: ``{tp:count}``."""

@@ -39,6 +39,10 @@ Shape: TypeAlias = Literal[
     "bars-2",
     "bars-wrong",
     "axis",
+    "dots-2",
+    "dots-wrong",
+    "thin",
+    "thin-2",
 ]
 """Class of a path: what it shows decides how it looks; a second line differs by dashes, too."""
 
@@ -256,6 +260,32 @@ def columns(x: Axis, y: Axis, edges: Sequence[tuple[float, float]], heights: Seq
         if height and right > left:
             made.append(f"M{_short(left)} {_short(base)}V{_short(top)}H{_short(right)}V{_short(base)}Z")
     return "".join(made)
+
+
+def columns_between(x: Axis, y: Axis, ends: tuple[float, float], heights: tuple[float, float]) -> str:
+    """Return path data of one rectangle.
+
+    Examples
+    --------
+    >>> columns_between(x_axis(0, 1, ""), y_axis(0, 1, ""), (0, 0.5), (0, 1))
+    'M40 262V8H185V262Z'
+    """
+    left, right = across(x, ends[0]), max(across(x, ends[1]), across(x, ends[0]) + 0.5)
+    low, high = up(y, heights[0]), up(y, heights[1])
+    return f"M{_short(left)} {_short(low)}V{_short(high)}H{_short(right)}V{_short(low)}Z"
+
+
+def padded(values: Sequence[float]) -> tuple[float, float]:
+    """Return ends of an axis that leave a little room around values.
+
+    Examples
+    --------
+    >>> padded([0.5, 0.7]), padded([3.0])
+    ((0.49, 0.71), (2.5, 3.5))
+    """
+    low, high = min(values), max(values)
+    room = (high - low) * 0.05 or 0.5
+    return round(low - room, 12), round(high + room, 12)
 
 
 def level(y: Axis, value: float) -> str:

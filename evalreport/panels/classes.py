@@ -31,11 +31,13 @@ class Classes:
     ----------
     noun : str
         ``classes`` or ``labels``.
+    find : str
+        What may be typed into the search field.
     """
 
     table: Table | None
     noun: str
-    singular: str
+    find: str
     total: int
     controls: bool
     empty: Empty | None = None
@@ -54,16 +56,16 @@ def panel(ev: Evaluation) -> Section | None:
 
 def _section(ev: Evaluation, noun: str, title: str, lede: Sentence) -> Section:
     name = {"classes": "Classes", "labels": "Labels"}[noun]
-    singular = {"classes": "class", "labels": "label"}[noun]
+    find = {"classes": "part of a class name", "labels": "part of a label name"}[noun]
     if not ev.classes:
         empty = Empty(
             say("No decisions were logged."),
             say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
         )
-        body = Classes(None, noun, singular, len(ev.space), False, empty)
+        body = Classes(None, noun, find, len(ev.space), False, empty)
         return Section(noun, name, title, "classes", NOTHING, body)
     table = _table(ev, noun)
-    body = Classes(table, noun, singular, len(ev.classes), len(ev.classes) >= CONTROLS)
+    body = Classes(table, noun, find, len(ev.classes), len(ev.classes) >= CONTROLS)
     return Section(noun, name, title, "classes", lede, body)
 
 

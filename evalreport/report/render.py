@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport import __version__
 from evalreport.evaluation.model import Evaluation
 from evalreport.panels.parts import Section
+from evalreport.panels.trials import PANELS, Study
 from evalreport.report.page import sections
 from evalreport.text import printable
 from evalreport.values import Estimate
@@ -68,6 +69,20 @@ def render(evaluation: Evaluation, *, checklist: str | None = None) -> str:
         No such checklist.
     """
     return to_page(title_of(evaluation), sections(evaluation, checklist), footer_of(evaluation))
+
+
+def render_trials(study: Study) -> str:
+    """Return the page of a sweep as one HTML file, reproducible to the byte.
+
+    Parameters
+    ----------
+    study : Study
+        Trials, the position of the objective that the page is about, and what was worked out of them.
+    """
+    name = study.trials.study_name or study.provenance.run_name or "Sweep"
+    made = [section for panel in PANELS if (section := panel(study)) is not None]
+    footer = f"evalreport {__version__} · one file, no network requests."
+    return to_page(f"{name}: sweep of {study.objective.name}", made, footer)
 
 
 def to_page(title: str, made: Sequence[Section], footer: str) -> str:

@@ -1,0 +1,115 @@
+"""What a sweep found: the front of two objectives, every trial as a table, and where they come from."""
+
+from __future__ import annotations
+
+from evalreport.format import significant
+from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
+from evalreport.panels.classes import Classes
+from evalreport.panels.curves import Charts
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.provenance import Provenance
+from evalreport.panels.trials.course import duration
+from evalreport.panels.trials.study import STATES, Study
+from evalreport.panels.trials.verdict import look_of, param_cell
+from evalreport.panels.words import Sentence, listed, say
+from evalreport.sweep.views import Front, TableRow, front_view, table_view
+
+
+def front(study: Study) -> Section | None:
+    """Return the first two objectives against each other."""
+    if not study.several or not study.trials.contenders:
+        return None
+    view = front_view(study.trials)
+    lede = say("Blue: on the front. Grey: beaten by another trial in every objective.")
+    return Section("front", "Front", "What is traded for what", "charts", lede, Charts((_front(view),)))
+
+
+def _front(view: Front) -> Chart:
+    on = [point for point in view.points if point.on_front]
+    off = [point for point in view.points if not point.on_front]
+    x = x_axis(*padded([point.x for point in view.points]), view.x.name)
+    y = y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑")
+    rows = [(Cell(str(p.number)), Cell(significant(p.x), "n"), Cell(significant(p.y), "n")) for p in on[:25]]
+    heads = (Column("Trial"), Column(view.x.name, "n"), Column(view.y.name, "n"))
+    return Chart(
+        id="front-chart",
+        title=f"{view.y.name} against {view.x.name}",
+        note=say(
+            "Wanted: {x} {x_way}, {y} {y_way}.",
+            x=view.x.name,
+            y=view.y.name,
+            x_way=_way(view.x.sign),
+            y_way=_way(view.y.sign),
+        ),
+        description=say(
+            "{front:count} of {points:count} trials are on the front.", front=len(on), points=len(view.points)
+        ),
+        x=x,
+        y=y,
+        paths=(
+            Path("dots-2", dots(x, y, [p.x for p in off], [p.y for p in off])),
+            Path("dots", dots(x, y, [p.x for p in on], [p.y for p in on])),
+        ),
+        values=Table("front-values", "Trials on the front", heads, tuple(rows)),
+    )
+
+
+def _way(sign: float) -> str:
+    return "high" if sign > 0 else "low"
+
+
+def table(study: Study) -> Section:
+    """Return every trial, best first."""
+    view = table_view(study.trials)
+    tied = frozenset(getattr(study.curse, "tied", ()))
+    heads = (
+        Column("Trial", "n", "up"),
+        Column("State", "", "up"),
+        *(Column(goal.name, "n", "up" if goal.sign < 0 else "down") for goal in study.trials.objectives),
+        *(Column(name, look_of(study, name), "up") for name in view.params),
+        Column("Time", "n", "down"),
+    )
+    made = Table(
+        id="trials-table",
+        name="Every trial",
+        columns=heads,
+        rows=tuple(_row(row, tied) for row in view.rows),
+        tall=True,
+        filters=tuple((words, state) for state, words in STATES.items() if study.trials.counts[state])
+        + ((("not told apart from the best", "tied"),) if tied else ()),
+        marks=tuple(f"{row.state} {'tied' if row.number in tied else ''}".strip() for row in view.rows),
+    )
+    lede = say("Best first, then those that did not complete.")
+    if len(view.rows) < view.n_trials:
+        lede += say("{shown:count} of {trials:count} are shown.", shown=len(view.rows), trials=view.n_trials)
+    body = Classes(made, "trials", "number of a trial", len(view.rows), controls=len(view.rows) > 8)
+    return Section("trials", "Trials", "Every trial", "classes", lede, body)
+
+
+def _row(row: TableRow, tied: frozenset[int]) -> tuple[Cell, ...]:
+    near = "not told apart from the best" if row.number in tied else ""
+    took = "–" if row.duration is None else duration(row.duration)
+    return (
+        Cell(str(row.number), "n", row.number, sub=near),
+        Cell(STATES[row.state]),
+        *(Cell("–" if value is None else significant(value), "n", value) for value in row.values),
+        *(param_cell(value) for value in row.params),
+        Cell(took, "n", row.duration),
+    )
+
+
+def provenance(study: Study) -> Section:
+    """Return where the trials come from."""
+    p = study.provenance
+    facts: list[tuple[str, Sentence]] = [
+        ("Study", say("{name}", name=study.trials.study_name or "")),
+        ("Read from", say("`{source}`", source=study.trials.source)),
+        ("MLflow run", say("`{run_id}`", run_id=p.run_id)),
+        ("Experiment", say("{experiment}", experiment=p.experiment)),
+        ("Notes", listed([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
+        ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
+        ("Made", say("{made}", made=p.made)),
+    ]
+    body = Provenance(tuple((name, value) for name, value in facts if value), p.command)
+    lede = say("Enough to repeat or to doubt them.")
+    return Section("provenance", "Provenance", "Where the trials come from", "provenance", lede, body)

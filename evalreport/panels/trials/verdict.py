@@ -1,0 +1,142 @@
+"""The first screen of a sweep: the best trial, and how lucky it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.format import significant
+from evalreport.panels.parts import Cell, Column, Look, Section, Table
+from evalreport.panels.trials.study import STATES, Study
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say
+from evalreport.trials import Param, Trial
+from evalreport.values import Undefined
+
+
+@dataclass(frozen=True)
+class StudyVerdict:
+    """Kicker, headline, lede and the best trial's parameters."""
+
+    kicker: tuple[str, ...]
+    name: str
+    headline: Sentence
+    lede: Sentence
+    best: Table | None
+
+
+def panel(study: Study) -> Section:
+    """Return the verdict of a sweep."""
+    body = StudyVerdict(
+        kicker=_kicker(study),
+        name=study.trials.study_name or study.provenance.run_name,
+        headline=headline(study),
+        lede=lede(study),
+        best=_best(study),
+    )
+    return Section("verdict", "Verdict", "Verdict", "study", NOTHING, body)
+
+
+def _kicker(study: Study) -> tuple[str, ...]:
+    counts = [f"{n:,} {STATES[state]}" for state, n in study.trials.counts.items() if n]
+    goal = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
+    return (goal, ", ".join(counts))
+
+
+def headline(study: Study) -> Sentence:
+    """Return the outcome of a sweep in one sentence."""
+    trials = study.trials
+    if not trials.contenders:
+        return say("_No trial completed_ of {trials:count} that were started.", trials=len(trials))
+    if study.several:
+        return say(
+            "{front:count} of {complete:count} complete trials are on the front: no other beats them in one "
+            "objective without losing in another.",
+            front=len(trials.pareto()),
+            complete=len(trials.contenders),
+        )
+    lead = say(
+        "The best of {complete:count} complete trials reaches {objective} {best_value:significant};",
+        complete=len(trials.contenders),
+        objective=study.objective.name,
+        best_value=trials.best().values[study.at],
+    )
+    return lead + _tied(study)
+
+
+def _tied(study: Study) -> Sentence:
+    curse = study.curse
+    if isinstance(curse, Undefined):
+        return say("_how lucky it was is not known_.")
+    if not curse.tied:
+        return say("every other one is shown to be worse.")
+    if len(curse.tied) == 1:
+        return say("_{tied:count} other cannot be told apart from it_.", tied=1)
+    return say("_{tied:count} others cannot be told apart from it_.", tied=len(curse.tied))
+
+
+def lede(study: Study) -> Sentence:
+    """Return what the best value is worth."""
+    if not study.trials.contenders or study.several:
+        return NOTHING
+    curse = study.curse
+    if isinstance(curse, Undefined):
+        return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
+    judged = say("judged on {n:count} examples", n=curse.n) if curse.n is not None else say("as judged")
+    return paragraph(
+        say(
+            "Picking the best of {rivals:count} trials, {judged}, flatters it by about "
+            "*{optimism:rough}*: expect {corrected:significant} on new data, not {observed:significant}.",
+            rivals=curse.n_trials,
+            judged=judged,
+            optimism=curse.optimism,
+            corrected=curse.corrected,
+            observed=curse.observed,
+        ),
+        say("{assumption}.", assumption=curse.assumption[:1].upper() + curse.assumption[1:]),
+    )
+
+
+def _best(study: Study) -> Table | None:
+    """The parameters of the best trial, or of the front."""
+    if not study.trials.contenders:
+        return None
+    chosen = study.trials.pareto() if study.several else (study.trials.best(),)
+    names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
+    goals = study.trials.objectives
+    heads = (
+        Column("Trial", "n"),
+        *(Column(goal.name, "n") for goal in goals),
+        *(Column(name, look_of(study, name)) for name in names),
+    )
+    rows = tuple(_row(trial, names) for trial in chosen)
+    return Table("best-trials", "The front" if study.several else "The best trial", heads, rows)
+
+
+def look_of(study: Study, name: str) -> Look:
+    """Return how a parameter's column is aligned: words to the left, numbers to the right."""
+    values = [trial.params.get(name) for trial in study.trials.trials]
+    return "" if any(isinstance(value, (bool, str)) for value in values) else "n"
+
+
+def _row(trial: Trial, names: list[str]) -> tuple[Cell, ...]:
+    return (
+        Cell(str(trial.number), "n"),
+        *(Cell(significant(value), "n") for value in trial.values),
+        *(param_cell(trial.params.get(name)) for name in names),
+    )
+
+
+def param_cell(value: Param) -> Cell:
+    """Return a parameter's value as a cell: numbers short, "–" where it was not drawn.
+
+    Examples
+    --------
+    >>> param_cell(0.123456).text, param_cell("rbf").text, param_cell(None).text, param_cell(True).text
+    ('0.1235', 'rbf', '–', 'True')
+    """
+    match value:
+        case None:
+            return Cell("–")
+        case bool() | str():
+            return Cell(str(value))
+        case int() | float():
+            return Cell(significant(float(value)), "n", float(value))

@@ -1,0 +1,184 @@
+"""The page of a sweep: every kind of study has one, and its sentences say what the trials say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import html5lib
+import numpy as np
+import pytest
+
+from evalreport.panels.trials import PANELS, Study
+from evalreport.panels.words import Sentence
+from evalreport.report.render import render_trials
+from evalreport.sweep.importance import importance
+from evalreport.trials import Objective, Trials, winners_curse
+from tests.report.test_shape import CORPUS, shape
+from tests.report.test_words import sentences
+
+GOALS = (Objective("f1"), Objective("seconds", "minimize"))
+
+
+def rows(n: int, seed: int = 0) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    made: list[dict[str, Any]] = []
+    for number in range(n):
+        kernel = str(rng.choice(["rbf", "poly"]))
+        params = {"C": float(10 ** rng.uniform(-3, 2)), "kernel": kernel, "depth": int(rng.integers(1, 4))}
+        if kernel == "poly":
+            params["degree"] = int(rng.integers(1, 5))
+        row: dict[str, Any] = {"params": params, "started": number * 3.0, "finished": number * 3.0 + 5}
+        state = "complete" if rng.random() < 0.8 else str(rng.choice(["pruned", "failed"]))
+        row["state"] = state
+        row["intermediate"] = {step: float(0.1 * step + rng.random()) for step in range(4)}
+        if state == "complete":
+            row["value"] = float(0.8 + 0.05 * rng.random())
+        made.append(row)
+    return made
+
+
+def study(trials: Trials) -> Study:
+    if len(trials.objectives) > 1 or not trials.contenders:
+        return Study(trials)
+    return Study(trials, 0, importance(trials), winners_curse(trials, n=500))
+
+
+def single() -> Study:
+    return study(Trials.from_records(rows(40), objectives="accuracy", study_name="triage"))
+
+
+def two_goals() -> Study:
+    rng = np.random.default_rng(1)
+    made = [{"values": tuple(rng.random(2).tolist()), "params": {"a": n, "b": n % 3}} for n in range(30)]
+    return study(Trials.from_records(made, objectives=GOALS))
+
+
+def minimised() -> Study:
+    made = [{"value": float(v), "params": {"lr": 0.1 * (n + 1)}} for n, v in enumerate([0.5, 0.4, 0.45])]
+    return study(Trials.from_records(made, objectives=Objective("log_loss", "minimize")))
+
+
+def failed() -> Study:
+    return study(Trials.from_records([{"state": "failed"}, {"state": "pruned"}], objectives="f1"))
+
+
+def one() -> Study:
+    return study(Trials.from_records([{"value": 0.5, "params": {"C": 1.0}}], objectives="accuracy"))
+
+
+def not_finite() -> Study:
+    made = [{"value": v, "params": {"C": float(n)}} for n, v in enumerate([0.5, math.nan, 0.7, math.inf])]
+    return study(Trials.from_records(made, objectives="accuracy"))
+
+
+def hostile() -> Study:
+    return named(CORPUS)
+
+
+def named(names: tuple[str, ...]) -> Study:
+    made = [
+        {
+            "value": 0.5 + n / 100,
+            "params": {names[0]: names[n % len(names)], names[1]: n / 7, names[2]: n % 5},
+        }
+        for n in range(30)
+    ]
+    trials = Trials.from_records(made, objectives=names[3], study_name=names[4])
+    return study(trials)
+
+
+KINDS: Mapping[str, Callable[[], Study]] = {
+    "single": single,
+    "two goals": two_goals,
+    "minimised": minimised,
+    "failed": failed,
+    "one": one,
+    "not finite": not_finite,
+    "hostile": hostile,
+}
+
+
+def values(of: Study, name: str) -> set[float]:
+    """What a number of a sentence may be, worked out from the trials."""
+    trials = of.trials
+    done = [trial for trial in trials.trials if trial.finite]
+    curse = of.curse
+    known: dict[str, set[float]] = {
+        "trials": {len(trials)},
+        "shown": {len(trials)},
+        "complete": {len(done)},
+        "rivals": {len({tuple(sorted(map(str, trial.params.items()))) for trial in done})},
+        "front": {len(trials.pareto())} if done else set(),
+        "points": {len(done), *(sum(name in trial.params for trial in done) for name in trials.params)},
+        "lines": {len(done)},
+        "n": {500, len(done)},
+        "gone": {len(trials.completed) - len(done)},
+        "curves": {sum(bool(trial.intermediate) for trial in trials.trials)},
+        "timed": {sum(trial.duration is not None for trial in trials.trials)},
+        "bars": {sum(trial.duration is not None for trial in trials.trials)},
+        "tied": {len(getattr(curse, "tied", ()))},
+        "optimism": {getattr(curse, "optimism", math.nan)},
+        "corrected": {getattr(curse, "corrected", math.nan)},
+    }
+    if done and not of.several:
+        sign = of.objective.sign
+        best = sign * max(sign * trial.values[0] for trial in done)
+        known |= {"best_value": {best}, "observed": {best}, "last": {best}}
+    if of.several:
+        known["last"] = {max(t.values[0] for t in done), min(t.values[1] for t in done)}
+    return known.get(name, set())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_study_has_a_page(kind: str) -> None:
+    made = KINDS[kind]()
+    page = render_trials(made)
+    assert page == render_trials(made)
+    root = html5lib.parse(page, treebuilder="etree")
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    headings = [e for e in root.iter() if str(e.tag).endswith("}h1")]
+    assert len(headings) == 1
+    assert not re.search(r"(?<![\w-])(nan|None|inf)(?![\w-])", "".join(headings[0].itertext()))
+    assert len(page.encode()) < 250_000
+
+
+@pytest.mark.parametrize("kind", ["single", "two goals", "minimised", "one", "not finite"])
+def test_sentences_say_what_the_trials_say(kind: str) -> None:
+    made = KINDS[kind]()
+    found = [s for panel in PANELS if (section := panel(made)) for s in sentences(section)]
+    numbers = [(number, s) for s in found for number in s.numbers if number.name != "lanes"]
+    assert numbers
+    for number, sentence in numbers:
+        wanted = values(made, number.name)
+        assert any(math.isclose(number.value, value, rel_tol=1e-12) for value in wanted), (
+            number,
+            wanted,
+            sentence.text,
+        )
+
+
+def headline(made: Study) -> str:
+    section = PANELS[0](made)
+    assert section is not None
+    sentence: Sentence = section.body.headline
+    return sentence.text
+
+
+def test_headlines() -> None:
+    assert headline(minimised()).startswith("The best of 3 complete trials reaches log_loss 0.4;")
+    assert headline(failed()) == "No trial completed of 2 that were started."
+    assert "how lucky it was is not known" in headline(one())
+    assert "on the front" in headline(two_goals())
+
+
+def test_hostile_names_keep_the_tree() -> None:
+    plain = tuple(f"name{place}" for place in range(len(CORPUS)))
+    hostile_page, plain_page = render_trials(named(CORPUS)), render_trials(named(plain))
+    tags = [[tag for _, tag, _ in shape(page)] for page in (hostile_page, plain_page)]
+    assert set(tags[0]) == set(tags[1])
+    assert tags[0].count("{http://www.w3.org/1999/xhtml}script") == 2
+    assert "\x00" not in hostile_page
