@@ -201,9 +201,9 @@ class Sweep:
 
     def _counts(self, where: Any) -> BinaryCounts:
         tp, fp = self.tp[where], self.fp[where]
-        return BinaryCounts(
-            tp, fp, self.positives - tp, self.negatives - fp, threshold=self.thresholds[where]
-        )
+        # Weights that sum in another order may pass their total by a rounding.
+        fn, tn = np.maximum(self.positives - tp, 0.0), np.maximum(self.negatives - fp, 0.0)
+        return BinaryCounts(tp, fp, fn, tn, threshold=self.thresholds[where])
 
     def _places(self, objectives: Sequence[Objective]) -> list[int | None]:
         """Place of the optimum of each objective, looked for among corners where it must be one."""

@@ -214,3 +214,11 @@ def test_tables_hold_every_threshold() -> None:
     table = sweep.to_table()
     assert table.column_names == ["threshold", "tp", "fp", "fn", "tn"]
     assert table.column("tp").to_pylist() == sweep.tp.tolist()
+
+
+def test_weights_that_round_past_their_total_leave_no_negative_count() -> None:
+    rng = np.random.default_rng(3)
+    truth, weights = rng.random(500) < 0.3, rng.random(500)
+    sweep = Sweep.of(ScoreTable.of(rng.random(500), truth, weights))
+    assert min(sweep.counts.fn.min(), sweep.counts.tn.min()) >= 0
+    assert not isinstance(sweep.best("g_mean"), Undefined)
