@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
+from evalreport.facts.counts import Array
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
 from evalreport.intervals.crossings import CROSSINGS, Curve, ks_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence, standard_error
-from evalreport.intervals.majority import MAJORITY, majority_limits
+from evalreport.intervals.majority import MAJORITY, majority_errors, majority_limits, majority_parts
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
@@ -49,9 +50,30 @@ def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
     right, support = np.array([counts.tn, counts.tp]), np.array([counts.negatives, counts.positives])
     for metric in metrics:
         if metric.name in MAJORITY:
-            found = majority_limits(metric.name, right, support, sampling.level)
-            limits[metric.name] = Limits(*found, "wilson of each class")
+            limits[metric.name] = class_majority(metric.name, right, support, support, sampling)
     return limits
+
+
+def class_majority(name: str, right: Array, support: Array, predicted: Array, sampling: Sampling) -> Limits:
+    """Return the limits of a metric that the most frequent class decides.
+
+    Parameters
+    ----------
+    name : str
+        One of `MAJORITY`.
+    right, support, predicted : float64 arrays of shape (K,)
+        Right answers, true examples and predictions of each class.
+
+    Examples
+    --------
+    >>> counts = np.array([40.0, 45.0]), np.array([50.0, 50.0]), np.array([45.0, 55.0])
+    >>> round(class_majority("no_information_rate", *counts, sampling=Sampling()).high, 3)
+    0.596
+    """
+    total = float(support.sum())
+    parts = majority_parts(name, right, support, predicted, total)
+    errors = majority_errors(name, right, support, predicted, total)
+    return Limits(*majority_limits(name, parts, errors, total, sampling.level), "score of each class")
 
 
 def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:

@@ -10,9 +10,9 @@ import numpy as np
 
 from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
 from evalreport.intervals.auc import auc_limits, delong
-from evalreport.intervals.binary import rescaled, table_limits
+from evalreport.intervals.binary import class_majority, rescaled, table_limits
 from evalreport.intervals.draws import count_bounds
-from evalreport.intervals.majority import MAJORITY, majority_limits
+from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.metrics import Metric, view
@@ -83,8 +83,8 @@ def _from_counts(
             with np.errstate(divide="ignore", invalid="ignore"):
                 error, method = np.sqrt(values * (1 - values) / n), "wilson"
         elif metric.name in MAJORITY:
-            low, high = _majorities(metric.name, counts, sampling.level)
-            error, method = np.full(len(found), np.nan), "wilson of each class"
+            low, high = _majorities(metric.name, counts, sampling)
+            error, method = np.full(len(found), np.nan), "score of each class"
         elif metric.interval == "counts":
             (low, high, error), method = drawn[metric.name], "dirichlet"
         for k, label in enumerate(found):
@@ -101,11 +101,11 @@ def _truth(scores: ClassScores) -> BinaryCounts:
     return BinaryCounts(positives, none, none, scores.row_weights.sum() - positives, none)
 
 
-def _majorities(name: str, counts: BinaryCounts, level: float) -> Any:
+def _majorities(name: str, counts: BinaryCounts, sampling: Sampling) -> Any:
     right, support = np.stack([counts.tn, counts.tp]), np.stack([counts.negatives, counts.positives])
-    return np.transpose(
-        [majority_limits(name, *pair, level) for pair in zip(right.T, support.T, strict=True)]
-    )
+    pairs = zip(right.T, support.T, strict=True)
+    found = [class_majority(name, hit, share, share, sampling) for hit, share in pairs]
+    return np.transpose([(limits.low, limits.high) for limits in found])
 
 
 def _per_label(values: Any, size: int) -> Any:

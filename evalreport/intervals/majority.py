@@ -7,89 +7,102 @@ limits of the candidates covers.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.facts.counts import Array
-from evalreport.intervals.proportions import newcombe_paired, wilson
+from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.quantiles import normal_quantile
+
+MAJORITY = ("no_information_rate", "accuracy_gain", "top_predicted_share")
+"""Metrics that read the share of the most frequent class of the truth or of the answers."""
 
 
-def share_limits(counts: Array, total: float, level: float) -> tuple[float, float]:
-    """Return limits of the greatest share of several classes.
+def greatest_limits(
+    values: Array, errors: Array, n: float, level: float, bounds: tuple[float, float] = (0.0, 1.0)
+) -> tuple[float, float]:
+    """Return limits of the greatest of several quantities.
+
+    The lower limit is the greatest of those of the candidates, each at Bonferroni's level; the upper one
+    needs no correction, being that of the greatest, whichever it is.
 
     Parameters
     ----------
-    counts : float64 array of shape (K,)
-        Rows of each class.
-    total : float
-        All rows, > 0.
+    values, errors : float64 arrays of shape (K,)
+        Estimates and standard errors.
+    n : float
+        Rows.
+    bounds : tuple of float
+        Range of the quantities.
 
     Examples
     --------
-    >>> low, high = share_limits(np.array([52.0, 48.0]), 100.0, 0.95)
+    >>> shares = np.array([0.52, 0.48])
+    >>> low, high = greatest_limits(shares, np.sqrt(shares * (1 - shares) / 100), 100.0, 0.95)
     >>> round(low, 3), round(high, 3)
     (0.41, 0.615)
     """
-    low, _ = wilson(counts, total, _shared(level, len(_candidates(counts, total, level))))
-    _, high = wilson(counts, total, level)
+    z = normal_quantile((1 + level) / 2)
+    low, high = score_limits(values, errors, n, z, bounds)
+    candidates = np.count_nonzero(high >= low.max())
+    shared = normal_quantile(1 - (1 - level) / (2 * candidates))
+    low, _ = score_limits(values, errors, n, shared, bounds)
     return float(low.max()), float(high.max())
 
 
-def gain_limits(right: Array, support: Array, total: float, level: float) -> tuple[float, float]:
-    """Return limits of accuracy minus the share of the most frequent class.
+def majority_parts(name: str, right: Array, support: Array, predicted: Array, total: Any) -> Array:
+    """Return what each class would make of a metric if it were the most frequent, shape (..., K).
 
-    Parameters
-    ----------
-    right, support : float64 array of shape (K,)
-        Right answers and true examples of each class.
-    total : float
+    The metric is the greatest of them; `accuracy_gain` is the smallest.
 
     Examples
     --------
-    >>> low, high = gain_limits(np.array([45.0, 40.0]), np.array([50.0, 50.0]), 100.0, 0.95)
-    >>> round(low, 2), round(high, 2)
-    (0.21, 0.47)
+    >>> counts = np.array([4.0, 1.0]), np.array([6.0, 4.0]), np.array([7.0, 3.0])
+    >>> majority_parts("accuracy_gain", *counts, total=10.0).round(1)
+    array([-0.1,  0.1])
     """
-    candidates = _candidates(support, total, level)
-    narrow, wide = [], []
-    for label in candidates:
-        both, truth, correct = right[label], support[label], right.sum()
-        cells = (both, correct - both, truth - both, total - correct - truth + both)
-        narrow.append(newcombe_paired(*cells, level=level)[1])
-        wide.append(newcombe_paired(*cells, level=_shared(level, len(candidates)))[2])
-    return min(narrow), min(wide)
-
-
-def _candidates(counts: Array, total: float, level: float) -> npt.NDArray[np.intp]:
-    """Classes that may be the most frequent: their limits reach those of the one that is."""
-    low, high = wilson(counts, total, level)
-    return np.flatnonzero(high >= low.max())
-
-
-def _shared(level: float, number: int) -> float:
-    """Bonferroni's level for one limit among several candidates."""
-    return 1 - (1 - level) / number
-
-
-def majority_limits(name: str, right: Array, support: Array, level: float) -> tuple[float, float]:
-    """Return the limits of the metric of a name among `MAJORITY`.
-
-    Parameters
-    ----------
-    name : {"no_information_rate", "accuracy_gain"}
-    right, support : float64 array of shape (K,)
-
-    Examples
-    --------
-    >>> limits = majority_limits("no_information_rate", np.zeros(2), np.array([70.0, 30.0]), 0.95)
-    >>> round(limits[0], 3), round(limits[1], 3)
-    (0.604, 0.781)
-    """
-    total = float(support.sum())
+    total = np.asarray(total)[..., None]
     if name == "accuracy_gain":
-        return gain_limits(right, support, total, level)
-    return share_limits(support, total, level)
+        gain: Array = (right.sum(axis=-1, keepdims=True) - support) / total
+        return gain
+    share: Array = (predicted if name == "top_predicted_share" else support) / total
+    return share
 
 
-MAJORITY = ("no_information_rate", "accuracy_gain")
-"""Metrics that read the share of the most frequent class of the truth."""
+def majority_limits(name: str, values: Array, errors: Array, n: float, level: float) -> tuple[float, float]:
+    """Return the limits of a metric among `MAJORITY` from its `majority_parts`.
+
+    Examples
+    --------
+    >>> low, high = majority_limits("accuracy_gain", np.array([-0.1, 0.1]), np.full(2, 0.05), 100.0, 0.95)
+    >>> round(low, 2), round(high, 2)
+    (-0.2, -0.0)
+    """
+    if name != "accuracy_gain":
+        return greatest_limits(values, errors, n, level)
+    low, high = greatest_limits(-values, errors, n, level, (-1.0, 1.0))
+    return -high, -low
+
+
+def majority_errors(name: str, right: Array, support: Array, predicted: Array, total: float) -> Array:
+    """Return the standard errors of `majority_parts` over independent rows of one matrix, shape (K,).
+
+    Parameters
+    ----------
+    right, support, predicted : float64 arrays of shape (K,)
+
+    Examples
+    --------
+    >>> counts = np.array([4.0, 1.0]), np.array([6.0, 4.0]), np.array([7.0, 3.0])
+    >>> majority_errors("no_information_rate", *counts, total=10.0).round(3)
+    array([0.155, 0.155])
+    """
+    value = majority_parts(name, right, support, predicted, total)
+    if name == "accuracy_gain":
+        apart = (right.sum() + support - 2 * right) / total  # rows that are right or of the class, not both
+        spread = apart - value**2
+    else:
+        spread = value * (1 - value)
+    errors: Array = np.sqrt(np.maximum(spread, 0.0) / total)
+    return errors

@@ -9,10 +9,10 @@ import numpy as np
 
 from evalreport.facts import ClassBins, Counts, Marginals, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
-from evalreport.intervals.binary import proportion_limits, table_limits
+from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
 from evalreport.intervals.calibration import gap_limits, mean_gap
 from evalreport.intervals.confusions import Spread, spreads
-from evalreport.intervals.majority import MAJORITY, majority_limits, share_limits
+from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
@@ -75,7 +75,7 @@ def multiclass_limits(
 def _count_limits(
     metrics: Sequence[Metric], values: Mapping[str, float], counts: Counts, sampling: Sampling
 ) -> dict[str, Limits]:
-    closed = (*MAJORITY, *PROPORTIONS, "top_predicted_share")
+    closed = (*MAJORITY, *PROPORTIONS)
     drawn = spreads([m for m in metrics if m.name not in closed], counts, sampling)
     m, limits = counts.marginals, {}
     for metric in metrics:
@@ -84,11 +84,7 @@ def _count_limits(
             trials = float(m.right) / value if value else counts.total
             limits[metric.name] = proportion_limits(value, trials, sampling)
         elif metric.name in MAJORITY:
-            found = majority_limits(metric.name, m.tp, m.support, sampling.level)
-            limits[metric.name] = Limits(*found, "wilson of each class")
-        elif metric.name == "top_predicted_share":
-            found = share_limits(m.predicted, counts.total, sampling.level)
-            limits[metric.name] = Limits(*found, "wilson of each class")
+            limits[metric.name] = class_majority(metric.name, m.tp, m.support, m.predicted, sampling)
         else:
             spread = drawn[metric.name]
             limits[metric.name] = spread_limits(metric, values[metric.name], spread, m, sampling)

@@ -17,7 +17,7 @@ def test_the_majority_has_an_interval_without_decisions() -> None:
     metrics = evaluate_predictions(p, Sampling(resamples=400)).metrics
     majority = metrics["no_information_rate"]
     assert isinstance(majority, Estimate)
-    assert (majority.value, majority.method) == (0.6, "wilson of each class")
+    assert (majority.value, majority.method) == (0.6, "score of each class")
     assert majority.low is not None
     assert majority.high is not None
     assert majority.low < 0.6 < majority.high
