@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts import ClassScores
+from evalreport.facts import ClassScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
 from evalreport.facts.rankings import Rankings
 from evalreport.intervals.influence import influence
@@ -185,12 +185,24 @@ def _areas(name: str, some: ClassScores, everything: ClassScores, weight: Array)
         up, down = up * (weight[label] / (P + N)), down * (weight[label] / (P + N))
         own[label] = inner(table.pos, up**2) * P / max(P - 1, 1)
         alone += own[label] + inner(table.neg, down**2) * N / max(N - 1, 1)
-        values, column = table.scores[1::2], some.scores[:, label]
-        place = np.searchsorted(values, column, "left") + np.searchsorted(values, column, "right")
+        place = merged_place(table, some.scores[:, label])
         here = np.where(some.positive(label), up[place], down[place])
         rows += here
         seen += inner(here, here)
     return Moves(rows, alone, seen, own)
+
+
+def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:
+    """Return where scores stand in a table whose negatives are merged between positives.
+
+    Examples
+    --------
+    >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]), np.array([0, 1, 0]), None)
+    >>> merged_place(scores.rankings.tables[0], np.array([0.2, 0.4, 0.9, 1.0]))
+    array([0, 1, 3, 4])
+    """
+    values = table.scores[1::2]
+    return np.searchsorted(values, scores, "left") + np.searchsorted(values, scores, "right")
 
 
 def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Moves:

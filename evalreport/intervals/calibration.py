@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, inner
 from evalreport.intervals.sampling import Sampling
 
 FACTORS = 25
@@ -29,7 +28,11 @@ Statistic = Callable[[Array, Array], Array]
 
 
 def gap_limits(
-    bins: tuple[Array, Array, Array], value: float, statistic: Statistic, sampling: Sampling
+    bins: tuple[Array, Array, Array],
+    value: float,
+    statistic: Statistic,
+    sampling: Sampling,
+    noise: Array | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -40,6 +43,8 @@ def gap_limits(
     value : float
         The calibration error.
     statistic : `mean_gap` or `greatest_gap`
+    noise : float64 array of shape (bins,), optional
+        Standard deviation of the summed gap of each bin; binomial by default.
 
     Examples
     --------
@@ -50,38 +55,35 @@ def gap_limits(
     """
     held = bins[0] > 0
     weight, probability, positives = (part[held] for part in bins)
-    gaps, noise = probability - positives, _noise(weight, positives)
-    widest = 1 + 4 * float(statistic(noise, weight)) / max(value, 1e-12)
+    gaps, spread = probability - positives, _noise(weight, positives) if noise is None else noise[held]
+    widest = 1 + 4 * float(statistic(spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
-    tails = np.array(_tails(factors, (weight, probability, gaps), statistic, sampling))
-    least, most = np.maximum.accumulate(tails, axis=0).T
+    moved = [(f * gaps, _noise(weight, probability - f * gaps) if noise is None else spread) for f in factors]
+    least, most = np.maximum.accumulate(_tails(moved, weight, statistic, sampling), axis=0).T
     low, high = (value * float(np.interp(value, tail, factors)) for tail in (most, least))
     if statistic is mean_gap:
         # Gaps in few bins are not inflated by noise; the scaled ones are, and put the upper limit too low.
-        high = max(high, value + sampling.z * float(np.sqrt(noise @ noise)) / float(weight.sum()))
+        high = max(high, value + sampling.z * math.sqrt(inner(spread, spread)) / float(weight.sum()))
     return low, high
 
 
 def _tails(
-    factors: Array, bins: tuple[Array, Array, Array], statistic: Statistic, sampling: Sampling
-) -> list[npt.NDArray[np.float64]]:
-    """Central limits of the estimate at each factor."""
-    weight, probability, gaps = bins
+    moved: list[tuple[Array, Array]], weight: Array, statistic: Statistic, sampling: Sampling
+) -> Array:
+    """Central limits of the estimate for each set of true gaps and their noise, shape (sets, 2)."""
     if statistic is mean_gap and len(weight) > MANY:
         spread = sampling.z * np.array([-1, 1])
-        moments = [_folded(f * gaps, _noise(weight, probability - f * gaps)) for f in factors]
-        return [(mean + spread * error) / weight.sum() for mean, error in moments]
+        moments = [_folded(*pair) for pair in moved]
+        return np.array([(mean + spread * error) / weight.sum() for mean, error in moments])
     size = max(100, min(sampling.resamples, CELLS // (FACTORS * len(weight))))
     normal = sampling.generator(2).standard_normal((size, len(weight)))
     tails = [1 - sampling.upper, sampling.upper]
-    return [
-        np.quantile(statistic(f * gaps + normal * _noise(weight, probability - f * gaps), weight), tails)
-        for f in factors
-    ]
+    return np.array([np.quantile(statistic(gaps + normal * noise, weight), tails) for gaps, noise in moved])
 
 
 def _folded(mean: Array, spread: Array) -> tuple[float, float]:
     """Mean and standard deviation of a sum of absolute values of independent normals."""
+    spread = np.maximum(spread, np.finfo(float).tiny)
     z = mean / spread
     inside = np.array([math.erf(x) for x in z / math.sqrt(2)])
     folded = spread * math.sqrt(2 / math.pi) * np.exp(-z * z / 2) + mean * inside

@@ -10,7 +10,6 @@ drawing. And averages over classes with few rows are biased, by up to half a sta
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from evalreport.facts import Counts, Marginals
 from evalreport.facts.counts import Array
 from evalreport.intervals.sampling import Sampling
+from evalreport.intervals.scales import Spread
 from evalreport.metrics import Metric
 
 DRAWS = (200, 500)
@@ -26,14 +26,6 @@ CELLS = 600_000
 """Cells drawn, beyond the fewest draws."""
 BLOCK = 4_000_000
 """Cells drawn at a time."""
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Standard error and bias of a function of the counts."""
-
-    error: float
-    bias: float
 
 
 def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> dict[str, Spread]:

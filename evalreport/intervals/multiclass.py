@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
-from evalreport.facts import ClassBins, Counts, Marginals, ScoreTable, Summary, Tally
+from evalreport.facts import ClassBins, Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
 from evalreport.intervals.calibration import gap_limits, mean_gap
-from evalreport.intervals.confusions import Spread, spreads
+from evalreport.intervals.confusions import spreads
 from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
-from evalreport.intervals.scales import transformed
+from evalreport.intervals.scales import spread_limits, transformed
 from evalreport.metrics import Metric, view
 
 PROPORTIONS = ("precision_micro", "recall_micro", "f1_micro", "recall_weighted")
@@ -86,32 +84,11 @@ def _count_limits(
         elif metric.name in MAJORITY:
             limits[metric.name] = class_majority(metric.name, m.tp, m.support, m.predicted, sampling)
         else:
-            spread = drawn[metric.name]
-            limits[metric.name] = spread_limits(metric, values[metric.name], spread, m, sampling)
+            value, spread = values[metric.name], drawn[metric.name]
+            limits[metric.name] = spread_limits(
+                metric, value, spread, sampling.z, counts.total, "smoothed bootstrap", counts.size
+            )
     return limits
-
-
-def spread_limits(
-    metric: Metric, value: float, spread: Spread, marginals: Marginals, sampling: Sampling
-) -> Limits:
-    """Return score limits about a value less its bias.
-
-    Examples
-    --------
-    >>> from evalreport.metrics.catalogue import find
-    >>> marginals = Counts.of(np.arange(60) % 3, np.arange(60) // 2 % 3, 3).marginals
-    >>> f1 = find("f1_macro", "multiclass")
-    >>> limits = spread_limits(f1, 0.5, Spread(0.06, -0.01), marginals, Sampling())
-    >>> round(limits.low, 2), round(limits.high, 2)
-    (0.4, 0.62)
-    """
-    if not math.isfinite(spread.error) or spread.error == 0:
-        return no_limits("draws of the counts do not vary, or have no value")
-    high = metric.high if math.isfinite(metric.high) else float(len(marginals.support))
-    centre = float(np.clip(value - spread.bias, metric.low, high))
-    total = float(marginals.total)
-    ends = score_limits(centre, spread.error, total, sampling.z, (metric.low, high))
-    return Limits(float(ends[0]), float(ends[1]), "smoothed bootstrap", spread.error)
 
 
 def ranking_limits(
@@ -139,6 +116,7 @@ def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) 
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
+    >>> import numpy as np
     >>> tally = Tally.of({"one_error": np.array([0.0, 1, 0, 0, 0.5, 0])}, np.ones(6))
     >>> limits = mean_limits(find("one_error", "multilabel"), 0.25, tally, Sampling())
     >>> round(limits.low, 2), round(limits.high, 2)

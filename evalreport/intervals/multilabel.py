@@ -10,10 +10,9 @@ import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, ClassScores, Summary
 from evalreport.facts.counts import Array
-from evalreport.intervals.confusions import Spread
 from evalreport.intervals.multiclass import several_limits
-from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.intervals.scales import Spread, spread_limits
 from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
 
@@ -21,6 +20,7 @@ Rows = npt.NDArray[np.bool_]
 DRAWS = 500
 BLOCK = 256
 """Cells that are moved at a time."""
+METHOD = "smoothed bootstrap by row"
 STEP = 1e-3
 """Relative step of the numerical derivative."""
 
@@ -74,19 +74,11 @@ def _count_limits(
     rows: tuple[Rows, Rows],
     sampling: Sampling,
 ) -> dict[str, Limits]:
-    n = float(len(rows[0]))
-    limits = {}
-    for metric, spread in zip(metrics, _spreads(metrics, counts, rows, sampling), strict=True):
-        if not math.isfinite(spread.error) or spread.error == 0:
-            limits[metric.name] = no_limits("draws of the counts do not vary, or have no value")
-            continue
-        bounds = (metric.low, metric.high)
-        centre = float(np.clip(values[metric.name] - spread.bias, *bounds))
-        low, high = score_limits(centre, spread.error, n, sampling.z, bounds)
-        limits[metric.name] = Limits(
-            float(low), float(high), "influence and smoothed bootstrap", spread.error
-        )
-    return limits
+    found = _spreads(metrics, counts, rows, sampling)
+    return {
+        metric.name: spread_limits(metric, values[metric.name], spread, sampling.z, len(rows[0]), METHOD)
+        for metric, spread in zip(metrics, found, strict=True)
+    }
 
 
 def _spreads(

@@ -85,9 +85,9 @@ def no_limits(reason: str) -> Limits:
     return Limits(reason=reason)
 
 
-def by_rows(predictions: Predictions | None) -> bool:
+def by_rows(predictions: Predictions) -> bool:
     """Return whether rows weigh or belong together, so that the facts alone do not tell the interval."""
-    return predictions is not None and (predictions.weighted or predictions.groups is not None)
+    return predictions.weighted or predictions.groups is not None
 
 
 def estimate(metric: Metric, value: float, n: float, limits: Limits) -> Estimate:

@@ -3,11 +3,61 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.sampling import Limits, no_limits
 from evalreport.metrics import Metric
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard error of an estimate, and its bias."""
+
+    error: float
+    bias: float = 0.0
+
+
+def spread_limits(
+    metric: Metric,
+    value: float,
+    spread: Spread,
+    quantile: float,
+    events: float,
+    method: str,
+    ceiling: float = math.inf,
+) -> Limits:
+    """Return score limits of a bounded metric about its value less its bias.
+
+    Parameters
+    ----------
+    metric : Metric
+    value : float
+    spread : Spread
+    quantile : float
+        Of the normal or of Student's t.
+    events : float
+        Rows, which widen an interval at an end of the range.
+    method : str
+    ceiling : float
+        Upper end of the range where the record has none, such as the number of labels.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> f1 = find("f1_macro", "multiclass")
+    >>> limits = spread_limits(f1, 0.5, Spread(0.06, -0.01), 1.96, 60, "drawn")
+    >>> round(limits.low, 2), round(limits.high, 2)
+    (0.39, 0.62)
+    """
+    if not math.isfinite(spread.error):
+        return no_limits("too few draws have a value")
+    bounds = (metric.low, metric.high if math.isfinite(metric.high) else ceiling)
+    centre = float(np.clip(value - spread.bias, *bounds))
+    low, high = score_limits(centre, spread.error, events, quantile, bounds)
+    return Limits(float(low), float(high), method, spread.error)
 
 
 def transformed(

@@ -9,6 +9,7 @@ from evalreport.facts import Summary
 from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.multiclass import multiclass_limits
 from evalreport.intervals.multilabel import multilabel_limits
+from evalreport.intervals.resampled import resampled_limits
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
@@ -58,8 +59,8 @@ def _limits(
     asked = [metric for metric in metrics if metric.interval != "none"]
     if summary.rows < FEWEST:
         return limits | {m.name: no_limits("an interval needs at least 2 rows") for m in asked}
-    if by_rows(predictions):
-        return limits | {m.name: no_limits("no interval for weighted or grouped rows yet") for m in asked}
+    if predictions is not None and by_rows(predictions):
+        return limits | resampled_limits(asked, values, summary, predictions, sampling)
     match summary.space:
         case Binary():
             return limits | binary_limits(asked, values, summary, sampling)

@@ -94,12 +94,21 @@ def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
     >>> [part.tolist() for part in equal_mass(table, 2)]
     [[1.0, 1.0], [0.5, 0.75], [0.0, 1.0]]
     """
+    return _binned(t, mass_cuts(t, bins))
+
+
+def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
+    """Return where, among the distinct scores, each bin of `equal_mass` but the first begins.
+
+    >>> mass_cuts(ScoreTable.of(np.array([0.5, 0.75]), np.array([False, True])), 2)
+    [1]
+    """
 
     def middle(i: int) -> float:
         return float(t.total - t.tp[i] - t.fp[i] + (t.pos[i] + t.neg[i]) / 2)
 
     wanted = (t.total * (k - 1e-9) / bins for k in range(1, bins))
-    return _binned(t, [bisect_left(range(len(t)), cut, key=middle) for cut in wanted])
+    return [bisect_left(range(len(t)), cut, key=middle) for cut in wanted]
 
 
 def calibration_gap(binned: tuple[Array, Array, Array]) -> float:

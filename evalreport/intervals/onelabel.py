@@ -1,0 +1,123 @@
+"""Intervals of one label against the rest: many labels at once from their counts, one from its table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from evalreport.facts import BinaryCounts, ScoreTable, Summary
+from evalreport.facts.counts import Array
+from evalreport.intervals.averages import merged_place
+from evalreport.intervals.binary import class_majority, table_limits
+from evalreport.intervals.draws import count_bounds
+from evalreport.intervals.influence import influence
+from evalreport.intervals.majority import MAJORITY
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.resampled import Replicates, interval
+from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.intervals.scales import Spread
+from evalreport.metrics import Metric
+
+MERGED = ("roc_auc", "gini", "average_precision")
+"""Metrics that read the same off a table whose negatives are merged between positives."""
+
+Bounds: TypeAlias = tuple[Array, Array, Array, str]
+"""Low, high and standard error of each label, and the method."""
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Rows that count the same and are independent."""
+
+    sampling: Sampling
+
+    def bounds(self, metrics: Sequence[Metric], counts: BinaryCounts, summary: Summary) -> dict[str, Bounds]:
+        """Return the limits of functions of the counts of all labels.
+
+        Parameters
+        ----------
+        metrics : sequence of Metric
+            Binary records that estimate something.
+        counts : BinaryCounts
+            Fields of shape (labels,).
+        summary : Summary
+        """
+        found: dict[str, Bounds] = {}
+        drawn = [m for m in metrics if m.interval == "counts" and m.name not in MAJORITY]
+        for name, (low, high, error) in count_bounds(drawn, counts, self.sampling).items():
+            found[name] = (low, high, error, "dirichlet")
+        for metric in metrics:
+            if metric.name in MAJORITY:
+                found[metric.name] = self._majority(metric.name, counts)
+            elif metric.interval == "wilson":
+                found[metric.name] = self._wilson(metric, counts, summary.weight)
+        return found
+
+    def _majority(self, name: str, counts: BinaryCounts) -> Bounds:
+        right, support = np.stack([counts.tn, counts.tp]), np.stack([counts.negatives, counts.positives])
+        pairs = zip(right.T, support.T, strict=True)
+        each = [class_majority(name, hit, share, share, self.sampling) for hit, share in pairs]
+        low, high = np.array([(limits.low, limits.high) for limits in each]).T
+        return low, high, np.full(len(each), np.nan), each[0].method or ""
+
+    def _wilson(self, metric: Metric, counts: BinaryCounts, total: float) -> Bounds:
+        values = np.asarray(metric.function(counts), dtype=np.float64)
+        n = np.asarray(total if metric.over is None else metric.over(counts), dtype=np.float64)
+        low, high = wilson(values * n, n, self.sampling.level)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return low, high, np.sqrt(values * (1 - values) / n), "wilson"
+
+    def limits(self, metric: Metric, value: float, table: ScoreTable, label: int) -> Limits:  # noqa: ARG002
+        """Return the limits of a function of one label's table."""
+        return table_limits(metric, value, table, self.sampling)
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Rows that weigh, or that belong together."""
+
+    replicates: Replicates
+    sampling: Sampling
+
+    def bounds(self, metrics: Sequence[Metric], counts: BinaryCounts, summary: Summary) -> dict[str, Bounds]:
+        """Return the limits of functions of the counts of all labels; see `Plain.bounds`."""
+        drawn = self.replicates.counts
+        each = drawn if isinstance(drawn, BinaryCounts) else drawn.one_vs_rest
+        found: dict[str, Bounds] = {}
+        for metric in metrics:
+            values = np.asarray(metric.function(counts), dtype=np.float64)
+            replicates = np.asarray(metric.function(each))
+            centre = np.where(np.isfinite(values), values, 0.0)
+            replicates = np.where(np.isfinite(replicates), replicates, centre)
+            over = summary.weight if metric.over is None else metric.over(counts)
+            trials = self.replicates.units.size * np.broadcast_to(over, values.shape) / summary.weight
+            errors = replicates.std(axis=0)
+            ends = [self._limits(metric, *part) for part in zip(values, errors, trials, strict=True)]
+            low, high = np.array([(limits.low, limits.high) for limits in ends]).T
+            found[metric.name] = (low, high, errors, self.replicates.units.method)
+        return found
+
+    def limits(self, metric: Metric, value: float, table: ScoreTable, label: int) -> Limits:
+        """Return the limits of a function of one label's table."""
+        found = influence(metric.name, table)
+        if found is None:
+            return no_limits("not resampled label by label")
+        p, units = self.replicates.p, self.replicates.units
+        scores = self.replicates.scores[:, label]
+        positive = p.y_true[:, label].astype(bool) if p.y_true.ndim == 2 else p.y_true == label
+        place = np.minimum(np.searchsorted(table.scores, scores), len(table) - 1)
+        if metric.name in MERGED:
+            place = merged_place(table, scores)
+        rows = p.weights * np.where(positive, found[0][place], found[1][place])
+        error = float(units.replicated(units.summed(rows)).std()) / (table.positives + table.negatives)
+        trials = units.size * min(table.positives, table.negatives) / self.replicates.summary.weight
+        return self._limits(metric, value, error, trials)
+
+    def _limits(self, metric: Metric, value: float, error: float, trials: float) -> Limits:
+        if not math.isfinite(value):
+            return Limits()
+        return interval(metric, value, Spread(error), trials, self.replicates.units, self.sampling)

@@ -1,0 +1,185 @@
+"""Resampling of rows that weigh or belong together: clusters drawn whole, or rows by Poisson weights.
+
+A replicate is the facts with each unit counted as often as it was drawn. Facts add up, so that a replicate
+of any sum is the draws times the units' own sums: one product of matrices for all replicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.engines.memory import row_values
+from evalreport.facts import BinaryCounts, Marginals, ScoreTable
+from evalreport.facts.counts import Array, sums
+from evalreport.intervals.sampling import Sampling
+from evalreport.predictions import Predictions
+
+DRAWS = 500
+"""Replicates; their spread and mean are used, not their tails."""
+UNITS = 1000
+"""Units from which they are merged at random: sums of rows drawn together vary as the rows do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What is drawn: clusters, or rows where none are named.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Unit of each row, 0 … units - 1.
+    drawn : float64 array of shape (replicates, units)
+        How often each unit is in each replicate.
+    weights : float64 array of shape (n,)
+        Weights of the rows.
+    size : float
+        Clusters, or rows' effective number, before any merging.
+    method : str
+        ``cluster bootstrap`` or ``poisson bootstrap``.
+    labels : int
+        Labels of the problem.
+    """
+
+    codes: npt.NDArray[np.int64]
+    drawn: Array
+    weights: Array
+    size: float
+    method: str
+    labels: int
+
+    @classmethod
+    def of(cls, p: Predictions, sampling: Sampling) -> Units:
+        """Return the units of predictions and the draws of them.
+
+        Examples
+        --------
+        >>> from evalreport.labels import Binary
+        >>> from evalreport.predictions import predictions
+        >>> p = predictions(Binary(0, 1), [0, 1, 1, 0], [0, 1, 1, 0], groups=["a", "a", "b", "b"])
+        >>> units = Units.of(p, Sampling())
+        >>> units.size, units.drawn.shape, set(units.drawn.sum(axis=1))
+        (2.0, (500, 2), {np.float64(2.0)})
+        """
+        generator = sampling.generator(7)
+        kept = p.weights > 0
+        if p.groups is None:
+            codes, number = np.arange(len(p)), len(p)
+            size = float(p.weights.sum() ** 2 / (p.weights**2).sum())
+        else:
+            found, codes = np.unique(np.where(kept, p.groups.codes, -1), return_inverse=True)
+            codes, number = codes - (found[0] < 0), len(found) - (found[0] < 0)
+            codes, size = np.where(kept, codes, 0), float(number)
+        if number > UNITS:
+            codes, number = (generator.permutation(number) % UNITS)[codes], UNITS
+        draws = min(sampling.resamples, DRAWS)
+        if p.groups is None:
+            drawn = generator.poisson(1.0, (draws, number)).astype(np.float64)
+        else:
+            drawn = generator.multinomial(number, np.full(number, 1 / number), draws).astype(np.float64)
+        drawn = drawn[np.einsum("bu,u->b", drawn, sums(codes, p.weights, number)) > 0]
+        method = "poisson bootstrap" if p.groups is None else "cluster bootstrap"
+        return cls(codes, drawn, p.weights, size, method, len(p.space))
+
+    @property
+    def number(self) -> int:
+        """Units that are drawn."""
+        return int(self.drawn.shape[1])
+
+    def totals(self, place: npt.NDArray[Any], size: int, values: npt.NDArray[Any] | None = None) -> Array:
+        """Return replicates of the weight (times values) at each place, shape (replicates, size)."""
+        weights = self.weights if values is None else self.weights * values
+        mine = sums(self.codes * size + place, weights, self.number * size).reshape(self.number, size)
+        return self.replicated(mine)
+
+    def replicated(self, mine: Array) -> Array:
+        """Return replicates of sums, from those of each unit, shape (units, …)."""
+        replicates: Array = np.tensordot(self.drawn, mine, 1)
+        return replicates
+
+    def summed(self, rows: Array) -> Array:
+        """Return the sum of a row quantity within each unit, shape (units,); weights are not applied."""
+        return sums(self.codes, rows, self.number)
+
+
+def binary_replicates(p: Predictions, units: Units) -> BinaryCounts:
+    """Return replicates of the counts, fields of shape (replicates,).
+
+    Where nothing decides, the counts of the truth alone, as if every answer were right.
+    """
+    answer = p.y_true if p.y_pred is None else p.y_pred
+    cells = units.totals(p.y_true * 3 + np.where(answer < 0, 2, answer), 6)
+    tn, fp, unread, miss, tp, lost = cells.T
+    point = p.threshold.value if p.threshold and isinstance(p.threshold.value, float) else np.nan
+    return BinaryCounts(tp, fp, miss + lost, tn, unread, point, lost)
+
+
+def class_replicates(p: Predictions, units: Units) -> Marginals:
+    """Return replicates of the marginals, fields of shape (replicates, labels)."""
+    size, answer = len(p.space), np.asarray(p.y_pred)
+    right = (p.y_true == answer).astype(np.float64)
+    apart = np.square(p.y_true - answer).astype(np.float64)
+    total = units.totals(np.zeros(len(p), np.int64), 1)[:, 0]
+    distance = units.totals(np.zeros(len(p), np.int64), 1, apart)[:, 0]
+    return Marginals(
+        tp=units.totals(p.y_true, size, right),
+        support=units.totals(p.y_true, size),
+        predicted=units.totals(np.where(answer < 0, size, answer), size + 1)[:, :size],
+        total=total,
+        squared_distance=np.full(len(total), np.nan) if (answer < 0).any() else distance,
+    )
+
+
+def label_replicates(p: Predictions, units: Units) -> BinaryCounts:
+    """Return replicates of the counts of each label, fields of shape (replicates, labels)."""
+    truth, answer = p.y_true.astype(bool), np.asarray(p.y_true if p.y_pred is None else p.y_pred).astype(bool)
+    tp, positives, flagged = (_unit_sums(units, part) for part in (truth & answer, truth, answer))
+    total = units.replicated(units.summed(units.weights))[:, None]
+    fp, fn = np.maximum(flagged - tp, 0), np.maximum(positives - tp, 0)
+    point = np.nan if p.threshold is None else p.threshold.value
+    return BinaryCounts(tp, fp, fn, np.maximum(total - tp - fp - fn, 0), np.zeros_like(tp), point)
+
+
+def _unit_sums(units: Units, marks: npt.NDArray[np.bool_]) -> Array:
+    """Replicates of the weight of each column of marks."""
+    row, label = np.nonzero(marks)
+    size = marks.shape[1]
+    mine = sums(units.codes[row] * size + label, units.weights[row], units.number * size)
+    return units.replicated(mine.reshape(units.number, size))
+
+
+def mean_replicates(p: Predictions, units: Units) -> Mapping[str, Array]:
+    """Return replicates of the means over rows, by name, each of shape (replicates,)."""
+    weight = np.maximum(units.replicated(units.summed(units.weights)), np.finfo(float).tiny)
+    return {
+        name: units.replicated(units.summed(units.weights * rows)) / weight
+        for name, rows in row_values(p).items()
+    }
+
+
+def table_replicates(
+    table: ScoreTable, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], units: Units
+) -> tuple[ScoreTable, list[ScoreTable]]:
+    """Return the table in blocks of adjacent scores, and its replicates.
+
+    Blocks hold at most a few thousandths of either class: their spread is that of the table.
+    """
+    share = (np.cumsum(table.pos) / table.positives + np.cumsum(table.neg) / table.negatives) / 2
+    block = np.ceil(share * min(BLOCKS, len(table)) - 1e-9).astype(np.int64)
+    _, block = np.unique(block, return_inverse=True)
+    size = int(block[-1]) + 1
+    weight = table.pos + table.neg
+    middle = sums(block, weight * table.scores, size) / sums(block, weight, size)
+    place = block[np.minimum(np.searchsorted(table.scores, scores), len(table) - 1)]
+    pos = units.totals(place, size, positive.astype(np.float64))
+    neg = units.totals(place, size, 1.0 - positive)
+    coarse = ScoreTable(middle, sums(block, table.pos, size), sums(block, table.neg, size))
+    return coarse, [ScoreTable(middle, *pair) for pair in zip(pos, neg, strict=True)]
+
+
+BLOCKS = 800
+"""Blocks of scores in a replicate's table."""
