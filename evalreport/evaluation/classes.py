@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 
 import numpy as np
 
 from evalreport.evaluation.parts import ClassResult, Confusion, State
-from evalreport.facts import BinaryCounts, Counts, Summary
+from evalreport.facts import BinaryCounts, ClassScores, Counts, Summary
 from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.record import one_vs_rest
+from evalreport.sweep.optimum import Optimum
+from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Result
 
 TOP_CONFUSIONS = 3
@@ -51,9 +54,17 @@ def class_results(summary: Summary, values: Sequence[Mapping[str, Result]]) -> t
             metrics=values[code],
             confusions=confusions[code],
             threshold=_threshold(summary, counts, code),
+            best=_best(summary, code),
         )
         for code, label in enumerate(summary.space.labels)
     )
+
+
+def _best(summary: Summary, code: int) -> tuple[float, float] | None:
+    if not isinstance(summary.space, Multilabel) or not isinstance(summary.scores, ClassScores):
+        return None
+    best = Sweep.of(summary.scores.table(code)).best("f1")
+    return (best.threshold, best.apparent) if isinstance(best, Optimum) and best.threshold < inf else None
 
 
 def top_confusions(summary: Summary) -> list[tuple[Confusion, ...]]:

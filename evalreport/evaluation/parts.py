@@ -41,6 +41,9 @@ class ClassResult:
         The (up to three) labels that its examples were most often given; label None is unparsed.
     threshold : float or None
         Multilabel: where this label was decided.
+    best : (float, float) or None
+        Multilabel with scores: the threshold with the highest F1 on these rows, and that F1; an upper
+        bound, for it was chosen on the rows that judge it.
     """
 
     label: Label
@@ -51,6 +54,7 @@ class ClassResult:
     metrics: Mapping[str, Result]
     confusions: tuple[Confusion, ...] = ()
     threshold: float | None = None
+    best: tuple[float, float] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the class as `evaluation.json` holds it."""
@@ -64,6 +68,7 @@ class ClassResult:
             "metrics": {name: result.as_dict() for name, result in self.metrics.items()},
             "confusions": [asdict(confusion) for confusion in self.confusions],
             "threshold": self.threshold,
+            "best": None if self.best is None else list(self.best),
         }
 
     @classmethod
@@ -78,6 +83,7 @@ class ClassResult:
             metrics=results_from_dict(data["metrics"]),
             confusions=tuple(Confusion(**entry) for entry in data["confusions"]),
             threshold=data["threshold"],
+            best=None if data["best"] is None else (data["best"][0], data["best"][1]),
         )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.format import Style, count, fixed, ratio
+from evalreport.format import Style, count, fixed, ratio, threshold
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table, interval_cell, value_cell
@@ -94,6 +94,10 @@ def _label_lede(ev: Evaluation) -> Sentence:
     lede = say("Weakest first.")
     if ev.score_kind is not None:
         lede += say("AP is average precision, which needs no threshold.")
+    if _best_known(ev):
+        lede += say(
+            "“Best at” is the threshold with the highest F1 on these rows: an upper bound, not a promise."
+        )
     return lede
 
 
@@ -187,6 +191,7 @@ def _read_as(entry: ClassResult) -> Cell:
 def _label_columns(ev: Evaluation) -> tuple[Column, ...]:
     scored = (Column("AP", "q", "up"), Column("AUC", "q", "up")) if ev.score_kind is not None else ()
     cut = (Column("Threshold", "n", "up"),) if _own_thresholds(ev) else ()
+    best = (Column("Best at", "n", "up"), Column("F1 there", "n", "up")) if _best_known(ev) else ()
     return (
         Column("Label", sorts="up"),
         Column(units(ev).capitalize(), "n", "up"),
@@ -199,7 +204,12 @@ def _label_columns(ev: Evaluation) -> tuple[Column, ...]:
         Column("F1", "q", "up", "ascending"),
         *scored,
         *cut,
+        *best,
     )
+
+
+def _best_known(ev: Evaluation) -> bool:
+    return any(entry.best is not None for entry in ev.classes)
 
 
 def _own_thresholds(ev: Evaluation) -> bool:
@@ -226,6 +236,10 @@ def _label_row(ev: Evaluation, entry: ClassResult, bars: bool) -> tuple[Cell, ..
     if _own_thresholds(ev):
         shown = "–" if entry.threshold is None else ratio(entry.threshold)
         cells.append(Cell(shown, "n", entry.threshold))
+    if _best_known(ev):
+        at, there = entry.best if entry.best is not None and entry.support else (None, None)
+        cells.append(Cell("–" if at is None else threshold(at), "n", at))
+        cells.append(Cell("–" if there is None else ratio(there), "n", there))
     return tuple(cells)
 
 
