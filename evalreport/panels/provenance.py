@@ -114,7 +114,18 @@ def _texts(ev: Evaluation) -> Sentence:
     return say("this page holds texts of examples") if inside else say("none are in this page")
 
 
+def in_utc(made: str) -> str:
+    """Return an ISO 8601 time in UTC as people write it; other text as it stands.
+
+    Examples
+    --------
+    >>> in_utc("2026-11-21T15:40:00Z"), in_utc("2026-11-21 15:40 UTC")
+    ('2026-11-21 15:40:00 UTC', '2026-11-21 15:40 UTC')
+    """
+    return made.removesuffix("Z").replace("T", " ", 1) + " UTC" if made.endswith("Z") else made
+
+
 def _made(ev: Evaluation) -> Sentence:
     p = ev.provenance
-    made = say("{made}", made=p.made.replace("T", " ").removesuffix("Z") + " UTC") if p.made else Sentence()
+    made = say("{made}", made=in_utc(p.made)) if p.made else Sentence()
     return made + (say("from commit `{commit}`", commit=p.commit) if p.commit else Sentence())

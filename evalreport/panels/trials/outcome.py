@@ -7,7 +7,7 @@ from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
 from evalreport.panels.classes import Classes
 from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Section, Table
-from evalreport.panels.provenance import Provenance
+from evalreport.panels.provenance import Provenance, in_utc
 from evalreport.panels.trials.course import duration
 from evalreport.panels.trials.study import STATES, Study
 from evalreport.panels.trials.verdict import look_of, param_cell
@@ -108,7 +108,7 @@ def provenance(study: Study) -> Section:
         ("Experiment", say("{experiment}", experiment=p.experiment)),
         ("Notes", listed([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
-        ("Made", say("{made}", made=p.made)),
+        ("Made", say("{made}", made=in_utc(p.made))),
     ]
     body = Provenance(tuple((name, value) for name, value in facts if value), p.command)
     lede = say("Enough to repeat or to doubt them.")

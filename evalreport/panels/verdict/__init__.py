@@ -91,9 +91,9 @@ def _kicker(ev: Evaluation) -> tuple[str, ...]:
 
 
 def _date(made: str) -> str:
-    """The day of an ISO 8601 time: "21 Nov 2026"; other text as it stands."""
+    """The day of a time that begins as ISO 8601 does: "21 Nov 2026"; other text as it stands."""
     try:
-        day = datetime.fromisoformat(made)
+        day = datetime.fromisoformat(made[:10])
     except ValueError:
         return made
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"

@@ -1,0 +1,157 @@
+"""`make gallery`: pages of every kind to look at, from the shipped data and from a few odd cases.
+
+python examples/gallery.py [FOLDER]      writes FOLDER/index.html and one page for each kind
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import evalreport as er
+
+DATA = Path(__file__).parent / "data"
+MESSAGES = ("message", "messages")
+
+
+def named(
+    ev: er.Evaluation, run: str, dataset: str, unit: tuple[str, str] = ("case", "cases")
+) -> er.Evaluation:
+    """The same evaluation with a name, as a run of MLflow would give it."""
+    return ev.with_provenance(replace(ev.provenance, run_name=run, dataset=dataset, unit=unit))
+
+
+def spam() -> er.Evaluation:
+    """Binary, imbalanced; probabilities of a naive Bayes, badly calibrated."""
+    ev = er.evaluate_file(DATA / "sms_spam" / "oof_scores.parquet", score="score_nb", positive="spam")
+    return named(ev, "naive-bayes", "sms-spam", MESSAGES)
+
+
+def failures() -> er.Evaluation:
+    """Binary, rare, with a slice column."""
+    frame = pd.read_parquet(DATA / "ai4i_failure" / "oof_scores.parquet")
+    ev = er.evaluate(
+        frame["y_true"].to_numpy(),
+        scores=er.Probabilities(frame["score_rf"].to_numpy()),
+        ids=frame["example_id"].to_numpy(),
+        slices={"product_type": frame["product_type"].to_numpy()},
+    )
+    return named(ev, "random-forest", "machine-failure", ("machine", "machines"))
+
+
+def intents(file: str, run: str) -> er.Evaluation:
+    """77 classes of short messages."""
+    texts = pd.read_csv(DATA / "banking77" / "test.csv")
+    frame = pd.read_parquet(DATA / "banking77" / file).merge(texts[["example_id", "text"]], on="example_id")
+    columns = [name for name in frame if name.startswith("proba_")]
+    labels = sorted(set(frame["y_true"]) | {name.removeprefix("proba_") for name in columns})
+    scores = None
+    if len(columns) == len(labels):
+        scores = er.Probabilities(frame[[f"proba_{label}" for label in labels]].to_numpy())
+    ev = er.evaluate(
+        frame["y_true"].tolist(),
+        frame["y_pred"].tolist(),
+        scores=scores,
+        labels=er.Multiclass(labels),
+        ids=frame["example_id"].to_numpy(),
+        texts=frame["text"].tolist(),
+    )
+    return named(ev, run, "banking77", MESSAGES)
+
+
+def answers() -> er.Evaluation:
+    """Labels read from generated text."""
+    frame = pd.read_json(DATA / "banking77" / "llm_generations.jsonl", lines=True)
+    labels = sorted(set(frame["label"]))
+    parsed = er.parse(frame["generation"].tolist(), labels)
+    ev = er.evaluate(
+        frame["label"].tolist(), parsed, labels=er.Multiclass(labels), texts=frame["text"].tolist()
+    )
+    return named(ev, "language-model", "banking77", MESSAGES)
+
+
+def emotions() -> er.Evaluation:
+    """28 labels, any number per comment."""
+    truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
+    frame = pd.read_parquet(DATA / "goemotions" / "pred_test_ovr_lr_proba.parquet")
+    labels = [name.removeprefix("proba_") for name in frame if name.startswith("proba_")]
+    ev = er.evaluate(
+        truth[[f"true_{label}" for label in labels]].to_numpy(),
+        scores=er.Probabilities(frame[[f"proba_{label}" for label in labels]].to_numpy()),
+        labels=er.Multilabel(labels),
+        threshold=0.2,
+        ids=frame["example_id"].to_numpy(),
+    )
+    return named(ev, "one-against-rest", "goemotions", ("comment", "comments"))
+
+
+def many() -> er.Evaluation:
+    """1000 classes, made up: neighbours within a group of eight are taken for one another."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 1000, 20_000)
+    near = truth // 8 * 8 + rng.integers(0, 8, 20_000)
+    answer = np.where(rng.random(20_000) < 0.7, truth, near)
+    labels = [f"class_{code:04d}" for code in range(1000)]
+    ev = er.evaluate([labels[c] for c in truth], [labels[c] for c in answer], labels=er.Multiclass(labels))
+    return named(ev, "thousand-classes", "made up")
+
+
+def one_row() -> er.Evaluation:
+    """A single example."""
+    ev = er.evaluate(["yes"], scores=er.Probabilities(np.array([0.8])), labels=er.Binary("no", "yes"))
+    return named(ev, "one-row", "made up")
+
+
+def one_class() -> er.Evaluation:
+    """Only one class in the truth."""
+    scores = er.Probabilities(np.linspace(0, 1, 60))
+    return named(
+        er.evaluate(["no"] * 60, scores=scores, labels=er.Binary("no", "yes")), "one-class", "made up"
+    )
+
+
+def no_mistakes() -> er.Evaluation:
+    """Everything right."""
+    truth = ["yes", "no"] * 30
+    scores = er.Probabilities(np.array([0.9, 0.2] * 30))
+    return named(er.evaluate(truth, scores=scores, labels=er.Binary("no", "yes")), "no-mistakes", "made up")
+
+
+PAGES: Mapping[str, Callable[[], er.Evaluation]] = {
+    "sms-spam": spam,
+    "machine-failure": failures,
+    "banking77": lambda: intents("pred_tfidf_lr.parquet", "words-logistic"),
+    "banking77-collapsed": lambda: intents("pred_collapsed6.parquet", "bayes-six-intents"),
+    "banking77-generated": answers,
+    "goemotions": emotions,
+    "thousand-classes": many,
+    "one-row": one_row,
+    "one-class": one_class,
+    "no-mistakes": no_mistakes,
+}
+
+
+def main() -> None:
+    """Write every page and an index of them."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for name, make in PAGES.items():
+        path = er.report(make(), folder / f"{name}.html", checklist="tripod-ai")
+        print(f"{path}  {path.stat().st_size / 1000:.0f} kB")
+        about = html.escape((make.__doc__ or "").strip().splitlines()[0] if make.__doc__ else name)
+        lines.append(f'<li><a href="{path.name}">{html.escape(name)}</a> {about}</li>')
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>evalreport gallery</title>'
+    index = folder / "index.html"
+    index.write_text(f"{head}<h1>Gallery</h1><ul>{''.join(lines)}</ul></html>\n", encoding="utf-8")
+    print(index)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""The gallery: every kind of page from real data, each within its budget."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BUDGETS = {"thousand-classes": 1_000_000, "banking77": 250_000, "banking77-collapsed": 250_000}
+DEFAULT = 150_000
+
+
+def test_the_gallery_is_written_and_stays_within_its_budgets(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "gallery.py"), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    linked = re.findall(r'href="([^"]+)"', (tmp_path / "index.html").read_text(encoding="utf-8"))
+    assert len(linked) >= 10
+    for name in linked:
+        assert (tmp_path / name).stat().st_size < BUDGETS.get(Path(name).stem, DEFAULT), name
+    headline = (tmp_path / "banking77-collapsed.html").read_text(encoding="utf-8")
+    assert "71 of 77 classes are never predicted" in re.sub(r"<[^>]*>", "", headline)
