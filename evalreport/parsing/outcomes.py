@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,16 +211,25 @@ class Parsed:
     formats : ndarray, shape (n,), int8
         Position in `FORMATS`; 0 where none was read. Read-only.
     report : ParsingReport
+    texts : sequence of str
+        What was read, one per row; kept in memory alone, for digests of rows.
     """
 
     codes: npt.NDArray[np.int32]
     reasons: npt.NDArray[np.int8]
     formats: npt.NDArray[np.int8]
     report: ParsingReport
+    texts: Sequence[str] = field(default=(), repr=False)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Parsed:
         """Return the outcomes of some rows, with the report on all of them."""
-        return replace(self, codes=self.codes[rows], reasons=self.reasons[rows], formats=self.formats[rows])
+        return replace(
+            self,
+            codes=self.codes[rows],
+            reasons=self.reasons[rows],
+            formats=self.formats[rows],
+            texts=[self.texts[int(row)] for row in rows],
+        )
 
     def summary(self) -> ParsingReport:
         """Return the report on the reading."""
@@ -261,7 +270,7 @@ def collect(
         reason_examples=reason_examples,
         format_examples=format_examples,
     )
-    return Parsed(codes, reasons, formats, report)
+    return Parsed(codes, reasons, formats, report, texts)
 
 
 def _tally(

@@ -21,6 +21,7 @@ from evalreport.report.names import (
     FOLDER,
     METRICS_TABLE,
     PAGE,
+    ROWS,
     THRESHOLDS_TABLE,
     VERSION_TAG,
 )
@@ -82,7 +83,7 @@ def payload(
         series={prefix + key: series for key, series in grids(ev).items()},
         tags=_tags(ev, verdict, version),
         description=description(ev, verdict),
-        artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_figures(figures)},
+        artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_rows(ev), **_figures(figures)},
         tables={path: split_json(table) for path, table in _tables(ev).items()},
         images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
     )
@@ -160,6 +161,11 @@ def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
 def _evaluation(ev: Evaluation, keys: Mapping[str, str]) -> bytes:
     """`evaluation.json` with the metric key of each class beside it."""
     return f'{ev.to_json()[:-1]},"class_keys":{json.dumps(keys, ensure_ascii=False)}}}'.encode()
+
+
+def _rows(ev: Evaluation) -> dict[str, bytes]:
+    rows = {} if ev.parsing is None else predictions_table(ev)
+    return {ROWS: as_parquet(rows)} if rows else {}
 
 
 def _figures(figures: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -18,6 +18,8 @@ EVALUATION = f"{FOLDER}/evaluation.json"
 METRICS_TABLE = f"{FOLDER}/metrics.json"
 CLASSES_TABLE = f"{FOLDER}/classes.json"
 THRESHOLDS_TABLE = f"{FOLDER}/thresholds.json"
+ROWS = f"{FOLDER}/rows.parquet"
+"""Row by row how labels were read from text: id, truth, label, reason, digest of the text."""
 SWEEP = f"{FOLDER}/sweep.json"
 TRIALS_TABLE = f"{FOLDER}/trials.json"
 OPTIMA_TABLE = f"{FOLDER}/optima.json"
@@ -39,7 +41,7 @@ def is_ours(path: str) -> bool:
     >>> is_ours("evalreport/classes.json"), is_ours("evalreport/predictions.parquet")
     (True, False)
     """
-    ours = {*PAGES, *FIGURES, EVALUATION, SWEEP, *TABLES, MANIFEST, manifest_of("sweep")}
+    ours = {*PAGES, *FIGURES, EVALUATION, ROWS, SWEEP, *TABLES, MANIFEST, manifest_of("sweep")}
     return path in ours or path.startswith("images/")
 
 

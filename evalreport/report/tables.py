@@ -13,7 +13,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.labels import UNPARSED, Multilabel
 from evalreport.metrics.catalogue import find
-from evalreport.parsing.outcomes import REASONS
+from evalreport.parsing.outcomes import REASONS, text_digest
 from evalreport.sweep.objectives import Objective
 from evalreport.sweep.thresholds import Sweep
 from evalreport.values import Undefined
@@ -97,7 +97,8 @@ def _numbers(values: Any) -> list[float | None]:
 def predictions_table(ev: Evaluation) -> Columns:
     """Return one row per example: id, truth, prediction, whether it was right, and why it was not read.
 
-    Multilabel truth and predictions are lists of labels. Without predictions at hand there are no rows.
+    Labels read from text also have the digest of the text, never the text itself. Multilabel truth and
+    predictions are lists of labels. Without predictions at hand there are no rows.
 
     Parameters
     ----------
@@ -125,6 +126,8 @@ def predictions_table(ev: Evaluation) -> Columns:
     ]
     reasons = [0] * len(p) if p.parsed is None else p.parsed.reasons.tolist()
     columns["reason"] = [REASONS[reason] for reason in reasons]
+    if p.parsed is not None:
+        columns["text_digest"] = [text_digest(text) for text in p.parsed.texts]
     return columns
 
 

@@ -86,6 +86,8 @@ def _stem(found: Found) -> str:
 
 def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
     rows = _predictions(found, request)
+    if found.text is not None and request.columns.labels is None:
+        found = replace(found, taken=(*found.taken, ("label list", "the truth column's")))
     first = found.files[0]
     provenance = replace(
         origin,

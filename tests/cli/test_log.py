@@ -129,6 +129,21 @@ def test_a_sensitive_run_shows_no_example(sqlite_store: Store, tmp_path: Path, c
     assert "secret-" not in (tmp_path / "out" / "evaluation.json").read_text()
 
 
+def test_rows_read_from_text_are_an_artifact(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    answers = (DATA / "banking77" / "llm_generations.jsonl").read_text().splitlines()[:200]
+    made = make_run(sqlite_store, {"answers.jsonl": "\n".join(answers)}, folder=tmp_path)
+    call = ["log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--truth", "label"]
+    call += ["--labels", f"@{DATA / 'banking77' / 'labels.json'}"]
+    assert run(capsys, *call, "--text", "generation").code == 0
+    local = sqlite_store.client.download_artifacts(made.run_id, "evalreport/rows.parquet", str(tmp_path))
+    rows = pd.read_parquet(local)
+    assert list(rows.columns) == ["example_id", "y_true", "y_pred", "status", "reason", "text_digest"]
+    assert set(rows["status"]) == {"right", "wrong", "unparsed"}
+    assert (rows.loc[rows["status"] == "unparsed", "reason"] != "").all()
+    assert rows["text_digest"].str.fullmatch("[0-9a-f]{16}").all()
+    assert "unchanged" in run(capsys, *call, "--text", "generation").out
+
+
 ERRORS = [
     (["--run-id", "0" * 32], 3, "RUN_NOT_FOUND"),
     (["--experiment", "nowhere"], 3, "RUN_NOT_FOUND"),

@@ -108,7 +108,8 @@ def test_every_defined_metric_is_logged_and_no_other(make: Callable[[], Evaluati
 def test_the_files_stand_where_the_ui_compares_them(make: Callable[[], Evaluation]) -> None:
     ev = make()
     what = made(ev)
-    assert {"evalreport.html", *FIGURES, "evalreport/evaluation.json"} == set(what.artifacts)
+    rows = {"evalreport/rows.parquet"} if ev.parsing is not None else set()
+    assert {"evalreport.html", *FIGURES, "evalreport/evaluation.json"} | rows == set(what.artifacts)
     assert all(is_ours(path) for path in what.files)
     assert {f"eval/{name.removesuffix('.png')}" for name in FIGURES} == set(what.images)
     again = Evaluation.from_json(what.artifacts["evalreport/evaluation.json"])
