@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
-from evalreport.findings.chance import SURE, deviation, informative, margins
+from evalreport.findings.chance import SURE, deviation, informative, margins, poisson_tail
 from evalreport.findings.families import Family, kinship
 from evalreport.findings.words import told
 from evalreport.labels import Binary
@@ -18,6 +18,8 @@ PART = 0.25
 """Share of a class that one other label takes, from which on it is a mix-up."""
 FEWEST = 5
 """Rows below which a mix-up is an accident."""
+RARE = 0.001
+"""Probability below which the most frequent of all pairs is no accident."""
 BACK = 0.5
 """How often it happens the other way, against the first, from which on it goes both ways."""
 SHOWN = 2
@@ -49,7 +51,9 @@ class MixUp:
 
 def top_confusions(ev: Evaluation) -> Finding | None:
     """What is mistaken for what, in words: one way or both."""
-    found = mix_ups(ev.confusion) if ev.confusion is not None and ev.task == "multiclass" else []
+    found = (
+        mix_ups(ev.confusion, informative(ev)) if ev.confusion is not None and ev.task == "multiclass" else []
+    )
     if not found or ev.confusion is None:
         return None
     known = margins(ev)
@@ -92,20 +96,28 @@ def _pair(place: int, pair: MixUp) -> str:
     )
 
 
-def mix_ups(counts: Counts) -> list[MixUp]:
+def mix_ups(counts: Counts, scale: float = 1.0) -> list[MixUp]:
     """Return cells that hold a quarter of a class, five rows or more, and far more than their due.
 
-    Due is the class's mistakes spread evenly over the other labels. Both ways of a pair are one mix-up.
+    Due is the class's mistakes spread evenly over the other labels; chance is corrected for the number of
+    pairs. Both ways of a pair are one mix-up.
+
+    Parameters
+    ----------
+    counts : Counts
+    scale : float
+        Independent rows behind one unit of weight.
     """
     support, right = counts.marginals.support, counts.marginals.tp
     cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
     weight = {(row, column): w for row, column, w in cells if row != column < counts.size}
     due = (support - right) / max(1, counts.size - 1)
-    much = np.maximum(np.maximum(FEWEST, PART * support), due + SURE * np.sqrt(due))
+    pairs = counts.size * (counts.size - 1)
     found: list[MixUp] = []
     for (row, column), w in sorted(weight.items(), key=lambda cell: (-cell[1], cell[0])):
         twin = any((pair.truth, pair.answer) == (column, row) and pair.both_ways for pair in found)
-        if w >= much[row] and not twin:
+        much = w >= PART * support[row] and w * scale >= FEWEST
+        if much and not twin and pairs * poisson_tail(int(w * scale), due[row] * scale) < RARE:
             found.append(MixUp(row, column, w, weight.get((column, row), 0.0)))
     return found
 

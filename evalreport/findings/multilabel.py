@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from evalreport.curves import Cardinality, Curve, MultilabelCurves
+from evalreport.curves import Curve, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, deviation, informative, margins
 from evalreport.findings.words import told, value
@@ -55,25 +55,23 @@ def two_accuracies(ev: Evaluation) -> Finding | None:
 
 def empty_predictions(ev: Evaluation) -> Finding | None:
     """Rows that get no label although they carry some."""
-    shape = getattr(ev.curves, "cardinality", None)
-    empty = value(ev, "empty_prediction_rate")
-    if empty is None:
+    empty, truly = value(ev, "empty_prediction_rate"), ev.no_skill.get("subset_accuracy")
+    if empty is None or truly is None:
         return None
-    got = empty * ev.weight
-    bare = shape.true[0] if isinstance(shape, Cardinality) and shape.labels[0] == 0 else _bare(ev)
-    if bare is None or got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
+    got, bare = empty * ev.weight, truly * ev.weight
+    if got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
         return None
     return told(
         ev,
         "empty_predictions",
         "caution",
         "{empty:count} of {n:rows} ({share:percent}) get no label at all, "
-        + ("and {bare:count} carry none" if bare else "though all carry some")
+        + ("and {bare:count} carry none" if bare >= 1 else "though all carry some")
         + ". On average {set:two} labels are set where {carried:two} belong.",
         {
             "empty": round(got, 9),
             "share": empty,
-            "bare": bare,
+            "bare": round(bare, 9),
             "n": ev.weight,
             "set": sum(m.predicted for m in margins(ev)) / ev.weight,
             "carried": sum(m.support for m in margins(ev)) / ev.weight,
@@ -81,12 +79,6 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
         action="Lower the threshold, or always set the label with the highest score.",
         section="threshold",
     )
-
-
-def _bare(ev: Evaluation) -> float | None:
-    """Rows that truly carry nothing, from what the subset accuracy of setting nothing would be."""
-    level = ev.no_skill.get("subset_accuracy")
-    return None if level is None else round(level * ev.weight, 9)
 
 
 def label_load(ev: Evaluation) -> Finding | None:
@@ -110,7 +102,10 @@ def label_load(ev: Evaluation) -> Finding | None:
 
 
 def one_threshold(ev: Evaluation) -> Finding | None:
-    """All labels are decided at the default although another common threshold is better by F1 and by MCC."""
+    """All labels are decided at the default although another common threshold is better by F1 and by MCC.
+
+    The other is the best on these very rows, so that its gain has to exceed the whole width of the interval.
+    """
     point, now = ev.threshold, ev.metrics.get("f1_micro")
     if not isinstance(ev.curves, MultilabelCurves) or not isinstance(ev.curves.pr, Curve):
         return None
@@ -118,12 +113,12 @@ def one_threshold(ev: Evaluation) -> Finding | None:
         return None
     carried = sum(margin.support for margin in margins(ev))
     best = _best(ev.curves.pr)
-    half = now.width / 2 if now.width is not None else 1 / math.sqrt(max(carried * informative(ev), 1.0))
-    if best.f1 - now.value <= max(GAIN, half):
+    width = now.width if now.width is not None else 2 / math.sqrt(max(carried * informative(ev), 1.0))
+    if best.f1 - now.value <= max(GAIN, width):
         return None
     cells, made = ev.weight * len(ev.space), sum(margin.predicted for margin in margins(ev))
     right = sum(margin.right for margin in margins(ev))
-    if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= GAIN / 2:
+    if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= max(GAIN, width / 2):
         return None
     return told(
         ev,

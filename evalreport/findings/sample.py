@@ -18,7 +18,9 @@ FEW_ROWS = 20
 REPEATED = 0.01
 """Share of repeated rows that is worth a sentence."""
 WORSE = 0.01
-"""Adjusted p-value below which a group is said to be worse than the rest."""
+"""Adjusted p-value, for all metrics together, below which a group is said to be worse than the rest."""
+SHARES = frozenset(("precision", "average_precision", "mcc"))
+"""Metrics that are lower in a group for no other reason than that positives are rarer in it."""
 
 
 def few_events(ev: Evaluation) -> Finding | None:
@@ -107,15 +109,18 @@ def slice_gap(ev: Evaluation) -> Finding | None:
 
 def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
     """Differences of a group that are surely for the worse, corrected for groups and for metrics."""
-    level = WORSE / max(1, len(part.p_adjusted))
+    tested = {
+        name: p
+        for name, p in part.p_adjusted.items()
+        if name not in SHARES and find(name, ev.task).better == "higher"
+    }
     return [
         (name, gap)
         for name, gap in part.differences.items()
         if isinstance(gap, Estimate)
         and gap.high is not None
         and gap.high < 0
-        and part.p_adjusted.get(name, 1.0) < level
-        and find(name, ev.task).better == "higher"
+        and tested.get(name, 1.0) < WORSE / len(tested)
     ]
 
 

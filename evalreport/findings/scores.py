@@ -8,7 +8,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.findings.words import told
 from evalreport.labels import Binary
 from evalreport.sweep.optimum import Choice, Optimum
-from evalreport.values import Estimate, Finding
+from evalreport.values import Estimate, Finding, Result
 
 GAIN = 0.01
 """Smallest gain that is ever claimed."""
@@ -62,7 +62,10 @@ def other_threshold(ev: Evaluation) -> Finding | None:
 
 
 def default_threshold(ev: Evaluation) -> Finding | None:
-    """The threshold is the default although another is clearly better, by F1 and by MCC both."""
+    """The threshold is the default although another is clearly better, by F1 and by MCC both.
+
+    F1 alone prefers a low threshold even where every probability is right and mistakes cost the same.
+    """
     point, now = ev.threshold, ev.metrics.get("f1")
     if ev.sweep is None or point is None or point.origin not in ("default", "predictions"):
         return None
@@ -70,7 +73,7 @@ def default_threshold(ev: Evaluation) -> Finding | None:
     honest, agreement = _honest(best), _honest(ev.sweep.best("mcc"))
     if not isinstance(best, Optimum) or honest is None or agreement is None:
         return None
-    if not _gains(now, honest.value) or not _gains(ev.metrics.get("mcc"), agreement.value, part=0.5):
+    if not _gains(now, honest.value) or not _gains(ev.metrics.get("mcc"), agreement.value):
         return None
     if not isinstance(now, Estimate) or ev.confusion is None:
         return None
@@ -107,11 +110,11 @@ def _honest(choice: Choice) -> Estimate | None:
     return choice.honest.value if isinstance(choice.honest.value, Estimate) else None
 
 
-def _gains(now: object, after: float, part: float = 1.0) -> bool:
-    """Whether a value beats another by more than 0.01 and (that part of) half the interval's width."""
+def _gains(now: Result | None, after: float) -> bool:
+    """Whether a value beats another by more than 0.01 and half the interval's width."""
     if not isinstance(now, Estimate):
         return False
-    return after - now.value > max(GAIN, part * (now.width or 0.0) / 2)
+    return after - now.value > max(GAIN, (now.width or 0.0) / 2)
 
 
 def unknown_threshold(ev: Evaluation) -> Finding | None:

@@ -1,0 +1,109 @@
+"""Evaluations that hold all that findings read and little else: a thousand of them in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from evalreport.curves import BinaryCurves, Curve, Curves, MultilabelCurves, curves
+from evalreport.curves.bins import reliability
+from evalreport.curves.series import numbers
+from evalreport.engines.memory import summarise
+from evalreport.evaluation.classes import class_results
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import ClassResult
+from evalreport.evaluation.row_facts import row_facts
+from evalreport.evaluation.slices import slice_results
+from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
+from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.labels import Binary
+from evalreport.metrics.catalogue import PER_CLASS, catalogue, no_skill
+from evalreport.metrics.record import Metric
+from evalreport.predictions import Predictions
+from evalreport.sweep.honest import judged
+from evalreport.sweep.objectives import Objective
+from evalreport.sweep.thresholds import Sweep
+from evalreport.values import Undefined
+
+FEW = Sampling(resamples=100)
+READ = frozenset(
+    (
+        *(
+            "recall",
+            "specificity",
+            "f1",
+            "mcc",
+            "prevalence",
+            "roc_auc",
+            "roc_auc_ovr_macro",
+            "roc_auc_macro",
+        ),
+        *("accuracy", "accuracy_parsed", "f1_micro", "f1_macro", "f1_macro_supported", "f1_macro_declared"),
+        *("effective_labels_true", "effective_labels_predicted", "subset_accuracy", "label_accuracy"),
+        *("cardinality_true", "empty_prediction_rate"),
+    )
+)
+"""Metrics that some rule reads."""
+SOUGHT = (Objective("f1"), Objective("mcc"))
+LEFT_OUT = Undefined("left out")
+
+
+def light(p: Predictions) -> Evaluation:
+    """What `evaluate_predictions` returns, as far as findings read it."""
+    summary = summarise(p)
+    metrics = [m for m in catalogue(p.space, text=p.parsed is not None) if m.name in READ]
+    return Evaluation(
+        space=p.space,
+        rows=len(p),
+        weight=summary.weight,
+        sampling=FEW,
+        metrics=estimates(metrics, summary, p, FEW),
+        score_kind=summary.score_kind,
+        threshold=p.threshold,
+        weighted=p.weighted,
+        clusters=None if p.groups is None else len(p.groups.values),
+        no_skill=_no_skill(metrics, summary),
+        classes=_classes(summary, p),
+        confusion=summary.counts if isinstance(summary.counts, Counts) else None,
+        curves=_curves(summary),
+        sweep=_sweep(summary, p),
+        parsing=None if p.parsed is None else p.parsed.summary(),
+        slices=slice_results(p, FEW),
+        facts=row_facts(p),
+        notes=p.notes,
+    )
+
+
+def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
+    levels = {metric.name: no_skill(metric, summary) for metric in metrics}
+    return {name: level for name, level in levels.items() if level is not None}
+
+
+def _classes(summary: Summary, p: Predictions) -> tuple[ClassResult, ...]:
+    if isinstance(p.space, Binary):
+        return ()
+    return class_results(summary, class_estimates(PER_CLASS, summary, p, FEW))
+
+
+def _curves(summary: Summary) -> Curves | Undefined:
+    """Reliability diagrams, and a line of recall and precision that is not thinned."""
+    if summary.score_kind == "decision":
+        return LEFT_OUT
+    match summary.scores:
+        case ScoreTable():
+            empty: dict[str, Any] = dict.fromkeys((f.name for f in fields(BinaryCurves)), LEFT_OUT)
+            return BinaryCurves(**{**empty, "reliability": reliability(summary.scores, "count")})
+        case ClassScores() if summary.scores.truth.ndim == 2:
+            table = summary.scores.pooled()
+            recall, precision = table.tp / max(table.positives, 1), table.tp / (table.tp + table.fp)
+            pr = Curve(numbers(recall), numbers(precision), numbers(table.scores), steps=True)
+            return MultilabelCurves(pr, reliability(table, "width"), LEFT_OUT, LEFT_OUT)
+        case _:
+            return curves(summary)
+
+
+def _sweep(summary: Summary, p: Predictions) -> Sweep | None:
+    if not isinstance(summary.scores, ScoreTable):
+        return None
+    return judged(summary.scores, p, objectives=SOUGHT, sampling=FEW)

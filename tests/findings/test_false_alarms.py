@@ -1,0 +1,44 @@
+"""No rule speaks of a clean, calibrated, balanced evaluation: under one in a hundred, for each rule and task.
+
+Five hundred rows keep `few_events` (fewer than 100 examples) and `small_classes` (fewer than 20) quiet; on
+smaller samples these two state what is so, and so does `other_threshold` of decisions that were taken
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.findings import find
+from evalreport.predictions import Predictions
+from tests import factories
+from tests.findings.light import FEW, light
+
+EACH = 250
+"""Evaluations of each kind: a thousand in all."""
+ROWS = 500
+CLEAN: dict[str, Callable[[int], Predictions]] = {
+    "binary": lambda seed: factories.binary(ROWS, prevalence=0.5, seed=seed),
+    "four classes": lambda seed: factories.multiclass(ROWS, 4, seed=seed),
+    "ten classes": lambda seed: factories.multiclass(ROWS, 10, seed=seed),
+    "five labels": lambda seed: factories.multilabel(ROWS, 5, seed=seed),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CLEAN)
+def test_false_alarms_are_rarer_than_one_in_a_hundred(kind: str) -> None:
+    alarms = Counter(finding.rule for seed in range(EACH) for finding in find(light(CLEAN[kind](seed))))
+    assert all(count < EACH / 100 for count in alarms.values()), alarms
+
+
+@pytest.mark.parametrize("kind", CLEAN)
+def test_the_light_evaluation_finds_what_the_whole_one_finds(kind: str) -> None:
+    p = CLEAN[kind](3)
+    assert [finding.rule for finding in find(light(p))] == [
+        finding.rule for finding in find(evaluate_predictions(p, FEW))
+    ]
