@@ -127,19 +127,19 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
     match ev.task:
         case "binary":
             return (
-                f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:rows}} should be {{label:label}}, "
+                f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, "
                 "and {occurred:count} {occurred:is}.",
                 evidence | {"label": ev.space.labels[1]},
             )
         case "multiclass":
             return (
-                f"The confidence is too {side}: by its sum {{promised:about}} of {{n:rows}} should be right, and "
+                f"The confidence is too {side}: by its sum {{promised:about}} of {{n:weight}} should be right, and "
                 "{occurred:count} {occurred:is}.",
                 evidence,
             )
         case "multilabel":
             return (
-                f"The probabilities are too {side}: by their sum {{n:rows}} should carry {{promised:about}} labels, and carry "
+                f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}} labels, and they carry "
                 "{occurred:count}.",
                 evidence,
             )
@@ -157,9 +157,9 @@ def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         kind = "too extreme" if found.bend < 0 else "too timid"
     match ev.task:
         case "binary":
-            happens, evidence["label"] = "of {n:rows} {occurred:is} {label:label}", ev.space.labels[1]
+            happens, evidence["label"] = "of {n:weight} {occurred:is} {label:label}", ev.space.labels[1]
         case "multiclass":
-            happens = "of {n:rows} {occurred:is} right"
+            happens = "of {n:weight} {occurred:is} right"
         case "multilabel":
             happens = "of {n:count} such labels {occurred:is} carried"
     subject = "confidence is" if ev.task == "multiclass" else "probabilities are"

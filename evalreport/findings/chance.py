@@ -61,13 +61,18 @@ def margins(ev: Evaluation) -> tuple[Margin, ...]:
     return tuple(Margin(label, *row) for label, row in zip(ev.space.labels, rows, strict=True))
 
 
+def rows_per_weight(ev: Evaluation) -> float:
+    """Return how many rows stand behind one unit of weight."""
+    return ev.rows / ev.weight if ev.weight else 0.0
+
+
 def informative(ev: Evaluation) -> float:
     """Return how many independent rows stand behind one unit of weight.
 
     Rows of one group may all be the same row again, so that only groups are sure to be independent.
     """
-    rows = ev.rows if ev.clusters is None else min(ev.rows, ev.clusters)
-    return rows / ev.weight if ev.weight else 0.0
+    known = 1.0 if ev.clusters is None else min(1.0, ev.clusters / ev.rows)
+    return known * rows_per_weight(ev)
 
 
 def deviation(ev: Evaluation, excess: float, variance: float) -> float:
@@ -114,7 +119,7 @@ def association(ev: Evaluation) -> float:
     return deviation(ev, right - sum(due for due, _ in shuffled), sum(variance for _, variance in shuffled))
 
 
-def right_by_lot(ev: Evaluation) -> float:
+def right_by_chance(ev: Evaluation) -> float:
     """Return how many answers of a single-label problem would be right if they were shuffled."""
     return _shuffled(ev.weight, margins(ev))[0]
 

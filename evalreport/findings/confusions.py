@@ -189,7 +189,7 @@ def class_shares(ev: Evaluation) -> Finding | None:
     binary = isinstance(ev.space, Binary)
     shown = known[1] if binary else most
     claim = (
-        "{label:label} is predicted {predicted:times} in {n:rows} and true {support:times}."
+        "{label:label} is predicted {predicted:times} in {n:weight} and true {support:times}."
         if binary
         else "The classes drift: {label:label} is predicted {predicted:times} for {support:examples}, {least:label} "
         "{least_predicted:times} for {least_support:count}; {moved:whole} of the answers would have to change to match."

@@ -17,6 +17,14 @@ FEW = 6
 """Labels that a claim spells out whatever their length: who absorbs the others."""
 BROKEN = 0.1
 """Share of the rows (and a quarter of the labels) from which on silence is no longer a detail."""
+FAVOURED = 1.5
+"""Ratio of predictions to examples from which on a label is a favourite."""
+ABSORBED = 0.25
+"""Share of all predictions, beyond their due, from which on favourites break the model."""
+LESS_VARIED = 0.8
+"""Ratio of the effective numbers of labels in answers and truth below which it is worth a sentence."""
+SPURIOUS = 0.05
+"""Share of the rows whose answer has no example from which on that is no detail."""
 GAP = 0.1
 """Difference of averages that is worth a sentence."""
 AVERAGES = {
@@ -77,7 +85,7 @@ def _silence(ev: Evaluation, silent: Sequence[Margin], spoken: Sequence[Label]) 
     wrong = (
         "{n_never_predicted:Its} {support:occurrences} {support:is} missed"
         if ev.task == "multilabel"
-        else "{n_never_predicted:Its} {support:rows} {support:is} wrong"
+        else "{n_never_predicted:Its} {support:weight} {support:is} wrong"
     )
     if len(spoken) <= FEW and len(silent) > len(spoken):
         only = "no answer is given" if not spoken else "every answer is {predicted_labels:either}"
@@ -100,18 +108,24 @@ def _absorbing(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
 
 def favourite_labels(ev: Evaluation) -> Finding | None:
     """Labels that absorb others: far more predictions than examples, beyond chance."""
-    chosen = [m for m in margins(ev) if _is_favourite(ev, m)] if len(ev.space) > 2 else []
+    known = margins(ev)
+    made, due = sum(m.predicted for m in known), sum(m.support for m in known)
+    chosen = [m for m in known if len(known) > 2 and _is_favourite(ev, m, made / due if due else 0.0)]
     if not chosen:
         return None
     chosen.sort(key=lambda margin: -margin.excess)
-    share = sum(m.predicted for m in chosen) / sum(m.predicted for m in margins(ev))
-    due = sum(m.support for m in chosen) / sum(m.support for m in margins(ev))
+    share, part = sum(m.predicted for m in chosen) / made, sum(m.support for m in chosen) / due
     spread = {name: value(ev, name) for name in ("effective_labels_predicted", "effective_labels_true")}
-    claim = (
-        "{labels:few} {n_labels:takes} {share_of_predictions:whole} of all predictions but {n_labels:is} "
-        "{share_of_truth:whole} of the truth; {top:label} alone is predicted {predicted:times} for {support:examples}."
-    )
-    if None not in spread.values():
+    claim = "{top:label} {alone}is predicted {predicted:times} for {support:examples}"
+    if len(chosen) > 1:
+        claim = (
+            "{labels:few} take {share_of_predictions:whole} of all predictions but are {share_of_truth:whole} of the truth; "
+            + claim
+        )
+    claim += "."
+    if (spread["effective_labels_predicted"] or math.inf) < LESS_VARIED * (
+        spread["effective_labels_true"] or 0
+    ):
         claim += (
             " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as "
             "{effective_labels_true:tenths}."
@@ -119,14 +133,14 @@ def favourite_labels(ev: Evaluation) -> Finding | None:
     return told(
         ev,
         "favourite_labels",
-        "error" if share - due > 0.25 else "caution",
+        "error" if share - part > ABSORBED else "caution",
         claim,
         {
             "labels": [margin.label for margin in chosen],
-            "n_labels": len(chosen),
             "share_of_predictions": share,
-            "share_of_truth": due,
+            "share_of_truth": part,
             "top": chosen[0].label,
+            "alone": "alone " if len(chosen) > 1 else "",
             "predicted": chosen[0].predicted,
             "support": chosen[0].support,
             **spread,
@@ -136,9 +150,10 @@ def favourite_labels(ev: Evaluation) -> Finding | None:
     )
 
 
-def _is_favourite(ev: Evaluation, margin: Margin) -> bool:
-    sure = deviation(ev, margin.excess, margin.discordant) > SURE
-    return sure and margin.predicted > 1.5 * margin.support
+def _is_favourite(ev: Evaluation, margin: Margin, more: float) -> bool:
+    """Whether a label has half as many predictions again as examples, also beside all other labels."""
+    often = margin.predicted > FAVOURED * margin.support * max(1.0, more) and margin.support > 0
+    return often and deviation(ev, margin.excess, margin.discordant) > SURE
 
 
 def unread_labels(ev: Evaluation) -> Finding | None:
@@ -150,8 +165,7 @@ def unread_labels(ev: Evaluation) -> Finding | None:
         ev,
         "unread_labels",
         "caution",
-        "No answer to the {support:rows} of {labels:labels} could be read: whether the model knows {n:this} {n:classes} "
-        "cannot be told.",
+        "No answer to the {support:weight} of {labels:labels} could be read: what the model knows of {n:it} cannot be told.",
         {"labels": [m.label for m in lost], "n": len(lost), "support": sum(m.support for m in lost)},
         action="Read these answers: the model may refuse, or name the label in words that the parser does not know.",
         section="parsing",
@@ -170,7 +184,7 @@ def absent_classes(ev: Evaluation) -> Finding | None:
         "of the sample, not a failure of the model."
     )
     if supported is not None and declared is not None and supported - declared > 0.001:
-        claim += " Counted as zero they lower macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:ratio}."
+        claim += " Counting {n_absent:it} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:ratio}."
     return told(
         ev,
         "absent_classes",
@@ -197,7 +211,7 @@ def spurious_classes(ev: Evaluation) -> Finding | None:
     return told(
         ev,
         "spurious_classes",
-        "note",
+        "caution" if weight >= SPURIOUS * ev.weight else "note",
         "{predicted:predictions} {predicted:names} {n:classes} without any example here: {labels:labels}.",
         {"labels": [margin.label for margin in extra], "n": len(extra), "predicted": weight},
         action="Look at a few: the truth may lack the label, rather than the answer be wrong.",

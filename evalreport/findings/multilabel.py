@@ -38,9 +38,9 @@ def two_accuracies(ev: Evaluation) -> Finding | None:
         ev,
         "two_accuracies",
         "note" if clear else "caution",
-        "“Accuracy” is two numbers here: {subset_accuracy:percent} of {n:units} have every label right, and "
-        "{label_accuracy:percent} of single label decisions are right. Setting no label at all would reach "
-        "{all_zeros:percent} of the latter: the model is " + verdict + " than that.",
+        "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and "
+        "{label_accuracy:percent} of single label decisions are right. Setting no label at all would get "
+        "{all_zeros:percent} of these right: the model is " + verdict + ".",
         {
             "subset_accuracy": exact,
             "label_accuracy": each,
@@ -65,7 +65,7 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
         ev,
         "empty_predictions",
         "caution",
-        "{empty:count} of {n:rows} ({share:percent}) get no label at all, "
+        "{empty:count} of {n:weight} ({share:percent}) get no label at all, "
         + ("and {bare:count} carry none" if bare >= 1 else "though all carry some")
         + ". On average {set:two} labels are set where {carried:two} belong.",
         {
@@ -94,7 +94,7 @@ def label_load(ev: Evaluation) -> Finding | None:
         ev,
         "label_load",
         "caution",
-        "Too {many} labels are set: {made:count} in {n:rows}, where {carried:count} belong.",
+        "Too {many} labels are set: {made:count} in {n:weight}, where {carried:count} belong.",
         {"made": made, "carried": due, "n": ev.weight, "many": "many" if made > due else "few"},
         action="Move the threshold, or choose one for each label on validation data.",
         section="threshold",
@@ -114,7 +114,7 @@ def one_threshold(ev: Evaluation) -> Finding | None:
     carried = sum(margin.support for margin in margins(ev))
     best = _best(ev.curves.pr)
     width = now.width if now.width is not None else 2 / math.sqrt(max(carried * informative(ev), 1.0))
-    if best.f1 - now.value <= max(GAIN, width):
+    if best is None or best.f1 - now.value <= max(GAIN, width):
         return None
     cells, made = ev.weight * len(ev.space), sum(margin.predicted for margin in margins(ev))
     right = sum(margin.right for margin in margins(ev))
@@ -155,9 +155,10 @@ class _Point:
         return _mcc(right, right / self.precision, carried, cells)
 
 
-def _best(curve: Curve) -> _Point:
+def _best(curve: Curve) -> _Point | None:
     rows = zip(curve.threshold or (), curve.x, curve.y, strict=True)
-    return max((_Point(*row) for row in rows if math.isfinite(row[0]) and row[1] > 0), key=lambda p: p.f1)
+    points = [_Point(*row) for row in rows if math.isfinite(row[0]) and row[1] > 0]
+    return max(points, key=lambda point: point.f1, default=None)
 
 
 def _mcc(right: float, made: float, carried: float, cells: float) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.findings.chance import margins
+from evalreport.findings.chance import margins, rows_per_weight
 from evalreport.findings.labels import section
-from evalreport.findings.words import told
+from evalreport.findings.words import told, value
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.values import Estimate, Finding
@@ -25,19 +25,18 @@ SHARES = frozenset(("precision", "average_precision", "mcc"))
 
 def few_events(ev: Evaluation) -> Finding | None:
     """Fewer than 100 examples of the rarer class of a binary problem."""
-    known = margins(ev)
-    if not isinstance(ev.space, Binary) or not known:
+    support = _both_classes(ev)
+    if support is None:
         return None
-    code = int(known[1].support <= known[0].support)
-    rare = known[code]
-    if not 0 < rare.support < FEW_EVENTS:
+    code = int(support[1] <= support[0])
+    if not 0 < support[code] * rows_per_weight(ev) < FEW_EVENTS:
         return None
     found = ev.metrics.get("recall" if code else "specificity")
-    claim = "Only {support:count} of {n:rows} {support:is} {label:label}"
-    evidence = {"label": rare.label, "support": rare.support, "n": ev.weight}
+    claim = "Only {support:count} of {n:weight} {support:is} {label:label}"
+    evidence = {"label": ev.space.labels[code], "support": support[code], "n": ev.weight}
     if isinstance(found, Estimate) and found.low is not None and found.high is not None:
         half = (found.high - found.low) / 2
-        claim += ": the share of them that is found is known to about ±{half:points} points"
+        claim += ": the share of them that is found is known to about ±{half:points}"
         evidence |= {"half": half, "low": found.low, "high": found.high}
     return told(
         ev,
@@ -50,19 +49,33 @@ def few_events(ev: Evaluation) -> Finding | None:
     )
 
 
+def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
+    """Examples of the negative and of the positive class of a binary problem."""
+    if not isinstance(ev.space, Binary):
+        return None
+    if ev.confusion is not None:
+        negative, positive = margins(ev)
+        return negative.support, positive.support
+    share = value(ev, "prevalence")
+    return None if share is None else (round((1 - share) * ev.weight, 9), round(share * ev.weight, 9))
+
+
 def small_classes(ev: Evaluation) -> Finding | None:
     """Classes with fewer than 20 examples."""
     known = [margin for margin in margins(ev) if margin.support > 0]
-    small = sorted((m for m in known if m.support < FEW_ROWS), key=lambda m: m.support)
+    small = sorted((m for m in known if m.support * rows_per_weight(ev) < FEW_ROWS), key=lambda m: m.support)
     if not small or isinstance(ev.space, Binary):
         return None
+    sizes = "{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}"
+    few = "less weight than {few:rows}" if ev.weighted else f"fewer than {{few:examples}} ({sizes})"
+    claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has}} {few}: {{labels:labels}}"
+    if len(small) == len(known) > 1:
+        claim = f"Each of {{n:classes}} has {few}"
     return told(
         ev,
         "small_classes",
         "caution",
-        "{n_small:count} of {n:classes} {n_small:has} fewer than {few:count} examples: {labels:labels}, with "
-        + ("{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}")
-        + ". {n_small:Its} own numbers are mostly luck.",
+        claim + ". {n_small:Its} own numbers are mostly luck.",
         {
             "n_small": len(small),
             "n": len(known),

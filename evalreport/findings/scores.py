@@ -28,12 +28,12 @@ def off_scores(ev: Evaluation) -> Finding | None:
     elif near is not None:
         evidence["near_threshold"] = near
         claim = (
-            "{off:count} of {n:count} predictions follow from no threshold on the scores; {near_threshold:threshold} comes "
+            "{off:count} of {n:count} predictions {off:follows} from no threshold on the scores; {near_threshold:threshold} comes "
             "nearest."
         )
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
-        claim = "{off:count} of {n:count} decisions follow from no threshold on the scores."
+        claim = "{off:count} of {n:count} decisions {off:follows} from no threshold on the scores."
     return told(
         ev,
         "off_scores",
@@ -84,7 +84,7 @@ def default_threshold(ev: Evaluation) -> Finding | None:
         "caution",
         "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
         "{best_tp:count} instead of {tp:count} of {positives:count} {label:label}, with {best_fp:count} instead of "
-        "{fp:count} false alarms. F1 would be {best_f1:ratio} instead of {f1:ratio}, by rows not used to choose it.",
+        "{fp:count} false alarms. F1 would be {best_f1:ratio} instead of {f1:ratio}, on rows not used to choose it.",
         {
             "threshold": point.value,
             "best_threshold": best.threshold,

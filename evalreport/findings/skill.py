@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import Any, TypeAlias, assert_never
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.chance import SURE, association, margins, right_by_lot
+from evalreport.findings.chance import SURE, association, margins, right_by_chance
 from evalreport.findings.words import estimate, told, value
 from evalreport.labels import Binary, Label, Multiclass, Multilabel
+from evalreport.text import printable
 from evalreport.values import Finding, Undefined
 
-PERFECT = 20
-"""Rows from which on a flawless result is remarkable."""
+ENOUGH = 20
+"""Rows from which on a flawless or a useless result is remarkable."""
 UNEQUAL = 0.8
 """Share of the most frequent class from which on accuracy is mostly that class's."""
+LITTLE = 0.005
+"""Difference of accuracies below which one is not called worse."""
 ASSOCIATED = 1.96
 """Standard errors from which on an association of truth and answers is shown."""
 CHANCE = 0.5
-"""ROC AUC of scores drawn by lot."""
+"""ROC AUC of scores that know nothing."""
 
 Told: TypeAlias = tuple[str, dict[str, Any]]
 """A template and its evidence."""
@@ -62,12 +65,14 @@ def no_skill(ev: Evaluation) -> Finding | None:
         return None
     match ev.space:
         case Binary():
-            found = _by_lot(ev) if ev.score_kind is None else _ranks_by_lot(ev, "roc_auc", "ROC AUC")
+            found = _by_chance(ev) if ev.score_kind is None else _ranks_by_chance(ev, "roc_auc", "ROC AUC")
         case Multiclass():
-            found = _by_lot(ev)
+            found = _by_chance(ev)
         case Multilabel():
             found = (
-                _by_lot(ev) if ev.score_kind is None else _ranks_by_lot(ev, "roc_auc_macro", "macro ROC AUC")
+                _by_chance(ev)
+                if ev.score_kind is None
+                else _ranks_by_chance(ev, "roc_auc_macro", "macro ROC AUC")
             )
         case never:
             assert_never(never)
@@ -85,41 +90,42 @@ def no_skill(ev: Evaluation) -> Finding | None:
     )
 
 
-def _ranks_by_lot(ev: Evaluation, name: str, title: str) -> Told | None:
+def _ranks_by_chance(ev: Evaluation, name: str, title: str) -> Told | None:
     auc = estimate(ev, name)
     if auc is None or auc.low is None or auc.high is None or not auc.low <= CHANCE <= auc.high:
         return None
     return (
-        title
-        + " is {roc_auc:ratio} ({low:ratio} to {high:ratio}), and scores drawn by lot reach {no_skill:ratio}.",
+        title + " is {roc_auc:ratio} ({low:ratio} to {high:ratio}), and chance reaches {no_skill:ratio}.",
         {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
     )
 
 
-def _by_lot(ev: Evaluation) -> Told | None:
+def _by_chance(ev: Evaluation) -> Told | None:
     known = margins(ev)
-    if not known or not -SURE < association(ev) < ASSOCIATED:
+    if ev.rows < ENOUGH or not any(margin.predicted for margin in known):
         return None
-    return _sets_by_lot(ev) if ev.task == "multilabel" else _answers_by_lot(ev)
+    if not -SURE < association(ev) < ASSOCIATED:
+        return None
+    return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
 
 
-def _answers_by_lot(ev: Evaluation) -> Told:
+def _answers_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
     return (
-        "{right:count} of {n:rows} {right:is} right; the same answers shuffled would be right for about "
+        "{right:count} of {n:weight} {right:is} right; the same answers shuffled would be right for about "
         "{shuffled:about}, and always {majority:label} for {always:count}.",
         {
             "right": sum(margin.right for margin in known),
             "n": ev.weight,
-            "shuffled": right_by_lot(ev),
+            "shuffled": right_by_chance(ev),
             "majority": most.label,
             "always": most.support,
         },
     )
 
 
-def _sets_by_lot(ev: Evaluation) -> Told:
+def _sets_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
     return (
@@ -136,7 +142,7 @@ def inverted(ev: Evaluation) -> Finding | None:
     template, evidence = found
     fix = "Check that score columns and labels belong together."
     if isinstance(ev.space, Binary):
-        fix = f"Check which label the scores are of: --positive {ev.space.negative}, or another column."
+        fix = f"Check which label the scores are of: --positive {printable(str(ev.space.negative))}, or another column."
     return told(ev, "inverted", "error", template, evidence, action=fix, section="curves")
 
 
@@ -154,7 +160,7 @@ def _ranks_backwards(ev: Evaluation) -> Told | None:
         )
     return (
         "The scores point the wrong way: macro ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), "
-        "worse than by lot.",
+        "worse than chance.",
         evidence,
     )
 
@@ -164,9 +170,9 @@ def _answers_backwards(ev: Evaluation) -> Told | None:
     if ev.task == "multilabel" or not known or association(ev) > -SURE:
         return None
     return (
-        "Worse than by lot: {right:count} of {n:rows} {right:is} right, and the same answers shuffled would be right for "
+        "Worse than chance: {right:count} of {n:weight} {right:is} right, and the same answers shuffled would be right for "
         "about {shuffled:about}. The labels may be swapped.",
-        {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_lot(ev)},
+        {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_chance(ev)},
     )
 
 
@@ -203,7 +209,7 @@ def hard_scores(ev: Evaluation) -> Finding | None:
 
 def too_perfect(ev: Evaluation) -> Finding | None:
     """No mistake at all, which real data hardly ever allow."""
-    if ev.rows < PERFECT:
+    if ev.rows < ENOUGH:
         return None
     known = margins(ev)
     if known and all(margin.discordant == 0 for margin in known):
@@ -235,7 +241,7 @@ def imbalance(ev: Evaluation) -> Finding | None:
     if base < UNEQUAL and (accuracy > base or association(ev) < ASSOCIATED):
         return None
     clear = accuracy - base > (1 - base) / 2
-    verdict = "no better" if accuracy <= base else "hardly better"
+    verdict = "hardly better" if accuracy > base else "no better" if base - accuracy < LITTLE else "worse"
     template = (
         "Accuracy of {accuracy:percent} says less than it seems: always answering {majority:label} would already reach "
         "{always:percent}."

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.words import told, value
+from evalreport.format import plural
 from evalreport.values import Finding
 
 REASONS = {
-    "refusal": "refusals",
-    "empty": "empty answers",
-    "unknown_label": "labels that do not exist",
-    "ambiguous": "answers with several labels and no final one",
-    "no_label": "answers without any label",
-    "parser_error": "failures of the parser itself",
+    "refusal": ("refusal", "refusals"),
+    "empty": ("empty answer", "empty answers"),
+    "unknown_label": ("label that does not exist", "labels that do not exist"),
+    "ambiguous": (
+        "answer with several labels and no final one",
+        "answers with several labels and no final one",
+    ),
+    "no_label": ("answer without any label", "answers without any label"),
+    "parser_error": ("failure of the parser itself", "failures of the parser itself"),
 }
 DRESS = {
     "bare": "the label alone",
@@ -46,7 +50,7 @@ def parse_failures(ev: Evaluation) -> Finding | None:
         return None
     share = report.n_unparsed / report.n
     reasons = dict(sorted(report.reasons.items(), key=lambda entry: -entry[1]))
-    named = [f"{{reasons[{reason}]:count}} {REASONS[reason]}" for reason in reasons]
+    named = [f"{{reasons[{reason}]:count}} {plural(n, REASONS[reason])}" for reason, n in reasons.items()]
     whole, readable = value(ev, "accuracy"), value(ev, "accuracy_parsed")
     claim = (
         "{n_unparsed:count} of {n:count} answers ({share:percent}) could not be read as a label: "

@@ -82,6 +82,11 @@ def _noun(one: str, many: str) -> Callable[[Evaluation, Any], str]:
     return lambda _, n: some(n, one, many)
 
 
+def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
+    """A sum of weights: of rows themselves where each weighs one."""
+    return f"{count(n)} {'weighted ' if ev.weighted else ''}{plural(n, noun)}"
+
+
 STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "": lambda _, text: printable(text),
     "label": lambda _, name: quoted(name),
@@ -98,12 +103,13 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "whole": lambda _, share: percent(share),
     "ratio": lambda _, number_: ratio(number_),
     "number": lambda _, number_: number(number_),
-    "points": lambda _, share: fixed(max(abs(share) * 100, 1), 0),
+    "points": lambda _, share: some(max(1, round(100 * share)), "point", "points"),
     "units": lambda ev, n: plural(n, ev.provenance.unit),
     "rows": lambda ev, n: some(n, *ev.provenance.unit),
+    "weight": lambda ev, n: _weighed(ev, n, ev.provenance.unit),
     "classes": lambda ev, n: some(n, *class_noun(ev)),
-    "occurrences": _noun("occurrence", "occurrences"),
-    "examples": _noun("example", "examples"),
+    "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
+    "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
     "predictions": _noun("prediction", "predictions"),
     "formats": _noun("format", "formats"),
     "times": _noun("time", "times"),
@@ -117,9 +123,10 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "names": _verb("names", "name"),
     "its": _verb("its", "their"),
     "Its": _verb("Its", "Their"),
-    "this": _verb("this", "these"),
+    "it": _verb("it", "them"),
 }
-"""What a field of a claim may be shown as: ``{support:rows}`` is "40 messages"; verbs agree with a count."""
+"""What a field of a claim may be shown as: ``{n:rows}`` is "40 messages", ``{support:weight}`` the same of a
+sum of weights; verbs agree with a count."""
 
 
 def quoted(name: object) -> str:
