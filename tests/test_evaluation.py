@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from sklearn import metrics as skm
 
+import evalreport as er
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import one_label
 from evalreport.findings import find
 from evalreport.predictions import Predictions
+from evalreport.report.contents import metrics
 from evalreport.scores import NoScores
 from evalreport.sources.columns import find_in_files, to_predictions
 from evalreport.sources.request import Columns
@@ -38,6 +40,39 @@ def test_json_loses_nothing(make: object) -> None:
     assert again == ev
     assert again.to_json() == text
     assert again.predictions is None
+
+
+def test_thresholds_chosen_label_by_label_are_carried_with_their_honest_value() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random((200, 3)) < [0.3, 0.2, 0.0]
+    scores = er.Probabilities(np.clip(rng.random((200, 3)) * 0.6 + truth * 0.3, 0, 1))
+    ev = er.evaluate(truth, scores=scores, threshold="f1_macro")
+    assert ev.tuned is not None
+    assert ev.tuned.honest.value.value is not None
+    assert ev.tuned.honest.value.value < ev.tuned.apparent
+    data = json.loads(ev.to_json())
+    assert data["threshold"] == [ev.tuned.values["0"], ev.tuned.values["1"], None]
+    stated = data["thresholds"]["optima"]["f1_macro"]
+    assert (stated["apparent"], stated["honest"]) == (ev.tuned.apparent, ev.tuned.honest.value.value)
+    again = er.Evaluation.from_json(ev.to_json())
+    assert again.tuned == ev.tuned
+    assert again.classes[2].threshold == np.inf
+    page = er.to_html(ev)
+    assert page == er.to_html(again)
+    assert "One threshold per label" in page
+    assert "above all" in page
+
+
+@pytest.mark.parametrize("kind", [er.Probabilities, er.Decisions])
+def test_flagging_nothing_may_be_best(kind: type[er.Probabilities] | type[er.Decisions]) -> None:
+    truth = np.repeat([1, 0], [10, 190])
+    scores = kind(np.concatenate([np.linspace(0, 0.2, 10), np.linspace(0.1, 1, 190)]))
+    ev = er.evaluate(truth, scores=scores, threshold="accuracy")
+    assert ev.threshold is not None and ev.threshold.value == np.inf
+    again = er.Evaluation.from_json(ev.to_json())
+    assert again.threshold == ev.threshold
+    assert er.to_html(again) == er.to_html(ev)
+    assert "threshold" not in metrics(ev, "", {})
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", '{"schema": 99}'])

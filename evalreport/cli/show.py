@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +55,13 @@ def title(ev: Evaluation) -> str:
     if ev.task != "binary":
         parts.insert(1, f"{len(ev.space)} labels")
     if ev.threshold is not None and isinstance(ev.threshold.value, float):
-        parts.append(f"threshold {fixed(ev.threshold.value, 2)} ({ev.threshold.origin})")
+        parts.append(f"threshold {_cut(ev.threshold.value)} ({ev.threshold.origin})")
     name = ev.provenance.title or ev.provenance.run_name or ev.provenance.source or "evaluation"
     return f"{name}  {', '.join(parts)}"
+
+
+def _cut(threshold: float) -> str:
+    return fixed(threshold, 2) if math.isfinite(threshold) else "above all scores"
 
 
 def metric_line(ev: Evaluation, name: str) -> str:

@@ -20,6 +20,7 @@ from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.sweep.honest import judged
 from evalreport.sweep.thresholds import Sweep
+from evalreport.sweep.tuned import Tuned
 from evalreport.values import Result
 
 DEFAULT = Sampling()
@@ -28,7 +29,12 @@ WHOLE_LIST = 200
 
 
 def evaluate_predictions(
-    p: Predictions, sampling: Sampling = DEFAULT, *, only: Sequence[str] = (), sweep: Sweep | None = None
+    p: Predictions,
+    sampling: Sampling = DEFAULT,
+    *,
+    only: Sequence[str] = (),
+    sweep: Sweep | None = None,
+    tuned: Tuned | None = None,
 ) -> Evaluation:
     """Return everything known of the predictions.
 
@@ -41,6 +47,8 @@ def evaluate_predictions(
         Names of metrics; all of the catalogue when empty.
     sweep : Sweep, optional
         The thresholds of a binary problem, when they were judged already.
+    tuned : Tuned, optional
+        How the thresholds of a multilabel problem were chosen.
 
     Examples
     --------
@@ -70,6 +78,7 @@ def evaluate_predictions(
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=curves(summary, sampling.level),
         sweep=_sweep(summary, p, sampling) if sweep is None else sweep.thin(),
+        tuned=tuned,
         parsing=None if p.parsed is None else p.parsed.summary(),
         slices=slice_results(p, sampling),
         mistakes=worst_mistakes(p),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -27,6 +28,7 @@ from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import ScoreKind
 from evalreport.sweep.thresholds import Sweep
+from evalreport.sweep.tuned import Tuned
 from evalreport.values import Finding, Result, Undefined
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class Evaluation:
         One per label (binary: none; its two classes are the metrics themselves).
     confusion : Counts or None
         Binary and multiclass.
+    tuned : Tuned or None
+        Multilabel: the thresholds that were chosen label by label, with honest values.
     curves, sweep, parsing, slices, mistakes, swaps, findings, provenance
         Undefined parts are None or empty.
     pair_texts : tuple of (truth code, predicted code, texts)
@@ -79,6 +83,7 @@ class Evaluation:
     confusion: Counts | None = None
     curves: Curves | Undefined = NO_CURVES
     sweep: Sweep | None = None
+    tuned: Tuned | None = None
     parsing: ParsingReport | None = None
     slices: tuple[Slice, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
@@ -125,8 +130,8 @@ class Evaluation:
         return pd.DataFrame.from_dict({name: r.as_dict() for name, r in self.metrics.items()}, orient="index")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the evaluation as plain JSON values."""
-        return {
+        """Return the evaluation as plain JSON values; what is not finite is null."""
+        whole = {
             "schema": SCHEMA,
             "task": self.task,
             "n": self.rows,
@@ -134,7 +139,7 @@ class Evaluation:
             "labels": list(self.space.labels),
             "positive": self.space.positive if isinstance(self.space, Binary) else None,
             "ordered": isinstance(self.space, Multiclass) and self.space.ordered,
-            "threshold": None if self.threshold is None else self.threshold.value,
+            "threshold": None if self.threshold is None else _finite(self.threshold.value),
             "threshold_origin": None if self.threshold is None else self.threshold.origin,
             "score_kind": self.score_kind,
             "weighted": self.weighted,
@@ -146,7 +151,7 @@ class Evaluation:
             "classes": [entry.as_dict() for entry in self.classes],
             "confusion": None if self.confusion is None else _confusion(self.space, self.confusion),
             "curves": self.curves.as_dict(),
-            "thresholds": None if self.sweep is None else self.sweep.as_dict(),
+            "thresholds": _thresholds(self.sweep, self.tuned),
             "parsing": None if self.parsing is None else self.parsing.as_dict(),
             "slices": [entry.as_dict() for entry in self.slices],
             "mistakes": [asdict(entry) for entry in self.mistakes],
@@ -157,10 +162,12 @@ class Evaluation:
             "findings": [finding.as_dict() for finding in self.findings],
             "provenance": asdict(self.provenance),
         }
+        plain: dict[str, Any] = _plain(whole)
+        return plain
 
     def to_json(self) -> str:
         """Return `evaluation.json`: the same bytes for the same evaluation, no NaN or infinity."""
-        return json.dumps(_plain(self.as_dict()), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -186,14 +193,16 @@ class Evaluation:
 
 
 def _plain(value: Any) -> Any:
-    """NumPy scalars to Python's, tuples to lists."""
+    """NumPy scalars to Python's, tuples to lists, infinity and NaN to null."""
     match value:
         case dict():
             return {str(key): _plain(entry) for key, entry in value.items()}
         case list() | tuple():
             return [_plain(entry) for entry in value]
         case np.generic():
-            return value.item()
+            return _plain(value.item())
+        case float() if not math.isfinite(value):
+            return None
         case _:
             return value
 
@@ -224,15 +233,50 @@ def _space(data: Mapping[str, Any]) -> LabelSpace:
             return Multilabel(data["labels"])
 
 
+def _finite(value: float | tuple[float, ...]) -> Any:
+    """A threshold above all scores is null in JSON; that there is one is told by its origin."""
+    if isinstance(value, tuple):
+        return [entry if math.isfinite(entry) else None for entry in value]
+    return value if math.isfinite(value) else None
+
+
+def _infinite(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
 def _threshold(data: Mapping[str, Any]) -> Threshold | None:
     value = data["threshold"]
-    if value is None:
+    if data["threshold_origin"] is None:
         return None
-    return Threshold(tuple(value) if isinstance(value, list) else value, data["threshold_origin"])
+    whole = tuple(map(_infinite, value)) if isinstance(value, list) else _infinite(value)
+    return Threshold(whole, data["threshold_origin"])
+
+
+def _thresholds(sweep: Sweep | None, tuned: Tuned | None) -> dict[str, Any] | None:
+    if tuned is not None:
+        keys = dict.fromkeys(("threshold", "low", "high"))
+        return {"points": [], "optima": {tuned.objective: {**keys, **tuned.as_dict()}}}
+    return None if sweep is None else sweep.as_dict()
+
+
+def _tuned(data: Mapping[str, Any]) -> Tuned | None:
+    if data["task"] != "multilabel" or data["thresholds"] is None:
+        return None
+    (found,) = data["thresholds"]["optima"].values()
+    return Tuned.from_dict(found)
+
+
+def _classes(data: Mapping[str, Any], threshold: Threshold | None) -> tuple[ClassResult, ...]:
+    classes: tuple[ClassResult, ...] = from_dicts(ClassResult, data["classes"])
+    if threshold is None or data["task"] != "multilabel":
+        return classes
+    values = threshold.value if isinstance(threshold.value, tuple) else (threshold.value,) * len(classes)
+    return tuple(replace(entry, threshold=at) for entry, at in zip(classes, values, strict=True))
 
 
 def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    space = _space(data)
+    space, threshold = _space(data), _threshold(data)
+    swept = data["task"] != "multilabel" and data["thresholds"] is not None
     return {
         "space": space,
         "rows": data["n"],
@@ -240,15 +284,16 @@ def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "sampling": Sampling(**data["sampling"]),
         "metrics": results_from_dict(data["metrics"]),
         "score_kind": data["score_kind"],
-        "threshold": _threshold(data),
+        "threshold": threshold,
         "weighted": data["weighted"],
         "clusters": data["clusters"],
         "truth_digest": data["truth_digest"],
         "no_skill": data["no_skill"],
-        "classes": from_dicts(ClassResult, data["classes"]),
+        "classes": _classes(data, threshold),
         "confusion": None if data["confusion"] is None else _counts(len(space), data["confusion"]),
         "curves": curves_from_dict(space, data["curves"]),
-        "sweep": None if data["thresholds"] is None else Sweep.from_dict(data["thresholds"]),
+        "sweep": Sweep.from_dict(data["thresholds"]) if swept else None,
+        "tuned": _tuned(data),
         "parsing": None if data["parsing"] is None else ParsingReport.from_dict(data["parsing"]),
         "slices": from_dicts(Slice, data["slices"]),
         "mistakes": from_dicts(Mistake, data["mistakes"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -40,7 +41,7 @@ class ClassResult:
     confusions : tuple of Confusion
         The (up to three) labels that its examples were most often given; label None is unparsed.
     threshold : float or None
-        Multilabel: where this label was decided.
+        Multilabel: where this label was decided; infinite for one that is never flagged.
     best : (float, float) or None
         Multilabel with scores: the threshold with the highest F1 on these rows, and that F1; an upper
         bound, for it was chosen on the rows that judge it.
@@ -67,7 +68,7 @@ class ClassResult:
             **{name: self.metrics[name].value if name in self.metrics else None for name in SHOWN},
             "metrics": {name: result.as_dict() for name, result in self.metrics.items()},
             "confusions": [asdict(confusion) for confusion in self.confusions],
-            "threshold": self.threshold,
+            "threshold": None if self.threshold == math.inf else self.threshold,
             "best": None if self.best is None else list(self.best),
         }
 

@@ -85,7 +85,7 @@ def _mistake(p: Predictions, row: int) -> Mistake:
         id=str(row) if p.ids is None else str(p.ids[row]),
         truth=_names(p, p.y_true[row]),
         predicted=() if p.y_pred is None else _names(p, p.y_pred[row]),
-        confidence=None if sure is None or np.isnan(sure[0]) else float(sure[0]),
+        confidence=None if sure is None or not np.isfinite(sure[0]) else float(sure[0]),
         text=None if p.texts is None else cut(p.texts[row]),
     )
 

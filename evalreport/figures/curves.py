@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evalreport.curves import Band, Curve, Reliability
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
@@ -93,7 +95,7 @@ def thresholds(ev: Evaluation) -> Figure:
         axes.plot(
             ev.sweep.thresholds, function(ev.sweep.counts), color=COLORS[place], linestyle=style, label=name
         )
-    if ev.threshold is not None and isinstance(ev.threshold.value, float):
+    if ev.threshold is not None and isinstance(ev.threshold.value, float) and np.isfinite(ev.threshold.value):
         axes.axvline(ev.threshold.value, color=GREY, linewidth=0.8, linestyle="dotted")
     axes.set(xlabel="threshold", ylim=(-0.01, 1.02), title="Every threshold")
     axes.legend(fontsize=9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
@@ -234,13 +235,18 @@ def _label_row(ev: Evaluation, entry: ClassResult, bars: bool) -> tuple[Cell, ..
     if ev.score_kind is not None:
         cells += [value_cell(ap, RATIO, bar=bars), value_cell(auc, RATIO, bar=bars)]
     if _own_thresholds(ev):
-        shown = "–" if entry.threshold is None else ratio(entry.threshold)
-        cells.append(Cell(shown, "n", entry.threshold))
+        cells.append(_cut(entry.threshold))
     if _best_known(ev):
         at, there = entry.best if entry.best is not None and entry.support else (None, None)
         cells.append(Cell("–" if at is None else threshold(at), "n", at))
         cells.append(Cell("–" if there is None else ratio(there), "n", there))
     return tuple(cells)
+
+
+def _cut(at: float | None) -> Cell:
+    if at is None:
+        return Cell("–", "n")
+    return Cell(threshold(at), "n", at if math.isfinite(at) else None)
 
 
 def _marks(entry: ClassResult) -> str:

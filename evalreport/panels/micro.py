@@ -17,6 +17,7 @@ from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.threshold import TUNED, Meter, Preset, whole
+from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
 
@@ -45,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Micro:
-    """Slider, tiles, chart and table."""
+    """Slider, tiles, chart and table; what thresholds chosen label by label reach."""
 
     shown: str
     start: int
@@ -57,6 +58,7 @@ class Micro:
     meters: tuple[Meter, ...]
     chart: Chart | None
     values: Table
+    tuned: Table | None
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -81,6 +83,7 @@ def panel(ev: Evaluation) -> Section | None:
         meters=meters_of(ev, here),
         chart=pr_chart(ev, curves),
         values=_values(ev, points, presets),
+        tuned=None if ev.tuned is None else tuned_table("threshold-tuned", [ev.tuned]),
     )
     data = {
         "t": [float(f"{p.t:.9g}") for p in points],
@@ -97,7 +100,9 @@ def _lede(ev: Evaluation) -> Sentence:
     lede = say(
         "One threshold for all labels. Choose on validation data, not on these {units}.", units=units(ev)
     )
-    if one_threshold(ev) is None:
+    if ev.tuned is not None:
+        lede += say("This run has one threshold per label; they stand in the table of labels.")
+    elif one_threshold(ev) is None:
         lede += say("The decisions of this run follow from no single threshold; this shows the scores alone.")
     return lede
 

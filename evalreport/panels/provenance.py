@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import count, number
+from evalreport.format import count
+from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary
 from evalreport.panels.about import one_threshold, units
 from evalreport.panels.parts import Section
@@ -90,7 +91,7 @@ def _threshold(ev: Evaluation) -> Sentence:
     now = one_threshold(ev)
     if now is None:
         return say("one per label: {origin}", origin=ORIGINS[ev.threshold.origin])
-    return say("{threshold}: " + ORIGINS[ev.threshold.origin], threshold=number(now))
+    return say("{threshold}: " + ORIGINS[ev.threshold.origin], threshold=threshold_text(now))
 
 
 def _clusters(ev: Evaluation) -> Sentence:

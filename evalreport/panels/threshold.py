@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts
@@ -37,6 +38,7 @@ PRESETS = (
     ("recall>=0.95", "Recall ≥ 95%"),
     ("cost", "Cheapest"),
 )
+FloatArray: TypeAlias = npt.NDArray[np.float64]
 TUNED = {"default": "Default", "given": "Given", "tuned": "Tuned", "cross-fitted": "Cross-fitted"}
 
 
@@ -107,9 +109,9 @@ class Decided:
 class _Grid:
     """Places of the slider: thresholds with what is flagged at each."""
 
-    t: np.ndarray[Any, np.dtype[np.float64]]
-    tp: np.ndarray[Any, np.dtype[np.float64]]
-    fp: np.ndarray[Any, np.dtype[np.float64]]
+    t: FloatArray
+    tp: FloatArray
+    fp: FloatArray
     start: int
 
     def place(self, threshold: float) -> int:
@@ -181,7 +183,7 @@ def _grid(ev: Evaluation, sweep: Sweep) -> _Grid:
     t = np.union1d(kept, even)
     at = sweep.at(t)
     tp, fp = np.asarray(at.tp), np.asarray(at.fp)
-    now, counts = one_threshold(ev), four_counts(ev)
+    now, counts = _reachable(one_threshold(ev), kept), four_counts(ev)
     if now is not None and now not in t and counts is not None:
         place = int(np.searchsorted(t, now))
         t, tp, fp = (
@@ -189,6 +191,13 @@ def _grid(ev: Evaluation, sweep: Sweep) -> _Grid:
         )
     start = int(np.searchsorted(t, 0.5 if now is None else now))
     return _Grid(t, tp, fp, min(start, len(t) - 1))
+
+
+def _reachable(threshold: float | None, kept: FloatArray) -> float | None:
+    """A place on the slider for a threshold above all scores: just beyond the greatest."""
+    if threshold is None or math.isfinite(threshold):
+        return threshold
+    return float(kept[-1] + max(kept[-1] - kept[0], 0.01) / (GRID - 1))
 
 
 def _counts(sweep: Sweep, grid: _Grid, place: int) -> BinaryCounts:
@@ -272,7 +281,7 @@ def _presets(ev: Evaluation, sweep: Sweep, grid: _Grid) -> tuple[Preset, ...]:
     now = one_threshold(ev)
     if now is not None and ev.threshold is not None:
         title = f"{TUNED.get(ev.threshold.origin, 'As logged')} {threshold_text(now)}"
-        found.append(Preset("now", title, grid.place(now)))
+        found.append(Preset("now", title, grid.start))
     for key, title in PRESETS:
         best = sweep.best(key)
         if isinstance(best, Optimum) and math.isfinite(best.threshold):
@@ -337,7 +346,7 @@ def _data(sweep: Sweep, grid: _Grid) -> Mapping[str, Any]:
     }
 
 
-def whole(values: np.ndarray[Any, np.dtype[np.float64]]) -> list[float]:
+def whole(values: FloatArray) -> list[float]:
     """Return counts as integers where they are, to spare the page the ".0".
 
     Examples

@@ -116,7 +116,11 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
     for name, result in known.items():
         if result.low is not None and result.high is not None:
             found |= {f"{ends[name]}_low": result.low, f"{ends[name]}_high": result.high}
-    if ev.threshold is not None and isinstance(ev.threshold.value, float):
+    if (
+        ev.threshold is not None
+        and isinstance(ev.threshold.value, float)
+        and math.isfinite(ev.threshold.value)
+    ):
         found[f"{prefix}threshold"] = ev.threshold.value
     found |= _best_thresholds(ev, prefix)
     for entry in ev.classes:

@@ -21,10 +21,13 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
     tune_on : Predictions, optional
         Other rows, on which the threshold is chosen.
     """
-    rows, sweep = decided(collected.predictions, request.threshold, tune_on, request.sampling)
+    decision = decided(collected.predictions, request.threshold, tune_on, request.sampling)
+    rows = decision.rows
     if request.no_examples or collected.sensitive:
         rows = replace(rows, texts=None)
-    ev = evaluate_predictions(rows, request.sampling, only=request.metrics, sweep=sweep)
+    ev = evaluate_predictions(
+        rows, request.sampling, only=request.metrics, sweep=decision.sweep, tuned=decision.tuned
+    )
     ev = replace(ev, provenance=collected.provenance)
     if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})

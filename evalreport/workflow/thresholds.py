@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
 from evalreport.errors import DataError, UsageError
@@ -15,13 +16,23 @@ from evalreport.sweep.labels import label_thresholds
 from evalreport.sweep.objectives import STANDARD, Objective
 from evalreport.sweep.optimum import Optimum, Unreachable
 from evalreport.sweep.thresholds import Sweep
+from evalreport.sweep.tuned import Tuned
 from evalreport.values import Undefined
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Rows decided as wanted, and how the threshold (binary) or thresholds (multilabel) were chosen."""
+
+    rows: Predictions
+    sweep: Sweep | None = None
+    tuned: Tuned | None = None
 
 
 def decided(
     rows: Predictions, wanted: str | None, tune_on: Predictions | None, sampling: Sampling
-) -> tuple[Predictions, Sweep | None]:
-    """Return the rows decided as wanted, and for a binary problem the sweep with its honest values.
+) -> Decision:
+    """Return the rows decided as wanted, with the honest values of what was chosen.
 
     Parameters
     ----------
@@ -40,7 +51,7 @@ def decided(
         No threshold keeps the constraint; names the best that can be reached.
     """
     if wanted is None:
-        return rows, None
+        return Decision(rows)
     number = _number(wanted)
     if isinstance(rows.space, Multiclass):
         raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
@@ -49,13 +60,13 @@ def decided(
             "--threshold needs scores, and there are none", fix="name them with --score or --scores"
         )
     if number is not None:
-        return rows.at(Threshold(number, "given")), None
+        return Decision(rows.at(Threshold(number, "given")))
     origin: Origin = "cross-fitted" if tune_on is None else "tuned"
     match rows.space:
         case Binary():
             return _binary(rows, wanted, tune_on, sampling, origin)
         case Multilabel():
-            return _per_label(rows, wanted, tune_on, sampling, origin), None
+            return _per_label(rows, wanted, tune_on, sampling, origin)
         case never:
             assert_never(never)
 
@@ -69,7 +80,7 @@ def _number(text: str) -> float | None:
 
 def _binary(
     rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
-) -> tuple[Predictions, Sweep]:
+) -> Decision:
     objective = Objective.parse(wanted)
     table = table_of(rows)
     named = [other for other in STANDARD if other.name != objective.name]
@@ -77,7 +88,7 @@ def _binary(
     choice = sweep.optima[objective.name]
     match choice:
         case Optimum():
-            return rows.at(Threshold(choice.threshold, origin)), sweep
+            return Decision(rows.at(Threshold(choice.threshold, origin)), sweep)
         case Unreachable() | Undefined():
             raise DataError(
                 f"no threshold can be chosen by {wanted}: {choice.reason}",
@@ -90,12 +101,12 @@ def _binary(
 
 def _per_label(
     rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
-) -> Predictions:
+) -> Decision:
     goal = wanted.removeprefix("max-")
     found = label_thresholds(rows, "f1_macro" if goal == "f1" else goal, tune_on=tune_on, sampling=sampling)
     if isinstance(found, Undefined):
         raise DataError(f"no thresholds can be chosen: {found.reason}", where="--threshold")
-    return rows.at(Threshold(tuple(found.values.values()), origin))
+    return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
 
 
 def table_of(rows: Predictions) -> ScoreTable:

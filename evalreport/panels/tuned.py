@@ -1,0 +1,72 @@
+"""Numbers chosen together, one per label: what they reach where they were chosen, and elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalreport.format import interval, number, ratio
+from evalreport.panels.objectives import objective_title
+from evalreport.panels.parts import Cell, Column, Table
+from evalreport.sweep.tuned import Method, Tuned
+
+HOW: Mapping[Method, str] = {
+    "exact": "exact: no others reach more",
+    "bayes": "from the costs alone",
+    "coordinate ascent": "one label at a time, each move exact",
+    "optuna": "searched by Optuna",
+}
+PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}
+"""Starting points that a reader would take without choosing."""
+
+
+def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
+    """Return one row per objective: without a choice, on the rows of the choice, and elsewhere.
+
+    Parameters
+    ----------
+    id : str
+        Of the element.
+    found : sequence of Tuned
+        At least one.
+
+    Examples
+    --------
+    >>> from evalreport.sweep.optimum import Honest
+    >>> from evalreport.values import Estimate
+    >>> honest = Honest(Estimate(0.4, 50, 0.3, 0.5), None, "other rows")
+    >>> table = tuned_table("tuned", [Tuned("f1_micro", {"a": 0.3}, 0.45, honest, "exact", {"0.5": 0.2})])
+    >>> [cell.words for cell in table.rows[0]]
+    ['Micro F1', '0.20', '0.45', '0.40', '0.30 to 0.50', 'exact: no others reach more']
+    """
+    plain = next((name for name in PLAIN if all(name in choice.starts for choice in found)), None)
+    heads = [Column("For"), *([] if plain is None else [Column(PLAIN[plain].capitalize(), "n")])]
+    heads += [Column(title, "n") for title in ("Where chosen", "Elsewhere", "Its interval")]
+    rows = tuple(_row(choice, plain) for choice in found)
+    return Table(id, "What the chosen numbers reach", (*heads, Column("How", "text")), rows)
+
+
+def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
+    elsewhere = choice.honest.value
+    before = () if plain is None else (Cell(_shown(choice, choice.starts[plain]), "n"),)
+    return (
+        Cell(objective_title(choice.objective)),
+        *before,
+        Cell(_shown(choice, choice.apparent), "n"),
+        Cell("–" if elsewhere.value is None else _shown(choice, elsewhere.value), "n", sub=_where(choice)),
+        Cell(interval(elsewhere, "number" if is_cost(choice) else "ratio"), "n"),
+        Cell(HOW[choice.method], "text"),
+    )
+
+
+def _where(choice: Tuned) -> str:
+    value = choice.honest.value
+    return choice.honest.method if value.value is not None else str(value.as_dict()["reason"])
+
+
+def is_cost(choice: Tuned) -> bool:
+    """Whether the objective is a cost or a function of the user's, and so no ratio."""
+    return choice.objective == "cost" or ":" in choice.objective
+
+
+def _shown(choice: Tuned, value: float) -> str:
+    return number(value) if is_cost(choice) else ratio(value)
