@@ -209,7 +209,8 @@ if (svg && m) {
     weight.forEach((w, key) => {
       const [r, c] = key.split(",").map(Number);
       if (c === K) return;
-      const look = bucket(r, c, w), d = "M" + place[c] + " " + place[r] + "h1v1h-1z";
+      const look = bucket(r, c, w), s = m.side, o = s >> 1;
+      const d = `M${place[c] - o} ${place[r] - o}h${s}v${s}h-${s}z`;
       found.set(look, (found.get(look) || "") + d);
     });
     all("path[class^=r],path[class^=w]", svg).forEach(path =>
@@ -236,8 +237,8 @@ if (svg && m) {
     const inside = column < K, y = place[row], x = place[column];
     show(cross, inside); show(box, inside);
     if (!inside) return;
-    cross.setAttribute("d", "M0 " + y + "H" + K + "M0 " + (y + 1) + "H" + K + "M" + x + " 0V" + K + "M" + (x + 1) + " 0V" + K);
-    box.setAttribute("d", "M" + x + " " + y + "h1v1h-1z");
+    cross.setAttribute("d", `M0 ${y}H${K}M0 ${y + 1}H${K}M${x} 0V${K}M${x + 1} 0V${K}`);
+    box.setAttribute("d", `M${x} ${y}h1v1h-1z`);
   };
   const point = event => {
     const frame = svg.getBoundingClientRect(), size = frame.width / K;

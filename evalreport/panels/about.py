@@ -15,6 +15,10 @@ from evalreport.values import Estimate, Result, Undefined
 
 SMALL_TABLE = 12
 """Classes up to which the confusion matrix is a plain table."""
+AMBIGUOUS = frozenset(
+    ("no", "yes", "n", "y", "not", "none", "other", "any", "all", "true", "false", "t", "f", "null", "nan")
+)
+"""Labels that would be read as a word of the sentence."""
 MATRIX = 1000
 """Classes up to which the confusion matrix is drawn."""
 
@@ -42,10 +46,15 @@ def units(ev: Evaluation, n: float = 2) -> str:
 
 
 def called(ev: Evaluation, label: Label) -> str:
-    """Return what a label is called: numbers and truth values of a binary problem positive and negative."""
+    """Return what a label of a binary problem is called in a sentence.
+
+    Numbers, truth values and words such as "no", which read as something else there, become positive and
+    negative; the page says in its provenance which is which.
+    """
     space = ev.space
     name = str(label)
-    if isinstance(space, Binary) and (not isinstance(label, str) or not any(map(str.isalpha, name))):
+    plain = isinstance(label, str) and any(map(str.isalpha, name)) and name.casefold() not in AMBIGUOUS
+    if isinstance(space, Binary) and not plain:
         return "positive" if label == space.positive else "negative"
     return name
 

@@ -36,7 +36,6 @@ from evalreport.panels.chart import (
     Label,
     Path,
     across,
-    clearest,
     columns,
     dots,
     nice_step,
@@ -48,6 +47,7 @@ from evalreport.panels.chart import (
 )
 from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.placing import clearest
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Undefined
 
@@ -280,7 +280,7 @@ def _corner(text: str, y: float, right: bool, look: str) -> Label:
 def _mirrored(above: Sequence[float], below: Sequence[float], title: str) -> Axis:
     """An axis of counts upward and downward from zero."""
     high, low = max(*above, 1e-9), max(*below, 1e-9)
-    step = nice_step(high + low, 5)
+    step = max(nice_step(high + low, 5), 1.0)
     top, bottom = _ceil(high, step), _ceil(low, step)
     steps = [place * step for place in range(-round(bottom / step), round(top / step) + 1)]
     axis = y_axis(-bottom, top, title, steps)
@@ -312,7 +312,7 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
     ticks = tuple((across(x, place + 0.5), name) for place, name in enumerate(names))
     x = Axis(x.low, x.high, x.title, ticks)
     high = max(*true, *predicted)
-    y = y_axis(0, _ceil(high, nice_step(high, 5)), f"{units(ev).capitalize()} ↑")
+    y = y_axis(0, _ceil(high, max(nice_step(high, 5), 1.0)), f"{units(ev).capitalize()} ↑")
     left = [(place + 0.12, place + 0.5) for place in range(len(names))]
     right = [(place + 0.5, place + 0.88) for place in range(len(names))]
     rows = [

@@ -45,6 +45,8 @@ Shape: TypeAlias = Literal[
     "thin-2",
 ]
 """Class of a path: what it shows decides how it looks; a second line differs by dashes, too."""
+Look: TypeAlias = Literal["", "blue", "wrong"]
+"""Colour of a label: ink, right answers, wrong answers."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Label:
     y: float
     text: str
     anchor: Literal["start", "middle", "end"] = "start"
-    look: Literal["", "blue", "wrong"] = ""
+    look: Look = ""
 
     @property
     def dress(self) -> str:
@@ -365,32 +367,3 @@ def _path(points: npt.NDArray[np.float64], *, whole: bool = False) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
-
-
-def clearest(
-    spots: Sequence[tuple[float, float]], width: float, obstacles: npt.NDArray[np.float64]
-) -> tuple[float, float]:
-    """Return the spot for a label (its left end and baseline) that lies furthest from the points.
-
-    Parameters
-    ----------
-    spots : sequence of (x, y)
-        Candidates, the preferred first.
-    width : float
-        Of the label, in units.
-    obstacles : float64, shape (n, 2)
-        Points that it should not cover.
-
-    Examples
-    --------
-    >>> clearest([(50, 20), (50, 250)], 100, np.array([[60.0, 22.0], [90.0, 25.0]]))
-    (50, 250)
-    """
-
-    def room(spot: tuple[float, float]) -> float:
-        left, base = spot
-        dx = np.maximum(np.maximum(left - obstacles[:, 0], obstacles[:, 0] - left - width), 0)
-        dy = np.maximum(np.maximum(base - 10 - obstacles[:, 1], obstacles[:, 1] - base - 3), 0)
-        return min(float(np.hypot(dx, dy).min(initial=np.inf)), 12.0)
-
-    return max(spots, key=room)

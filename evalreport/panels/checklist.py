@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evalreport.curves import BinaryCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
-from evalreport.panels.about import estimate, four_counts, known, units
+from evalreport.panels.about import estimate, four_counts, units
 from evalreport.panels.parts import Section
+from evalreport.panels.utility import benefits
 from evalreport.panels.words import Sentence, listed, say
-from evalreport.values import Undefined
 
 NAMES = ("tripod-ai",)
 Answer: TypeAlias = Literal["Yes", "Partly", "Not supplied"]
@@ -73,7 +72,8 @@ def _discrimination(ev: Evaluation) -> Item:
             answer: Answer = "Partly" if found.low is None else "Yes"
             words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
             return Item(question, answer, say(words, title=title, auc=found.value), "verdict")
-    return Item(question, "Not supplied", say("No scores were logged."))
+    reason = "No scores were logged." if ev.score_kind is None else "It is undefined on these {units}."
+    return Item(question, "Not supplied", say(reason, units=units(ev)))
 
 
 def _calibration(ev: Evaluation) -> Item:
@@ -89,11 +89,12 @@ def _calibration(ev: Evaluation) -> Item:
 
 
 def _utility(ev: Evaluation) -> Item:
-    found = known(ev.curves)
-    if isinstance(found, BinaryCurves) and not isinstance(found.benefit, Undefined):
+    if benefits(ev) is not None:
         return Item("Clinical utility?", "Yes", say("Decision curve."), "utility")
     return Item(
-        "Clinical utility?", "Not supplied", say("A decision curve needs probabilities of two classes.")
+        "Clinical utility?",
+        "Not supplied",
+        say("A decision curve needs probabilities, and both of two classes in the truth."),
     )
 
 

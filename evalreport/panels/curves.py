@@ -22,7 +22,6 @@ from evalreport.panels.chart import (
     Label,
     Path,
     across,
-    clearest,
     level,
     outline,
     polyline,
@@ -32,12 +31,13 @@ from evalreport.panels.chart import (
     y_axis,
 )
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.placing import clearest, labelled, taken
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Undefined
 
 ROWS = 20
 """Rows of the table under a curve."""
-LETTER = 5.9
+LETTER = 6.2
 """Width of a bold letter of a label, in units of the chart."""
 
 
@@ -106,7 +106,7 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
         x=x,
         y=y,
         paths=tuple(paths),
-        labels=(Label(*aside, "no skill"), Label(*spot, name, look="blue")),
+        labels=(Label(*aside, "no skill"), labelled(spot, LETTER * len(name), name, "blue")),
         ring=_ring(ev, x, y, "roc"),
         values=_table("roc", found.roc, ("False-alarm rate", "Recall")),
     )
@@ -129,12 +129,9 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     near = np.vstack([outline(x, y, line.x, line.y), [[at, up(y, prevalence)] for at in range(40, 331, 10)]])
     spot = clearest([(46, 240), (46, 200), (46, 150), (160, 60)], LETTER * len(name), near)
     under = up(y, prevalence) - 5 if prevalence < 0.9 else up(y, prevalence) + 14
-    line_only = outline(x, y, line.x, line.y)
-    taken = np.vstack(
-        [line_only, [[at, spot[1] - 4] for at in np.arange(spot[0], spot[0] + LETTER * len(name), 5)]]
-    )
+    covered = np.vstack([outline(x, y, line.x, line.y), taken(spot, LETTER * len(name))])
     beside = clearest(
-        [(RIGHT - 62, under), (LEFT + 6, under), (160, under), (LEFT + 6, under + 19)], 60, taken
+        [(RIGHT - 62, under), (LEFT + 6, under), (160, under), (LEFT + 6, under + 19)], 60, covered
     )
     return Chart(
         id="pr",
@@ -146,7 +143,7 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
         paths=tuple(paths),
         labels=(
             Label(*beside, base),
-            Label(*spot, name, look="blue"),
+            labelled(spot, LETTER * len(name), name, "blue"),
         ),
         ring=_ring(ev, x, y, "pr"),
         values=_table("pr", found.pr, ("Recall", "Precision")),

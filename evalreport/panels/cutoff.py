@@ -19,7 +19,6 @@ from evalreport.panels.chart import (
     Label,
     Path,
     across,
-    clearest,
     level,
     outline,
     polyline,
@@ -29,6 +28,7 @@ from evalreport.panels.chart import (
 )
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.placing import clearest
 from evalreport.panels.threshold import Meter, Preset, whole
 from evalreport.panels.words import NOTHING, say
 from evalreport.values import Undefined

@@ -111,15 +111,35 @@ def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:
     )
     names = ("r1", "r2", "r3", "r4", "w1", "w2", "w3", "w4")
     found = []
-    for colour, name in enumerate(names):
+    for colour, name in sorted(enumerate(names), reverse=True):  # right answers last, on top
         chosen = step == colour
         if chosen.any():
-            found.append((name, _squares(place[rows[chosen]], place[columns[chosen]])))
+            found.append((name, _squares(place[rows[chosen]], place[columns[chosen]], side(counts.size))))
     return found
 
 
-def _squares(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> str:
-    """Unit squares as one path, neighbours in a row joined."""
+def side(size: int) -> int:
+    """Return how many units wide a cell is drawn: of very many classes one unit would not be seen.
+
+    Examples
+    --------
+    >>> side(77), side(1000)
+    (1, 3)
+    """
+    return max(1, round(size / 300))
+
+
+def _squares(rows: npt.NDArray[Any], columns: npt.NDArray[Any], wide: int = 1) -> str:
+    """Squares as one path; unit squares that are neighbours in a row are joined.
+
+    Examples
+    --------
+    >>> _squares(np.array([0, 0]), np.array([0, 1])), _squares(np.array([5]), np.array([7]), 3)
+    ('M0 0h2v1H0z', 'M6 4h3v3H6z')
+    """
+    if wide > 1:
+        corners = zip((columns - wide // 2).tolist(), (rows - wide // 2).tolist(), strict=True)
+        return "".join(f"M{x} {y}h{wide}v{wide}H{x}z" for x, y in corners)
     order = np.lexsort((columns, rows))
     made, start, last, row = [], -1, -2, -1
     for r, c in [*zip(rows[order].tolist(), columns[order].tolist(), strict=True), (-1, -1)]:
@@ -153,6 +173,7 @@ def matrix_data(ev: Evaluation, counts: Counts, kin: Kinship) -> dict[str, Any]:
     cells = np.column_stack([counts.rows, counts.columns])
     return {
         "names": list(ev.space.names),
+        "side": side(counts.size),
         "cells": cells.ravel().tolist(),
         "weights": [int(w) if w.is_integer() else round(w, 4) for w in counts.weight.tolist()],
         "orders": {"kin": list(kin.order), "name": by_name, "recall": by_recall.tolist()},

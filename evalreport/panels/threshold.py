@@ -318,22 +318,28 @@ def _choices(sweep: Sweep) -> Table | None:
             rows.append(_choice_row(title, best, best.honest))
     if not rows:
         return None
-    heads = ("For", "Threshold", "Its interval", "Value here", "Value elsewhere")
+    heads = ("For", "Threshold", "Interval", "Here", "Elsewhere")
     columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
     return Table("threshold-choices", "Best thresholds", columns, tuple(rows))
 
 
 def _choice_row(title: str, best: Optimum, elsewhere: Honest) -> tuple[Cell, ...]:
     honest = elsewhere.value
-    limits = (best.low, best.high)
-    interval = "–" if None in limits else " to ".join(threshold_text(x) for x in limits if x is not None)
     return (
         Cell(title, sub=best.metric.replace("_", " ")),
         Cell(threshold_text(best.threshold), "n"),
-        Cell(interval, "n"),
+        Cell(_limits(best), "n"),
         Cell(ratio(best.apparent), "n"),
         Cell("–" if isinstance(honest, Undefined) else ratio(honest.value), "n", sub=elsewhere.method),
     )
+
+
+def _limits(best: Optimum) -> str:
+    if best.low is None or best.high is None:
+        return "–"
+    if math.isinf(best.high):
+        return f"{threshold_text(best.low)} or more"
+    return f"{threshold_text(best.low)} to {threshold_text(best.high)}"
 
 
 def _data(sweep: Sweep, grid: _Grid) -> Mapping[str, Any]:

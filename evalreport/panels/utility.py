@@ -10,7 +10,6 @@ import numpy.typing as npt
 from evalreport.curves import BinaryCurves, Curve
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import fixed
-from evalreport.labels import Binary
 from evalreport.panels.about import four_counts, known, one_threshold, positive, units
 from evalreport.panels.chart import (
     BOTTOM,
@@ -22,7 +21,6 @@ from evalreport.panels.chart import (
     Path,
     Points,
     across,
-    clearest,
     level,
     outline,
     polyline,
@@ -31,6 +29,7 @@ from evalreport.panels.chart import (
     y_axis,
 )
 from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.placing import clearest, labelled, taken
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
 
@@ -52,15 +51,11 @@ class Utility:
 
 def panel(ev: Evaluation) -> Section | None:
     """Return the decision curve of binary probabilities."""
-    found = known(ev.curves)
-    if not isinstance(ev.space, Binary) or not isinstance(found, BinaryCurves):
+    both = benefits(ev)
+    if both is None:
         return None
-    if isinstance(found.benefit, Undefined) or isinstance(found.benefit_all, Undefined):
-        return None
-    if isinstance(found.roc, Undefined):
-        return None
-    chart = _chart(ev, found.benefit, found.benefit_all)
-    body = Utility(chart, _table(ev, found.benefit, found.benefit_all), _note(ev))
+    chart = _chart(ev, *both)
+    body = Utility(chart, _table(ev, *both), _note(ev))
     lede = say(
         "Net benefit weighs found {what} against false alarms at the odds that the threshold implies. "
         "Above both dashed lines, the model helps.",
@@ -68,6 +63,16 @@ def panel(ev: Evaluation) -> Section | None:
     )
     data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
     return Section("utility", "Utility", "Is using it better than not using it?", "utility", lede, body, data)
+
+
+def benefits(ev: Evaluation) -> tuple[Curve, Curve] | None:
+    """Return the net benefit of the model and of flagging everyone; None where one class alone occurs."""
+    found = known(ev.curves)
+    if not isinstance(found, BinaryCurves) or isinstance(found.roc, Undefined):
+        return None
+    if isinstance(found.benefit, Undefined) or isinstance(found.benefit_all, Undefined):
+        return None
+    return found.benefit, found.benefit_all
 
 
 def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
@@ -82,6 +87,8 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
     lines = np.vstack(
         [outline(x, y, xs, ys), outline(x, y, xs, all_y), [[at, up(y, 0)] for at in range(40, 331, 5)]]
     )
+    everyone_at = _beside(_at(x, y, xs, all_y), np.vstack([lines, taken((RIGHT - 70, up(y, 0) - 5), 70)]), 78)
+    model_at = _beside(_at(x, y, xs, ys), np.vstack([lines, taken(everyone_at, 78)]), 62)
     return Chart(
         id="utility-chart",
         title="Decision curve",
@@ -96,8 +103,8 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
         ),
         labels=(
             Label(RIGHT, up(y, 0) - 5, "flag no one", "end"),
-            Label(*_beside(_at(x, y, xs, all_y), lines, 70), "flag everyone"),
-            Label(*_beside(_at(x, y, xs, ys), lines, 60), "this model", look="blue"),
+            labelled(everyone_at, 78, "flag everyone"),
+            labelled(model_at, 62, "this model", "blue"),
         ),
         ring=ring,
         values=_curve_table(xs, ys, all_y),
@@ -117,11 +124,11 @@ def _falling(x: Axis, y: Axis, xs: list[float], ys: list[float]) -> str:
 def _beside(own: Points, lines: npt.NDArray[np.float64], width: float) -> tuple[float, float]:
     """The clearest place near a line."""
     spots = []
-    for a, b in own[5::6]:
+    for a, b in own[1::3]:
         if b < BOTTOM:
             spots += [(a + 6, b - 6), (a + 6, b + 14), (a - width - 6, b + 14)]
     inside = [(a, b) for a, b in spots if a > LEFT + 2 and a + width < RIGHT and b > 18]
-    return clearest([*inside, (RIGHT - width - 4, 30.0), (RIGHT - width - 4, 60.0)], width, lines)
+    return clearest([*inside, (RIGHT - width - 4, 30.0), (RIGHT - width - 4, 60.0)], width, lines, 5.0)
 
 
 def _ring(ev: Evaluation, x: Axis, y: Axis) -> tuple[float, float] | None:
