@@ -14,7 +14,7 @@ from evalreport.evaluation.parts import Slice
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, Threshold, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities
+from evalreport.scores import Decisions, Probabilities
 from evalreport.values import Estimate
 from tests import factories
 from tests.findings.light import light
@@ -23,7 +23,9 @@ MAIL = Binary("ham", "spam")
 INTENTS = tuple(f"intent_{code:02d}" for code in range(20))
 UNIT = ("message", "messages")
 Make: TypeAlias = Callable[[], Evaluation]
-Change: TypeAlias = Callable[[npt.NDArray[Any], npt.NDArray[Any]], None]
+Array: TypeAlias = npt.NDArray[Any]
+Bend: TypeAlias = Callable[[Array], Array]
+Change: TypeAlias = Callable[[Array, Array], None]
 """Changes truth and answers in place."""
 
 
@@ -47,7 +49,7 @@ def random(seed: int = 0) -> np.random.Generator:
 def mail(
     n: int = 1000,
     share: float = 0.5,
-    bend: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = lambda logit: logit,
+    bend: Bend = lambda logit: logit,
     **options: Any,
 ) -> Predictions:
     """Messages with P(spam), right unless it is bent (on the scale of the logit)."""
@@ -58,16 +60,16 @@ def mail(
     return predictions(MAIL, names(MAIL, truth), scores=Probabilities(score), **options)
 
 
-def names(space: Binary, truth: npt.NDArray[Any]) -> list[str]:
+def names(space: Binary, truth: Array) -> list[str]:
     return [space.names[int(value)] for value in truth]
 
 
-def decided(truth: Sequence[int] | npt.NDArray[Any], answer: Sequence[int] | npt.NDArray[Any]) -> Evaluation:
+def decided(truth: Sequence[int] | Array, answer: Sequence[int] | Array) -> Evaluation:
     """Spam and ham by label alone."""
     return told(predictions(MAIL, names(MAIL, np.asarray(truth)), names(MAIL, np.asarray(answer))))
 
 
-def decided_well(n: int = 1000, positives: int = 300) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def decided_well(n: int = 1000, positives: int = 300) -> tuple[Array, Array]:
     """Truth with so many positives, and answers of which one in ten is wrong, alike in both directions."""
     truth = np.arange(n) < positives
     answer = truth.copy()
@@ -100,11 +102,11 @@ def intent_rows(
     return predictions(Multiclass(declared or labels), known[truth], known[answer])
 
 
-def silence(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def silence(truth: Array, answer: Array) -> None:
     answer[answer == 3] = 4
 
 
-def abandon(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def abandon(truth: Array, answer: Array) -> None:
     """Half of the rows are two intents and right; of the other eighteen nothing is left."""
     half = np.arange(len(truth)) % 2 == 0
     truth[half] = random(2).integers(0, 2, half.sum())
@@ -112,15 +114,15 @@ def abandon(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
     answer[:] = np.where(truth < 2, truth, random(3).integers(0, 2, len(truth)))
 
 
-def attract(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def attract(truth: Array, answer: Array) -> None:
     answer[random(2).random(len(answer)) < 0.3] = 7
 
 
-def one_way(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def one_way(truth: Array, answer: Array) -> None:
     answer[np.flatnonzero(truth == 5)[:60]] = 6
 
 
-def relate(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def relate(truth: Array, answer: Array) -> None:
     """Intents 0 to 3, and 4 and 5, are mistaken for one another."""
     rng = random(3)
     for family in (range(4), range(4, 6)):
@@ -128,21 +130,21 @@ def relate(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
         answer[rows] = rng.choice(list(family), len(rows))
 
 
-def no_examples(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def no_examples(truth: Array, answer: Array) -> None:
     for codes in (truth, answer):
         codes[codes == 3] = 4
 
 
-def only_answers(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def only_answers(truth: Array, answer: Array) -> None:
     truth[truth == 3] = 4
 
 
-def drift(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def drift(truth: Array, answer: Array) -> None:
     """One of three classes is answered a quarter too often."""
     answer[np.flatnonzero(answer == 0)[:180]] = 1
 
 
-def few_of_one(truth: npt.NDArray[Any], answer: npt.NDArray[Any]) -> None:
+def few_of_one(truth: Array, answer: Array) -> None:
     truth[np.flatnonzero(truth == 3)[12:]] = 4
     answer[answer == 3] = 4
     answer[truth == 3] = 3
@@ -160,21 +162,27 @@ def answers(read: Callable[[str, int], str], n: int = 400, fuzzy: bool = False) 
 
 
 def tags(
-    n: int = 1000,
-    size: int = 10,
+    bend: Bend = lambda logit: logit,
+    decide: Callable[[Array], Array] | None = None,
     middle: float = -1.0,
-    bend: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] = lambda logit: logit,
-    decide: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None,
-    **options: Any,
 ) -> Evaluation:
     """Rows with several tags and right probabilities, unless they are bent."""
+    return told(tag_rows(bend, decide, middle))
+
+
+def tag_rows(
+    bend: Bend = lambda logit: logit,
+    decide: Callable[[Array], Array] | None = None,
+    middle: float = -1.0,
+) -> Predictions:
     rng = random(5)
-    logit = 2 * rng.standard_normal((n, size)) + middle
-    truth = rng.random((n, size)) < 1 / (1 + np.exp(-logit))
+    logit = 2 * rng.standard_normal((1000, 10)) + middle
+    truth = rng.random(logit.shape) < 1 / (1 + np.exp(-logit))
     score = 1 / (1 + np.exp(-bend(logit)))
-    space = Multilabel([f"tag{code}" for code in range(size)])
-    scores = NoScores() if decide else Probabilities(score)
-    return told(predictions(space, truth, None if decide is None else decide(score), scores, **options))
+    space = Multilabel([f"tag{code}" for code in range(10)])
+    if decide is not None:
+        return predictions(space, truth, decide(score))
+    return predictions(space, truth, scores=Probabilities(score))
 
 
 def sparse(right: float) -> Evaluation:

@@ -1,0 +1,130 @@
+"""Calibration and its direction, thresholds, and predictions that do not follow from scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from evalreport.findings.calibration import gaps, miscalibrated
+from evalreport.findings.scores import default_threshold, off_scores, other_threshold
+from evalreport.findings.skill import inverted, too_perfect
+from evalreport.labels import Multilabel
+from evalreport.predictions import predictions
+from evalreport.scores import Probabilities
+from tests import factories
+from tests.findings.faults import MAIL, mail, moved, names, tags, told
+from tests.findings.light import light
+
+Bend = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+
+
+@pytest.mark.parametrize(
+    ("bend", "words"),
+    [
+        (lambda logit: logit + 1, "The probabilities are too high: "),
+        (lambda logit: logit - 1, "The probabilities are too low: "),
+        (lambda logit: 3 * logit, "The probabilities are too extreme: "),
+        (lambda logit: logit / 3, "The probabilities are too timid: "),
+    ],
+)
+def test_direction_of_miscalibration(bend: Bend, words: str) -> None:
+    found = miscalibrated(told(mail(2000, bend=bend)))
+    assert found is not None
+    assert found.claim.startswith(words), found.claim
+
+
+def test_confidence_of_many_classes_is_too_high() -> None:
+    p = factories.multiclass(1000, 6)
+    assert isinstance(p.scores, Probabilities)
+    sharp = p.scores.values**4
+    bent = predictions(
+        p.space,
+        np.asarray(p.space.names)[p.y_true],
+        scores=Probabilities(sharp / sharp.sum(axis=1, keepdims=True)),
+    )
+    found = miscalibrated(light(bent))
+    assert found is not None
+    assert found.claim.startswith("The confidence is too high: by its sum ")
+
+
+def test_labels_of_a_row_are_no_independent_witnesses() -> None:
+    """Twenty labels that always come together: a sample of 200 rows is off by chance, not by fault."""
+    alarms = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        chance = 1 / (1 + np.exp(-rng.normal(0, 1, 200)))
+        truth = np.repeat((rng.random(200) < chance)[:, None], 20, axis=1)
+        space = Multilabel([f"tag{code}" for code in range(20)])
+        p = predictions(space, truth, scores=Probabilities(np.repeat(chance[:, None], 20, axis=1)))
+        alarms += miscalibrated(light(p)) is not None
+    assert alarms == 0
+
+
+def test_deviates_of_calibration_are_standard_normal() -> None:
+    found = [gaps(light(factories.binary(400, prevalence=0.5, seed=seed))) for seed in range(150)]
+    shift, bend = ([getattr(one, name) for one in found] for name in ("shift", "bend"))
+    for deviates in (shift, bend):
+        assert abs(np.mean(deviates)) < 0.3
+        assert 0.75 < np.std(deviates) < 1.25
+
+
+def test_other_threshold_is_found_in_the_predictions() -> None:
+    found = other_threshold(moved(0))
+    assert found is not None
+    assert found.evidence["near_threshold"] == pytest.approx(0.3, abs=0.01)
+    assert off_scores(moved(0)) is None
+
+
+def test_predictions_of_no_threshold_are_counted() -> None:
+    found = off_scores(moved(40))
+    assert found is not None
+    assert found.evidence["off"] == 40
+
+
+def test_decisions_of_several_labels_are_followed_label_by_label() -> None:
+    rng = np.random.default_rng(0)
+    score = rng.random((300, 4))
+    answer = score >= np.array([0.2, 0.4, 0.6, 0.8])
+    space = Multilabel("abcd")
+    assert off_scores(light(predictions(space, answer, answer, Probabilities(score)))) is None
+    answer[:3, 1] = ~answer[:3, 1]
+    found = off_scores(light(predictions(space, answer, answer, Probabilities(score))))
+    assert found is not None
+    assert found.evidence["off"] <= 3
+
+
+def test_a_threshold_that_was_chosen_is_not_called_default() -> None:
+    p = mail(4000, bend=lambda logit: logit - 3)
+    assert default_threshold(told(p)) is not None
+    truth = names(MAIL, p.y_true)
+    chosen = predictions(MAIL, truth, scores=p.scores, threshold=0.5)
+    assert default_threshold(told(chosen)) is None
+
+
+def test_swapped_labels_are_worse_than_chance() -> None:
+    p = mail()
+    swapped = predictions(MAIL, names(MAIL, p.y_true), names(MAIL, 1 - np.asarray(p.y_pred)))
+    found = inverted(told(swapped))
+    assert found is not None
+    assert found.claim.startswith("Worse than chance: ")
+
+
+def test_a_ranking_without_exception_is_suspicious() -> None:
+    truth = np.arange(100) < 30
+    score = np.where(truth, 0.4, 0.1) + np.arange(100) / 1000
+    found = too_perfect(told(predictions(MAIL, names(MAIL, truth), scores=Probabilities(score))))
+    assert found is not None
+    assert found.claim.startswith("The scores separate all 100 messages without one exception.")
+
+
+def test_labels_at_another_common_threshold() -> None:
+    from evalreport.findings.multilabel import one_threshold
+
+    found = one_threshold(tags(bend=lambda logit: logit - 2))
+    assert found is not None
+    assert found.evidence["best_threshold"] < 0.3
+    assert found.evidence["best_f1"] > found.evidence["f1"]
