@@ -147,4 +147,5 @@ def _read_answers(found: Found, request: Request) -> Predictions:
         groups=found.groups,
         slices=found.slices,
         texts=None if found.example_texts is None else found.example_texts.tolist(),
+        notes=found.notes,
     )
