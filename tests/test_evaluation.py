@@ -15,7 +15,7 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import one_label
 from evalreport.findings import find
-from evalreport.predictions import Predictions
+from evalreport.predictions import Predictions, predictions
 from evalreport.report.contents import metrics
 from evalreport.scores import NoScores
 from evalreport.sources.columns import find_in_files, to_predictions
@@ -191,3 +191,15 @@ def test_threshold_is_a_number_in_json() -> None:
     assert data["threshold"] == 0.5
     assert data["threshold_origin"] == "default"
     assert isinstance(evaluate_predictions(factories.labels_alone())["log_loss"], Undefined)
+
+
+def test_grouped_scores_that_nothing_decides_still_have_a_majority() -> None:
+    whole = factories.margins(120)
+    names, groups = np.asarray(whole.space.names), np.arange(120) // 3
+    ev = evaluate_predictions(
+        predictions(whole.space, names[whole.y_true], scores=whole.scores, groups=groups)
+    )
+    majority = ev["no_information_rate"]
+    assert not isinstance(majority, Undefined)
+    assert majority.low is not None
+    assert majority.low < max(np.bincount(whole.y_true)) / 120

@@ -198,7 +198,7 @@ def binary_limits(
     summary : Summary
     """
     counts = [metric for metric in metrics if metric.interval == "counts"]
-    limits = count_limits(counts, _counts(summary), sampling) if counts else {}
+    limits = count_limits(counts, decided_counts(summary), sampling) if counts else {}
     for metric in metrics:
         if metric.interval == "wilson":
             limits[metric.name] = proportion_limits(values[metric.name], metric.weight(summary), sampling)
@@ -208,7 +208,7 @@ def binary_limits(
     return limits
 
 
-def _counts(summary: Summary) -> BinaryCounts:
+def decided_counts(summary: Summary) -> BinaryCounts:
     """Return the counts; where nothing decides, those of the truth alone, as if every answer were right."""
     if summary.counts is not None:
         return view(summary, "counts")  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evalreport.facts import BinaryCounts, Marginals, ScoreTable, Summary
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array
-from evalreport.intervals.binary import BY_SCORE, GAPS, SHARED
+from evalreport.intervals.binary import BY_SCORE, GAPS, SHARED, decided_counts
 from evalreport.intervals.calibration import gap_limits, mean_gap
 from evalreport.intervals.contributions import contributions
 from evalreport.intervals.majority import MAJORITY, majority_limits, majority_parts
@@ -171,9 +171,15 @@ def interval(
 def _majority_limits(name: str, replicates: Replicates, sampling: Sampling) -> Limits:
     right, support, predicted, total = _by_class(replicates.counts)
     parts = majority_parts(name, right, support, predicted, total)
-    here = majority_parts(name, *_by_class(view(replicates.summary, "counts")))
+    here = majority_parts(name, *_by_class(_counts(replicates.summary)))
     limits = majority_limits(name, here, parts.std(axis=0), replicates.units.size, sampling.level)
     return Limits(*limits, replicates.units.method)
+
+
+def _counts(summary: Summary) -> BinaryCounts | Marginals:
+    if isinstance(summary.space, Binary):
+        return decided_counts(summary)
+    return view(summary, "counts")  # type: ignore[no-any-return]
 
 
 def _by_class(counts: BinaryCounts | Marginals) -> tuple[Array, Array, Array, Array]:
