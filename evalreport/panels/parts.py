@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from evalreport.format import Style, interval, percent, show
+from evalreport.format import Style, fixed, interval, percent, show
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -162,6 +162,7 @@ def forest_row(
     *,
     reference: float | None = None,
     axis: tuple[float, float] = (0.0, 1.0),
+    difference: bool = False,
 ) -> ForestRow:
     """Return a row of a forest table.
 
@@ -171,18 +172,23 @@ def forest_row(
         Value to compare with: no skill, or zero for a difference.
     axis : (float, float)
         Ends of the axis.
+    difference : bool
+        Whether it is a difference between runs: shown with its sign and three decimals.
 
     Examples
     --------
     >>> forest_row("mcc", "MCC", Sentence(), Estimate(0.2, 50, -0.1, 0.4), "ratio").past
     'left'
+    >>> row = forest_row("f1", "F1", Sentence(), Estimate(0.038, 50, -0.01, 0.085), "ratio", difference=True)
+    >>> row.estimate, row.interval
+    ('+0.038', '−0.010 to +0.085')
     >>> forest_row("auc", "AUC", Sentence(), Undefined("one class only"), "ratio").estimate
     'undefined'
     """
     shown = "–" if reference is None else show(reference, style, result.n)
+    gloss = Sentence((*gloss.runs, *reason(result).runs), gloss.numbers)
     if isinstance(result, Undefined):
-        because = Sentence((*gloss.runs, *reason(result).runs), gloss.numbers)
-        return ForestRow(name, title, because, "undefined", "–", shown)
+        return ForestRow(name, title, gloss, "undefined", "–", shown)
     ends = [end for end in (result.low, result.value, result.high) if end is not None]
     past: Literal["", "left", "right"] = (
         "left" if min(ends) < axis[0] else "right" if max(ends) > axis[1] else ""
@@ -191,8 +197,8 @@ def forest_row(
         name=name,
         title=title,
         gloss=gloss,
-        estimate=show(result.value, style, result.n),
-        interval=interval(result, style),
+        estimate=change(result.value) if difference else show(result.value, style, result.n),
+        interval=_change_interval(result) if difference else interval(result, style),
         reference=shown,
         at=place(result.value, axis),
         low=place(result.low, axis),
@@ -202,9 +208,30 @@ def forest_row(
     )
 
 
-def reason(result: Undefined) -> Sentence:
-    """Return why there is no number, in brackets."""
-    return say(" ({reason})", reason=result.reason)
+def change(value: float) -> str:
+    """Return a difference with its sign and three decimals.
+
+    Examples
+    --------
+    >>> change(0.0384), change(-0.01), change(0.0)
+    ('+0.038', '−0.010', '0.000')
+    """
+    text = fixed(value, 3)
+    return "+" + text if value > 0 and text != "0.000" else text
+
+
+def _change_interval(result: Estimate) -> str:
+    if result.low is None or result.high is None:
+        return "–"
+    return f"{change(result.low)} to {change(result.high)}"
+
+
+def reason(result: Result) -> Sentence:
+    """Return why there is no number, or no interval, in brackets."""
+    if not result.reason:
+        return Sentence()
+    words = " ({reason})" if isinstance(result, Undefined) else " (no interval: {reason})"
+    return say(words, reason=result.reason)
 
 
 def place(value: float | None, axis: tuple[float, float]) -> float | None:

@@ -223,7 +223,7 @@ def _cautious(ev: Evaluation) -> Sentence:
         return NOTHING
     manner = "cautious" if predicted.value < true.value else "eager"
     return say(
-        "It is too " + manner + ": it adds {cardinality_predicted:two} labels per {unit} where "
+        "The model is too " + manner + ": it adds {cardinality_predicted:two} labels per {unit} where "
         "{cardinality_true:two} belong.",
         unit=units(ev, 1),
         cardinality_predicted=predicted.value,
