@@ -138,7 +138,8 @@ def _size(ev: Evaluation) -> Item:
     counts = four_counts(ev)
     if counts is None:
         fewest = min((entry.support for entry in ev.classes), default=ev.weight)
-        what = say("{fewest:count} {units} in the smallest class.", fewest=fewest, units=units(ev, fewest))
+        where = " in the smallest class." if ev.classes else " in all."
+        what = say("{fewest:count} {units}" + where, fewest=fewest, units=units(ev, fewest))
     else:
         events = min(counts.positives, counts.negatives)
         what = say(

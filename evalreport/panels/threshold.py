@@ -172,6 +172,10 @@ def _lede(ev: Evaluation) -> Sentence:
     )
     if ev.threshold is None and ev.confusion is not None:
         lede += say("The logged predictions follow from no single threshold; this shows the scores alone.")
+    if ev.confusion is None:
+        lede += say(
+            "No threshold was given: the slider starts at the best F1 of these {units}.", units=units(ev)
+        )
     return lede
 
 
@@ -189,8 +193,17 @@ def _grid(ev: Evaluation, sweep: Sweep) -> _Grid:
         t, tp, fp = (
             np.insert(column, place, value) for column, value in ((t, now), (tp, counts.tp), (fp, counts.fp))
         )
-    start = int(np.searchsorted(t, 0.5 if now is None else now))
-    return _Grid(t, tp, fp, min(start, len(t) - 1))
+    return _Grid(t, tp, fp, min(int(np.searchsorted(t, _first(ev, sweep))), len(t) - 1))
+
+
+def _first(ev: Evaluation, sweep: Sweep) -> float:
+    """Where the slider starts: where the decision was taken, else at 0.5 or, for margins, at the best F1."""
+    now, best = one_threshold(ev), sweep.best("f1")
+    if now is not None:
+        return now
+    if ev.score_kind != "decision":
+        return 0.5
+    return best.threshold if isinstance(best, Optimum) else float(sweep.thresholds[0])
 
 
 def _reachable(threshold: float | None, kept: FloatArray) -> float | None:

@@ -118,4 +118,9 @@ def _multilabel(ev: Evaluation) -> tuple[Entry, ...]:
     ranking: tuple[Entry, ...] = (
         ("average_precision_samples", "Ranking precision", "true labels ranked on top (LRAP)", "ratio"),
     )
-    return (*(decisions if ev.classes else ()), *(ranking if ev.score_kind is not None else ()))
+    undecided: tuple[Entry, ...] = (
+        ("average_precision_macro", "Macro average precision", "ranks rows for each label", "ratio"),
+        ("roc_auc_macro", "Macro ROC AUC", "ranks rows that carry a label above those that do not", "ratio"),
+    )
+    ranks = ranking if ev.score_kind is not None else ()
+    return (*decisions, *ranks) if ev.classes else (*undecided, *ranks)

@@ -80,7 +80,7 @@ def _sentence(at: str, words: str) -> str:
 
 def _ranking(ev: Evaluation) -> Sentence:
     auc = estimate(ev, "roc_auc")
-    if auc is None:
+    if auc is None or ev.confusion is None:  # the headline says it
         return NOTHING
     chance = auc.low is not None and auc.low <= 0.5
     if chance:
