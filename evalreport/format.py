@@ -116,6 +116,39 @@ def significant(value: float, digits: int = 4) -> str:
     return MINUS + text if value < 0 else text
 
 
+def fine(value: float, *, ends: bool = True) -> str:
+    """Return a metric as a terminal shows it: three decimals, more where three would show an end.
+
+    Parameters
+    ----------
+    value : float
+    ends : bool
+        Whether the metric lies between ends (0 or -1, and 1).
+
+    Examples
+    --------
+    >>> fine(0.717), fine(0.9998), fine(1.0), fine(0.00004), fine(4321.5, ends=False), fine(0.0, ends=False)
+    ('0.717', '0.9998', '1.000', '0.00004', '4,322', '0.000')
+    """
+    if ends:
+        return _between(value, 1.0, 3, 6)
+    return fixed(value, 3) if value == 0 or 0.1 <= abs(value) < 100 else number(value)
+
+
+def fine_interval(low: float, high: float, *, ends: bool = True) -> str:
+    """Return "a to b" as a terminal shows it, with as many decimals as it takes to tell the ends apart.
+
+    Examples
+    --------
+    >>> fine_interval(0.625, 0.794), fine_interval(0.98031, 0.98042)
+    ('0.625 to 0.794', '0.9803 to 0.9804')
+    """
+    shown = fine(low, ends=ends), fine(high, ends=ends)
+    if shown[0] == shown[1] and low != high:
+        shown = _apart(low, high, "ratio")
+    return f"{shown[0]} to {shown[1]}"
+
+
 def signed(value: float, style: Style = "ratio", n: float | None = None) -> str:
     """Return a difference with its sign.
 

@@ -6,6 +6,7 @@ import of one numeric library costs more than the whole answer.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,7 +14,8 @@ from importlib import import_module
 import click
 
 from evalreport import __version__
-from evalreport.cli.console import Console, fail
+from evalreport.cli.console import Console, fail, internal
+from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, UsageError, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -80,41 +82,33 @@ _install_globals()
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code; the entry point of `evalreport`."""
     arguments = list(sys.argv[1:] if args is None else args)
-    console = Console.of_arguments(arguments)
+    console = Console.of_arguments(arguments, COMMANDS)
+    with console.listening():
+        sys.exit(_code(arguments, console))
+
+
+def _code(arguments: list[str], console: Console) -> int:
+    """Run a command and return its exit code; whatever goes wrong is told as one of our errors."""
     try:
         code = group.main(arguments, prog_name="evalreport", standalone_mode=False, obj=console)
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.stdout.flush()
     except EvalreportError as error:
-        sys.exit(fail(console, error))
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help() if error.ctx else "", err=True)
-        sys.exit(2)
+        return fail(console, error)
     except click.ClickException as error:
-        sys.exit(fail(console, _usage(error)))
+        return _misused(console, error)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing half written is left behind", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
+        console.say("interrupted; nothing half written is left behind", level=-1)
+        return 130
+    except (SystemExit, BrokenPipeError):  # the shell completes, or whoever read us has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
     except Exception as error:
-        if console.verbosity >= 2:
-            raise
-        sys.exit(fail(console, _internal(error)))
+        return fail(console, internal(error))
+    return code if isinstance(code, int) else 0
 
 
-def _usage(error: click.ClickException) -> UsageError:
-    message = error.format_message().rstrip(".")
-    ctx = getattr(error, "ctx", None)
-    command = ctx.command_path if ctx else "evalreport"
-    return UsageError(
-        message[:1].lower() + message[1:], where=command, fix=f"{command} --help lists the options"
-    )
-
-
-def _internal(error: Exception) -> EvalreportError:
-    return EvalreportError(
-        f"internal error: {type(error).__name__}: {error}",
-        where="this is a defect of evalreport, not of your data",
-        fix="run again with -vv for the traceback and report it with the command",
-    )
+def _misused(console: Console, error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and error.ctx and not console.json:
+        click.echo(error.ctx.get_help(), err=True)
+        return UsageError.exit_code
+    return fail(console, usage(error, console.command))

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
 from evalreport.errors import EvalreportError
-from evalreport.text import printable
+from evalreport.text import printable, redact
 
 SCHEMA = 1
 """Version of the object that `--json` prints."""
+CLEAR = "\r\x1b[K"
+"""Takes the line of progress off a terminal."""
+_CLUSTER = re.compile(r"-[qvnh]+")
+"""Short flags written together."""
 
 
 @dataclass
@@ -38,69 +45,166 @@ class Console:
     command: str = ""
     warnings: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
+    drawn: bool = False
 
     @classmethod
-    def of_arguments(cls, arguments: Sequence[str]) -> Console:
+    def of_arguments(cls, arguments: Sequence[str], commands: Container[str]) -> Console:
         """Read what an error needs before the arguments are parsed: it must be JSON, too, if asked for."""
         flags = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)
-        quiet = sum(flag.count("q") for flag in flags if flag in ("-q", "-qq")) + flags.count("--quiet")
-        loud = sum(flag.count("v") for flag in flags if flag in ("-v", "-vv")) + flags.count("--verbose")
-        command = next((flag for flag in flags if not flag.startswith("-")), "")
-        return cls(json="--json" in flags or "--jsonl" in flags, verbosity=loud - quiet, command=command)
+        short = "".join(flag[1:] for flag in flags if _CLUSTER.fullmatch(flag))
+        quiet = short.count("q") + flags.count("--quiet") or _variable("QUIET")
+        loud = short.count("v") + flags.count("--verbose") or _variable("VERBOSE")
+        return cls(
+            json="--json" in flags or "--jsonl" in flags or bool(_variable("JSON") or _variable("JSONL")),
+            verbosity=loud - quiet,
+            color=_color(flags),
+            command=next((flag for flag in flags if flag in commands), ""),
+        )
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the command began."""
+        return time.monotonic() - self.started
+
+    @property
+    def terminal(self) -> bool:
+        """Whether stderr is a terminal that can take back what it shows."""
+        return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
     def colored(self) -> bool:
         """Whether stderr takes colour: a terminal that is not dumb, or as the environment says."""
         if self.color != "auto":
             return self.color == "always"
-        if os.environ.get("FORCE_COLOR"):
-            return True
-        return sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return bool(os.environ.get("FORCE_COLOR")) or (self.terminal and not os.environ.get("NO_COLOR"))
 
-    def say(self, message: str, *, level: int = 0) -> None:
-        """Tell the person something on stderr, when the verbosity allows it."""
+    def err(self, text: str) -> None:
+        """Write to stderr, in place of the line of progress if there is one."""
+        self.clear()
+        click.echo(text, err=True, color=self.colored)
+
+    def clear(self) -> None:
+        """Take the line of progress away."""
+        if self.drawn:
+            click.echo(CLEAR, nl=False, err=True, color=True)
+            self.drawn = False
+
+    def say(self, *lines: str, level: int = 0) -> None:
+        """Tell the person something on stderr, when the verbosity allows it; data never break a line."""
         if self.verbosity >= level:
-            if level >= 2:
-                message = f"[{time.monotonic() - self.started:.2f} s] {message}"
-            click.echo(_lines(message), err=True)
+            for line in lines:
+                self.err(printable(line))
 
     def warn(self, message: str) -> None:
         """Warn on stderr, and in the JSON."""
         self.warnings.append(message)
-        self.say(f"{self.paint('warning:', 'yellow')} {message}")
+        if self.verbosity >= 0:
+            self.err(f"{self.paint('warning:', 'yellow')} {printable(message)}")
 
     def paint(self, text: str, color: str) -> str:
         """Return text in a colour where colour is wanted."""
         return click.style(text, fg=color, bold=True) if self.colored else text
 
-    def out(self, text: str) -> None:
-        """Print a result on stdout, except when JSON is asked for."""
-        if not self.json:
-            click.echo(_lines(text))
+    def out(self, *lines: str) -> None:
+        """Print a result on stdout, except when JSON, or nothing, is asked for."""
+        if not self.json and self.verbosity > -2:
+            self.clear()
+            for line in lines:
+                click.echo(printable(line))
 
     def emit(self, *, runs: Sequence[Any], ok: bool = True, **parts: Any) -> None:
         """Print the JSON object of a command, when it is asked for."""
         if not self.json:
             return
         body = {"schema": SCHEMA, "ok": ok, "command": self.command, "runs": list(runs), **parts}
-        body["warnings"] = self.warnings
+        self.line({**body, "warnings": self.warnings})
+
+    def line(self, body: Any) -> None:
+        """Print an object as one line of JSON on stdout."""
+        self.clear()
         click.echo(json.dumps(body, ensure_ascii=False, allow_nan=False, default=float))
 
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Show what the house says it reads and writes while inside: with -v, and with -vv its timings."""
+        logger = logging.getLogger("evalreport")
+        before = logger.level, logger.propagate
+        handler = _Told(self)
+        if self.verbosity > 0:
+            logger.addHandler(handler)
+            logger.setLevel(logging.DEBUG if self.verbosity > 1 else logging.INFO)
+            logger.propagate = False
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.level, logger.propagate = before
 
-def _lines(text: str) -> str:
-    return "\n".join(map(printable, text.split("\n")))
+
+class _Told(logging.Handler):
+    """Log lines as a person reads them."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        console = self.console
+        time = f"[{console.elapsed:6.2f} s] " if console.verbosity > 1 else ""
+        console.err(time + printable(redact(record.getMessage())))
+
+
+def _variable(name: str) -> int:
+    value = os.environ.get(f"EVALREPORT_{name}", "").lower()
+    return int(value) if value.isdecimal() else int(value in ("true", "yes", "on", "t", "y"))
+
+
+def _color(flags: Sequence[str]) -> str:
+    words = [word for flag in flags for word in flag.split("=", 1)]
+    after = words[words.index("--color") + 1 :] if "--color" in words else []
+    return after[0] if after and after[0] in ("always", "never") else "auto"
+
+
+def told(console: Console, error: EvalreportError) -> dict[str, str]:
+    """Return an error as JSON holds it, without secrets.
+
+    Every error has all its parts: where nothing better is known, the command is the place.
+    """
+    command = f"evalreport {console.command}".strip()
+    unsaid = {"where": command, "fix": f"{command} --help lists the options"}
+    return {name: redact(text) or unsaid[name] for name, text in error.as_dict().items()}
 
 
 def fail(console: Console, error: EvalreportError) -> int:
     """Print an error, as three lines or as JSON, and return its exit code."""
+    parts = told(console, error)
     if console.json:
-        body = {"schema": SCHEMA, "ok": False, "command": console.command, "error": error.as_dict()}
-        click.echo(json.dumps(body, ensure_ascii=False))
-    if console.verbosity >= -1 and not console.json:
-        lines = _lines(error.as_lines())
-        click.echo(lines.replace("error:", console.paint("error:", "red"), 1), err=True)
+        console.line({"schema": SCHEMA, "ok": False, "command": console.command, "error": parts})
+    else:
+        show_error(console, error)
+    return error.exit_code
+
+
+def show_error(console: Console, error: EvalreportError) -> None:
+    """Print an error on stderr, as three lines; with -vv its traceback as well."""
+    parts = told(console, error)
+    if console.verbosity >= -1:
+        console.err(f"{console.paint('error:', 'red')} {printable(parts['message'])}")
+        console.err(f"  at   {printable(parts['where'])}")
+        console.err(f"  fix  {printable(parts['fix'])}")
     if console.verbosity >= 2:
         import traceback
 
-        traceback.print_exception(error)
-    return error.exit_code
+        for line in redact("".join(traceback.format_exception(error)).rstrip()).split("\n"):
+            console.err(printable(line))
+
+
+def internal(error: Exception) -> EvalreportError:
+    """Return the error for what should not have happened; the cause stays with it for -vv."""
+    found = EvalreportError(
+        f"internal error: {type(error).__name__}: {error}",
+        where="this is a defect of evalreport, not of your data",
+        fix="run again with -vv for the traceback and report it with the command",
+    )
+    found.__cause__ = error
+    return found

@@ -25,10 +25,11 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
     from evalreport.workflow.request import Request
 
     task = options["task"]
-    plain = ("truth", "pred", "score", "scores", "text", "id", "group", "weight")
+    plain = ("truth", "pred", "score", "scores", "text", "id", "weight")
     columns = Columns(
         **{name: options[name] for name in plain},
         example_text=options["example_text"],
+        group=tuple(options["group"]),
         slices=_many(options["slices"]),
         task=None if task == "auto" else task,
         positive=options["positive"],

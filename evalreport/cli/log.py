@@ -47,10 +47,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         return log_run(store, run, request, how, several=len(runs) > 1)
 
     def show(done: Done) -> dict[str, Any]:
-        for note in done.result.notes:
-            console.warn(note)
+        for warning in done.warnings:
+            console.warn(warning)
         print_evaluation(console, done.evaluation, done.taken, console.out)
-        console.out("\n".join(done.lines))
+        console.out(*done.lines)
         return as_run(done.evaluation) | {"logged": done.logged}
 
     return each_run(console, runs, work, show, options)

@@ -31,7 +31,7 @@ def command(console: Console, name: str | None, task: str | None) -> None:
         if name is None:
             console.out(f"{metric.name:28} {metric.task:11} {metric.meaning}")
         else:
-            console.out(_explained(metric))
+            console.out(*_explained(metric))
     console.emit(runs=[], metrics=[_as_dict(metric) for metric in chosen])
 
 
@@ -40,7 +40,7 @@ def _as_dict(metric: Metric) -> dict[str, Any]:
     return {**{name: getattr(metric, name) for name in TOLD}, "range": ends}
 
 
-def _explained(metric: Metric) -> str:
+def _explained(metric: Metric) -> list[str]:
     rows = [
         ("formula", metric.formula),
         ("range", f"{metric.low:g} to {metric.high:g}; better: {metric.better}"),
@@ -51,7 +51,7 @@ def _explained(metric: Metric) -> str:
         ("trap", metric.trap),
     ]
     lines = [f"{metric.name}  {metric.title}  ({metric.task})", f"  {metric.meaning}"]
-    return "\n".join(lines + [f"  {title:12} {text}" for title, text in rows if text]) + "\n"
+    return lines + [f"  {title:12} {text}" for title, text in rows if text] + [""]
 
 
 global_options(command)

@@ -6,18 +6,56 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from evalreport.cli.console import Console
 
 F = TypeVar("F", bound=Callable[..., Any])
+EVERYWHERE = "Everywhere"
+FILE, FOLDER = click.Path(), click.Path(file_okay=False)
+"""Types whose values the shell completes."""
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """Text, or the list that a settings file may hold in its place."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return lists as they are, all else as text."""
+        return value if isinstance(value, list) else str(value)
 
 
 class SectionOption(click.Option):
-    """An option that knows under which heading the help lists it."""
+    """An option that knows under which heading the help lists it, and where its value came from."""
 
     def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Leave ranges out of the help; an error names them."""
+        return {name: value for name, value in super().get_help_extra(ctx).items() if name != "range"}
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
+        """Return the value and its source, which an error about the value will name."""
+        value, source = super().consume_value(ctx, opts)
+        ctx.meta["evalreport.sources"] = {**ctx.meta.get("evalreport.sources", {}), self.name: source}
+        return value, source
+
+
+class GlobalOption(SectionOption):
+    """An option that stands before or after the command; before it, it still beats the environment."""
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
+        """Return the value of this place, or what was said before the command."""
+        value, source = super().consume_value(ctx, opts)
+        said = ctx.meta.setdefault("evalreport.said", {})
+        if source is ParameterSource.COMMANDLINE:
+            said[self.name] = value
+        elif self.name in said:
+            return said[self.name], ParameterSource.COMMANDLINE
+        return value, source
 
 
 class SectionCommand(click.Command):
@@ -27,9 +65,9 @@ class SectionCommand(click.Command):
         """Write the options, one section after the other."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
-                sections.setdefault(getattr(param, "section", "Options"), []).append(record)
+                sections.setdefault(getattr(param, "section", EVERYWHERE), []).append(record)
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -37,10 +75,12 @@ class SectionCommand(click.Command):
 
 def option(section: str, *names: str, **kwargs: Any) -> Callable[[F], F]:
     """Return a decorator: an option of a section, with its environment variable `EVALREPORT_<OPTION>`."""
-    long = next(name for name in names if name.startswith("--"))
-    variable = "EVALREPORT_" + long.split("/", maxsplit=1)[0].strip("-").replace("-", "_").upper()
-    kwargs.setdefault("envvar", variable)
+    kwargs.setdefault("envvar", _variable(next(name for name in names if name.startswith("--"))))
     return click.option(*names, cls=SectionOption, section=section, **kwargs)
+
+
+def _variable(name: str) -> str:
+    return "EVALREPORT_" + name.strip("-").replace("-", "_").upper()
 
 
 def together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
@@ -54,24 +94,22 @@ def together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-def _globally(name: str, change: Callable[[Console, Any], None]) -> Callable[..., Any]:
+def _sets(name: str) -> Callable[..., Any]:
+    """Return a callback that tells the console, also when the value comes from a settings file."""
+
     def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         console = ctx.find_object(Console)
-        if console is not None and value not in (None, False, 0):
-            change(console, value)
-        if name == "tracking_uri" and value:
-            ctx.meta["evalreport.tracking_uri"] = value
+        if console is not None and value not in (None, False):
+            setattr(console, name, value)
         return value
 
     return callback
 
 
-def _set(name: str) -> Callable[[Console, Any], None]:
-    return lambda console, value: setattr(console, name, value)
-
-
-def _nothing(console: Console, value: Any) -> None:
-    """Read already: `Console.of_arguments` needs it before the parser runs."""
+def _keep_uri(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value:
+        ctx.meta["evalreport.tracking_uri"] = value
+    return value
 
 
 def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -99,44 +137,33 @@ def _commands() -> Sequence[str]:
 
 def global_options(command: Any) -> Any:
     """Add the options that stand before and after a command."""
-    params: list[click.Parameter] = [
-        _global("--config", metavar="FILE", is_eager=True, callback=_load_config, help="Settings file."),
+    command.params += [
+        _global(
+            "--config", metavar="FILE", type=FILE, is_eager=True, callback=_load_config, help="Settings file."
+        ),
         _global(
             "--tracking-uri",
             metavar="URI",
             envvar="MLFLOW_TRACKING_URI",
-            callback=_globally("tracking_uri", _nothing),
+            callback=_keep_uri,
             help="MLflow tracking server or store.",
         ),
-        _global(
-            "--json",
-            is_flag=True,
-            callback=_globally("json", _set("json")),
-            help="One JSON object on stdout.",
-        ),
+        _global("--json", is_flag=True, callback=_sets("json"), help="One JSON object on stdout."),
         _global(
             "--color",
             type=click.Choice(["auto", "always", "never"]),
-            callback=_globally("color", _set("color")),
+            callback=_sets("color"),
             help="Colour on stderr.",
         ),
-        _global(
-            "-q",
-            "--quiet",
-            count=True,
-            callback=_globally("quiet", _nothing),
-            help="Only errors; -qq nothing.",
-        ),
-        _global(
-            "-v", "--verbose", count=True, callback=_globally("verbose", _nothing), help="More; -vv timings."
-        ),
+        _global("-q", "--quiet", count=True, help="Only errors; -qq nothing."),
+        _global("-v", "--verbose", count=True, help="What is read and written; -vv with timings."),
     ]
-    command.params.extend(params)
     return command
 
 
-def _global(*names: str, **kwargs: Any) -> SectionOption:
-    return SectionOption(names, section="Everywhere", expose_value=False, **kwargs)
+def _global(*names: str, **kwargs: Any) -> GlobalOption:
+    kwargs.setdefault("envvar", _variable(names[-1]))
+    return GlobalOption(names, section=EVERYWHERE, expose_value=False, **kwargs)
 
 
 _RUNS = "Select runs"
@@ -194,7 +221,13 @@ describe = together(
             help="What is predicted.",
         ),
         option(_DATA, "--truth", metavar="COL", help="True labels."),
-        option(_DATA, "--truth-file", metavar="FILE", help="File with the truth, joined by id, one to one."),
+        option(
+            _DATA,
+            "--truth-file",
+            metavar="FILE",
+            type=FILE,
+            help="File with the truth, joined by id, one to one.",
+        ),
         option(_DATA, "--pred", metavar="COL", help="Predicted labels."),
         option(_DATA, "--score", metavar="COL", help="Score of the positive class."),
         option(_DATA, "--scores", metavar="GLOB", help="Score columns, one per label, such as 'p_*'."),
@@ -207,12 +240,24 @@ describe = together(
         option(_DATA, "--text", metavar="COL", help="Answers of a language model, to be parsed."),
         option(_DATA, "--parse", metavar="HOW", help="auto | exact | json | regex:PATTERN | module:function"),
         option(_DATA, "--fuzzy", is_flag=True, help="Accept the nearest label of a misspelt answer."),
-        option(_DATA, "--labels", metavar="LIST", help="A,B,… or @FILE (a JSON list, or one a line)."),
+        option(
+            _DATA,
+            "--labels",
+            type=Words(),
+            metavar="LIST",
+            help="A,B,… or @FILE (a JSON list, or one a line).",
+        ),
         option(_DATA, "--ordered", is_flag=True, help="The order of --labels means something."),
         option(_DATA, "--positive", metavar="LABEL", help="Positive class of a binary problem."),
         option(_DATA, "--id", metavar="COL", help="Ids of the examples."),
         option(_DATA, "--weight", metavar="COL", help="Weights of the examples."),
-        option(_DATA, "--group", metavar="COL", help="Rows that belong together: intervals by cluster."),
+        option(
+            _DATA,
+            "--group",
+            metavar="COL",
+            multiple=True,
+            help="Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
+        ),
         option(
             _DATA, "--slice", "slices", metavar="COL", multiple=True, help="Metrics for each value; repeat."
         ),
@@ -237,6 +282,7 @@ evaluation = together(
             _EVALUATE,
             "--tune-on",
             metavar="FILE|RUN",
+            type=FILE,
             help="Other predictions, on which the threshold is chosen.",
         ),
         option(
@@ -269,6 +315,7 @@ evaluation = together(
         option(
             _EVALUATE,
             "--metrics",
+            type=Words(),
             metavar="LIST",
             help="Only these, comma separated; see `evalreport metrics`.",
         ),
@@ -279,18 +326,18 @@ _PAGE = "Report"
 page = together(
     [
         option(_PAGE, "--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
-        option(_PAGE, "--unit", metavar="ONE,MANY", help="What a row is, such as tumour,tumours."),
+        option(
+            _PAGE, "--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours."
+        ),
         option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id."),
         option(_PAGE, "--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
     ]
 )
 
 _WRITE = "Write"
-out = option(_WRITE, "--out", metavar="DIR", help="Also write the report and the tables here.")
+out = option(_WRITE, "--out", metavar="DIR", type=FOLDER, help="Also write the report and the tables here.")
 force = option(_WRITE, "--force", is_flag=True, help="Replace artifacts that evalreport did not write.")
-dry_run = option(
-    _WRITE, "-n", "--dry-run", is_flag=True, envvar=None, help="Print what would be logged; write nothing."
-)
+dry_run = option(_WRITE, "-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
 prefix = option(
     _WRITE, "--prefix", metavar="TEXT", default="eval/", show_default=True, help="Prefix of metric names."
 )
@@ -305,4 +352,4 @@ jobs = option(
     show_default=True,
     help="Runs in parallel.",
 )
-jsonl = option("Everywhere", "--jsonl", is_flag=True, envvar=None, help="One JSON object per run and line.")
+jsonl = option(EVERYWHERE, "--jsonl", is_flag=True, help="One JSON object per run and line.")

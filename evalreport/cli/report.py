@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 @click.command("report", cls=opt.SectionCommand)
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.describe
 @opt.evaluation
 @opt.page
-@opt.option("Write", "-o", "--output", metavar="FILE", envvar=None, help="HTML file; - for stdout.")
+@opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
 @opt.out
 @opt.jobs
 @opt.fail_fast
@@ -47,11 +47,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         return report_item(item, request, how)
 
     def show(written: Written) -> dict[str, Any]:
+        for warning in written.warnings:
+            console.warn(warning)
         print_evaluation(console, written.evaluation, written.taken, console.say)
         if options["output"] == "-":
             sys.stdout.write(written.html)
-        for path in written.paths:
-            console.out(str(path))
+        console.out(*map(str, written.paths))
         return as_run(written.evaluation) | {"files": [str(path) for path in written.paths]}
 
     return each_run(console, items, work, show, options)

@@ -17,12 +17,18 @@ KNOWN = (
     *("parse", "fuzzy", "labels", "ordered", "positive", "id", "weight", "group", "slice", "example_text"),
     *("batch_axis", "list_separator", "threshold", "tune_on", "confidence", "resamples", "seed", "metrics"),
     *("title", "unit", "no_examples", "checklist", "prefix", "out", "experiment", "filter", "max_runs"),
-    "tracking_uri",
+    *("jobs", "fail_fast", "color", "tracking_uri"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "allow_drop", "inconclusive", "train")
 """Keys of `[tool.evalreport.check]`."""
 RENAMED = {"slice": "slices"}
+"""Keys whose option has another name inside."""
+SEVERAL = ("slice", "group")
+"""Keys that hold one name or a list of them."""
+MAY_RUN_CODE = ("parse", "threshold")
+"""Keys that take a function of the user's, as ``module:function``."""
+_TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,15 @@ class Settings:
 
     def defaults(self, command: str) -> dict[str, Any]:
         """Return the default values of a command's parameters."""
-        found = {RENAMED.get(key, key): value for key, value in self.values.items()}
+        found = {RENAMED.get(key, key): _several(key, value) for key, value in self.values.items()}
         if command == "check":
             found.update(self.check)
         return found
+
+    def origin_of(self, parameter: str) -> str:
+        """Return the file that a parameter's value comes from; empty when none."""
+        names = {inside: key for key, inside in RENAMED.items()}
+        return self.origins.get(names.get(parameter, parameter), "")
 
 
 def load(path: str | None) -> Settings:
@@ -71,10 +82,28 @@ def _read(path: Path) -> dict[str, Any]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"{path.name} is not valid TOML: {error}", where=str(path), fix="mend the file"
+            f"{path.name} is not valid TOML: {error}", where=_shown(path), fix="mend the file"
         ) from error
-    tool = data.get("tool", {}).get("evalreport", {})
-    return dict(tool) if path.name == "pyproject.toml" or "tool" in data else data
+    if path.name != "pyproject.toml" and "tool" not in data:
+        return data
+    return _table(_table(data.get("tool", {}), "tool", path).get("evalreport", {}), "tool.evalreport", path)
+
+
+def _table(value: Any, name: str, path: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(
+            f"{name} is not a table", where=_shown(path), fix=f"write [{name}] and below it name = value"
+        )
+    return dict(value)
+
+
+def _shown(path: Path) -> str:
+    """The path as a person in this folder would write it."""
+    return os.path.relpath(path)
+
+
+def _several(key: str, value: Any) -> Any:
+    return [value] if key in SEVERAL and isinstance(value, str) else value
 
 
 def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Settings:
@@ -83,11 +112,16 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
     check: dict[str, Any] = {}
     warnings: list[str] = []
     for path, data in layers:
-        check.update(_known(data.pop("check", {}), CHECK, path))
+        rules = _table(data.pop("check", {}), "check", path)
+        for name, value in _known(rules, CHECK, path).items():
+            check[name], origins[f"check.{name}"] = value, _shown(path)
         for name, value in _known(data, KNOWN, path).items():
-            if name == "tracking_uri" and not _may_set(value, path, trusted, warnings):
+            _plain(name, value, path)
+            warning = None if trusted else _distrusted(name, value, path)
+            if warning is not None:
+                warnings.append(warning)
                 continue
-            values[name], origins[name] = value, path.name
+            values[name], origins[name] = value, _shown(path)
     return Settings(values, origins, check, tuple(warnings))
 
 
@@ -96,22 +130,40 @@ def _known(data: Mapping[str, Any], known: tuple[str, ...], path: Path) -> dict[
     for key, value in data.items():
         name = key.replace("-", "_")
         if name not in known:
-            raise UsageError(f"unknown setting {key!r}", where=str(path), fix=nearest(name, known))
+            raise UsageError(f"unknown setting {key!r}", where=_shown(path), fix=nearest(name, known))
         found[name] = value
     return found
 
 
-def _may_set(uri: Any, path: Path, trusted: bool, warnings: list[str]) -> bool:
-    parts = urlsplit(str(uri))
-    if parts.username or parts.password:
+def _plain(name: str, value: Any, path: Path) -> None:
+    """Refuse values that no option takes, and secrets."""
+    if isinstance(value, dict):
+        raise UsageError(
+            f"the setting {name} is a table", where=_shown(path), fix="write one value, or a list"
+        )
+    parts = urlsplit(str(value)) if name == "tracking_uri" else None
+    if parts is not None and (parts.username or parts.password or parts.query):
         raise UsageError(
             "tracking_uri carries credentials",
-            where=str(path),
+            where=_shown(path),
             fix="keep them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
         )
-    if not trusted:
-        warnings.append(
-            f"tracking_uri in {path.name} is ignored: a cloned repository must not choose the server. "
-            "Pass --tracking-uri, name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
-        )
-    return trusted
+
+
+def _distrusted(name: str, value: Any, path: Path) -> str | None:
+    """Return a warning when a file that may have come with a repository sets what only the user may."""
+    if name == "tracking_uri":
+        why = f"a cloned repository must not choose the server. Pass --tracking-uri, {_TRUST}"
+    elif name in MAY_RUN_CODE and _runs_code(str(value)):
+        why = f"a cloned repository must not choose code to run. Pass --{name}, {_TRUST}"
+    else:
+        return None
+    return f"{name} in {_shown(path)} is ignored: {why}"
+
+
+def _runs_code(value: str) -> bool:
+    if ":" not in value:
+        return False
+    from evalreport.parsing.function import is_function
+
+    return is_function(value)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import click
-
-from evalreport.cli.console import Console, fail
+from evalreport.cli.console import Console, internal, show_error, told
+from evalreport.cli.progress import Progress
 from evalreport.errors import EvalreportError
 
 T = TypeVar("T")
-QUIET_FOR = 1.0
-"""Seconds before progress is shown."""
 
 
 def each_run(
@@ -40,46 +35,71 @@ def each_run(
     """
     found: list[dict[str, Any]] = []
     worst = 0
-    for item, outcome in _outcomes(items, work, options.get("jobs", 1)):
-        _progress(console, len(found), len(items))
-        if isinstance(outcome, EvalreportError):
-            worst = max(worst, outcome.exit_code)
-            if len(items) == 1 or options.get("fail_fast"):
-                raise outcome
-            found.append({"source": _named(item), "ok": False, "error": outcome.as_dict()})
-            fail(Console(verbosity=console.verbosity, color=console.color), outcome)
-        else:
-            found.append(show(outcome))
-        if options.get("jsonl"):
-            click.echo(json.dumps(found[-1], ensure_ascii=False, allow_nan=False, default=float))
+    console.json = console.json or bool(options.get("jsonl"))
+    with Progress(console, len(items)) as progress:
+        for item, outcome in _outcomes(items, work, options.get("jobs", 1), progress):
+            progress.end()
+            if isinstance(outcome, EvalreportError):
+                if len(items) == 1 and not options.get("jsonl"):
+                    raise outcome
+                worst = max(worst, outcome.exit_code)
+                found.append(_failed(console, item, outcome))
+            else:
+                found.append(show(outcome))
+            if options.get("jsonl"):
+                console.line(found.pop())
+            if worst and options.get("fail_fast"):
+                break
     if not options.get("jsonl"):
         console.emit(runs=found, ok=worst == 0, **parts)
     return worst
 
 
 def _outcomes(
-    items: Sequence[Any], work: Callable[[Any], T], jobs: int
+    items: Sequence[Any], work: Callable[[Any], T], jobs: int, progress: Progress
 ) -> Iterator[tuple[Any, T | EvalreportError]]:
+    """Yield each item with what came of it, in order; at most `jobs` are worked on ahead."""
+
     def attempt(item: Any) -> T | EvalreportError:
+        progress.begin(_named(item))
         try:
             return work(item)
         except EvalreportError as error:
             return error
+        except Exception as error:
+            return internal(error)
 
     if jobs == 1:
-        for item in items:
-            yield item, attempt(item)
+        yield from ((item, attempt(item)) for item in items)
         return
-    with ThreadPoolExecutor(jobs) as pool:
-        yield from zip(items, pool.map(attempt, items), strict=True)
+    waiting: deque[tuple[Any, Future[T | EvalreportError]]] = deque()
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for item in items:
+            waiting.append((item, pool.submit(attempt, item)))
+            if len(waiting) > jobs:
+                yield _finished(waiting)
+        while waiting:
+            yield _finished(waiting)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _finished(waiting: deque[tuple[Any, Future[T]]]) -> tuple[Any, T]:
+    item, future = waiting.popleft()
+    return item, future.result()
+
+
+def _failed(console: Console, item: Any, error: EvalreportError) -> dict[str, Any]:
+    """Tell of a run that failed, and return its element of `runs`."""
+    show_error(console, error)
+    run = getattr(item, "run", item)
+    names = {
+        "run_id": getattr(run, "run_id", None),
+        "run_name": getattr(run, "name", getattr(item, "name", "")),
+    }
+    return {**names, "source": _named(item), "ok": False, "error": told(console, error)}
 
 
 def _named(item: Any) -> str:
     return str(getattr(item, "shown", item))
-
-
-def _progress(console: Console, done: int, total: int) -> None:
-    if total == 1 or console.verbosity < 0 or time.monotonic() - console.started < QUIET_FOR:
-        return
-    end = "\r" if sys.stderr.isatty() else "\n"
-    click.echo(f"{done + 1}/{total} runs{end}", nl=False, err=True)

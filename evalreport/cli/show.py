@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.console import Console
-from evalreport.format import fixed
+from evalreport.format import count, fine, fine_interval, threshold
 
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
+
+FEW = 12
+"""Metrics up to which all are printed: somebody asked for these."""
 
 
 def as_run(ev: Evaluation) -> dict[str, Any]:
@@ -38,37 +40,60 @@ def print_evaluation(
         if finding.severity != "note":
             console.warn(finding.claim)
     line(title(ev))
-    names = [name for name in HEADLINE[ev.task] if name in ev.metrics] or list(ev.metrics)[:8]
-    if ev.parsing is not None:
-        names = [*names, "accuracy_parsed", "parse_rate"]
-    for name in names:
+    parsed = () if ev.parsing is None else ("accuracy_parsed", "parse_rate")
+    few = len(ev.metrics) <= FEW
+    for name in ev.metrics if few else (*HEADLINE[ev.task], *parsed):
         if name in ev.metrics:
             line("  " + metric_line(ev, name))
+    wrong = mistakes(ev)
+    if wrong:
+        line("  " + wrong)
 
 
 def title(ev: Evaluation) -> str:
     """Return the line that names the run, its task and its size.
 
-    One of ``calm-heron-412  binary, 285 cases, threshold 0.50``.
+    One of ``calm-heron-412  binary, 285 cases, threshold 0.500 (default)``.
     """
     parts = [ev.task, f"{ev.rows:,} {ev.provenance.unit[0 if ev.rows == 1 else 1]}"]
     if ev.task != "binary":
         parts.insert(1, f"{len(ev.space)} labels")
     if ev.threshold is not None and isinstance(ev.threshold.value, float):
-        parts.append(f"threshold {_cut(ev.threshold.value)} ({ev.threshold.origin})")
+        parts.append(f"threshold {threshold(ev.threshold.value)} ({ev.threshold.origin})")
     name = ev.provenance.title or ev.provenance.run_name or ev.provenance.source or "evaluation"
     return f"{name}  {', '.join(parts)}"
 
 
-def _cut(threshold: float) -> str:
-    return fixed(threshold, 2) if math.isfinite(threshold) else "above all scores"
-
-
 def metric_line(ev: Evaluation, name: str) -> str:
     """Return a metric with its interval, or why it is undefined."""
+    from evalreport.metrics.catalogue import find
+    from evalreport.values import Undefined
+
     result = ev.metrics[name]
-    if result.value is None:
-        return f"{name:26} undefined: {result.as_dict()['reason']}"
-    data = result.as_dict()
-    limits = "" if data["low"] is None else f"   {fixed(data['low'], 3)} to {fixed(data['high'], 3)}"
-    return f"{name:26} {fixed(result.value, 3)}{limits}"
+    if isinstance(result, Undefined):
+        return f"{name:26} undefined: {result.reason}"
+    ends = find(name, ev.task).high == 1
+    shown = f"{name:26} {fine(result.value, ends=ends):8}"
+    if result.low is None or result.high is None:
+        return shown.rstrip()
+    return f"{shown} {fine_interval(result.low, result.high, ends=ends)}"
+
+
+def mistakes(ev: Evaluation) -> str:
+    """Return the mistakes as counts, such as ``misses 30 of 106 malignant cases; 19 false alarms``."""
+    from evalreport.labels import Binary, Multilabel
+    from evalreport.panels import about
+
+    four, wrong = about.four_counts(ev), about.mistakes(ev)
+    if isinstance(ev.space, Binary) and four is not None:
+        all_of_them = f"{count(four.positives)} {about.positive(ev, four.positives)}"
+        missed = f"misses {count(four.positives - four.tp)} of {all_of_them}"
+        return f"{missed}; {count(four.fp)} false alarm{'' if four.fp == 1 else 's'}"
+    if wrong is None:
+        return ""
+    if isinstance(ev.space, Multilabel):
+        left_out = sum(entry.support - entry.right for entry in ev.classes)
+        added = sum(entry.predicted - entry.right for entry in ev.classes)
+        carried = count(sum(entry.support for entry in ev.classes))
+        return f"leaves out {count(left_out)} of {carried} labels; {count(added)} labels are added wrongly"
+    return f"wrong for {count(wrong)} of {count(ev.weight)} {about.units(ev, ev.weight)}"

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,19 @@ from evalreport.errors import UsageError
 from evalreport.parsing.outcomes import Outcome, parsed, unparsed
 
 _LONGEST_NOTE = 200
+_NAME_IT = "name it module:function; modules of the working directory and installed ones are found"
+_NAMED = re.compile(r"[^\W\d]\w*(\.\w+)*:[^\W\d]\w*(\.\w+)*")
+
+
+def is_function(spec: str) -> bool:
+    """Whether words name a function as ``module:function``, whose module would be run.
+
+    Examples
+    --------
+    >>> is_function("textwrap:dedent"), is_function("regex:label"), is_function("cost:10")
+    (True, False, False)
+    """
+    return not spec.startswith("regex:") and _NAMED.fullmatch(spec) is not None
 
 
 def load(spec: str, what: str = "parser") -> Callable[..., Any]:
@@ -38,6 +52,8 @@ def load(spec: str, what: str = "parser") -> Callable[..., Any]:
     'a'
     """
     module_name, _, path = spec.partition(":")
+    if not is_function(spec):
+        raise UsageError(f"{what} {spec!r} names no function", where=what, fix=_NAME_IT)
     try:
         with _working_directory():
             found: Any = importlib.import_module(module_name)
@@ -47,10 +63,11 @@ def load(spec: str, what: str = "parser") -> Callable[..., Any]:
         raise UsageError(
             f"{what} {spec!r} cannot be imported: {type(error).__name__}: {error}",
             where=what,
-            fix="name it module:function; modules of the working directory and installed ones are found",
+            fix=_NAME_IT,
         ) from None
     if not callable(found):
-        raise UsageError(f"{what} {spec!r} is a {type(found).__name__}, not a function", where=what)
+        kind = type(found).__name__
+        raise UsageError(f"{what} {spec!r} is a {kind}, not a function", where=what, fix=_NAME_IT)
     return found  # type: ignore[no-any-return]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,8 @@ from uuid import uuid4
 
 from evalreport.errors import UsageError
 from evalreport.text import printable, slug
+
+told = logging.getLogger(__name__)
 
 
 def write_folder(files: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
@@ -63,6 +66,7 @@ def write_file(place: Path, data: bytes) -> Path:
     finally:
         with suppress(OSError):
             beside.unlink()
+    told.info("wrote %s, %.0f kB", place, len(data) / 1000)
     return place
 
 
@@ -80,7 +84,11 @@ def run_folder(out: Path, name: str, run_id: str) -> Path:
 def _inside(folder: Path, path: str) -> Path:
     parts = Path(path).parts
     if not parts or Path(path).is_absolute() or ".." in parts or "\0" in path:
-        raise UsageError(f"{printable(path)!r} is not a name inside the folder", where=str(folder))
+        raise UsageError(
+            f"{printable(path)!r} is not a name inside the folder",
+            where=str(folder),
+            fix="name another place",
+        )
     return folder / path
 
 

@@ -6,6 +6,7 @@ the digest comes last, so that one that was cut short is done again.
 
 from __future__ import annotations
 
+import logging
 import re
 import tempfile
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
 
 T = TypeVar("T")
+told = logging.getLogger(__name__)
 State: TypeAlias = Literal["written", "unchanged", "dry run"]
 UNFINISHED = "unfinished"
 """Value of the digest tag while a logging is under way."""
@@ -308,6 +310,8 @@ def _write(plan: _Plan, tracking: Tracking, *, again: bool) -> None:
             tracking.ask(methodcaller("log_artifacts", plan.run_id, str(Path(folder) / "files")), plan.where)
     tracking.ask(lambda client: client.log_batch(plan.run_id, **_batch(plan)), plan.where)
     tracking.ask(methodcaller("set_tag", plan.run_id, tag, plan.payload.digest), plan.where)
+    metrics = len(plan.payload.metrics) + len(plan.payload.series)
+    told.info("wrote %d metrics and %d files into %s", metrics, len(plan.files), plan.where)
 
 
 def _put(folder: Path, path: str, data: bytes) -> Path:

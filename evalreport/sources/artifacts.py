@@ -6,6 +6,7 @@ it is used.
 
 from __future__ import annotations
 
+import logging
 import re
 import stat
 import tempfile
@@ -21,6 +22,7 @@ from evalreport.sources.readers.limits import MAX_FILE
 from evalreport.sources.runs import RunInfo
 from evalreport.text import printable
 
+told = logging.getLogger(__name__)
 MAX_ARTIFACTS = 10_000
 MAX_DEPTH = 20
 LONGEST_NAME = 255
@@ -113,7 +115,9 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]
     """
     where = f"{run.shown}, artifact {printable(artifact.path)}"
     if not is_safe(artifact.path):
-        raise UnsafeFileError("the artifact's name could lead out of its run", where=where)
+        raise UnsafeFileError(
+            "the artifact's name could lead out of its run", where=where, fix="log it again by a plain name"
+        )
     if (artifact.size or 0) > MAX_FILE:
         raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
     root = store.artifact_root(run.artifact_uri, run.shown)
@@ -133,9 +137,12 @@ def _download(store: Store, run: RunInfo, path: str, folder: Path, where: str) -
     status = place.lstat()
     inside = place.resolve().is_relative_to(folder.resolve())
     if not inside or not stat.S_ISREG(status.st_mode):
-        raise UnsafeFileError("the artifact is not a plain file of the run", where=where)
+        raise UnsafeFileError(
+            "the artifact is not a plain file of the run", where=where, fix="log the file itself"
+        )
     if status.st_size > MAX_FILE:
         raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
+    told.info("downloaded artifact %s of %s, %.0f kB", path, run.shown, status.st_size / 1000)
     return place
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
@@ -19,6 +21,7 @@ from evalreport.sources.quiet import quiet
 from evalreport.text import shown
 
 T = TypeVar("T")
+told = logging.getLogger(__name__)
 
 _SQLITE = re.compile(r"^sqlite(?:\+\w+)?://(?:/(?P<path>[^?]*))?(?:\?.*)?$")
 _SPECIAL = ("databricks", "databricks-uc", "uc")
@@ -80,7 +83,9 @@ class Store:
         failure: EvalreportError
         try:
             with quiet():
-                return call(self.client)
+                answer = call(self.client)
+            told.debug("asked %s to %s%s", self.shown, _name_of(call), f" ({where})" if where else "")
+            return answer
         except Exception as error:
             known = translated(error, self.shown)
             if known is None:
@@ -95,6 +100,11 @@ class Store:
             return ""
         base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
         return f"{base}/#/experiments/{experiment_id}/runs/{run_id}/artifacts"
+
+
+def _name_of(call: Callable[[Any], Any]) -> str:
+    words = repr(call.__reduce__()[1][0]) if isinstance(call, methodcaller) else "log_batch"
+    return words.strip("'").replace("_", " ")
 
 
 def connect(tracking_uri: str | None = None) -> Store:

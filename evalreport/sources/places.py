@@ -69,7 +69,9 @@ def _local_root(uri: str, tracking: str, where: str) -> Path:
         return Path(uri)
     parts = urlsplit(uri)
     if parts.netloc and not is_loopback(parts.netloc):
-        raise UnsafeFileError(f"the run's artifacts are at {shown(uri)}", where=where)
+        raise UnsafeFileError(
+            f"the run's artifacts are at {shown(uri)}", where=where, fix="use the file of predictions itself"
+        )
     return Path(url2pathname(parts.path))
 
 

@@ -34,8 +34,10 @@ class Columns:
         A pattern with one ``*``: one score column per label, named by what the ``*`` stands for.
     text : str, optional
         Generated answers from which a label is still to be read.
-    id, group, weight, example_text : str, optional
-        Names of rows; which rows belong together; weights; texts that the report may show.
+    id, weight, example_text : str, optional
+        Names of rows; weights; texts that the report may show.
+    group : str or tuple of str, optional
+        Which rows belong together: those that agree in this column, or in all of several.
     slices : tuple of str
         Columns whose values divide the rows into groups of interest.
     task : str, optional
@@ -63,7 +65,7 @@ class Columns:
     scores: str | None = None
     text: str | None = None
     id: str | None = None
-    group: str | None = None
+    group: str | tuple[str, ...] | None = None
     weight: str | None = None
     slices: tuple[str, ...] = ()
     example_text: str | None = None
@@ -89,8 +91,13 @@ class Columns:
     @property
     def named(self) -> tuple[str, ...]:
         """Every column or pattern that was named, in order."""
-        single = (self.truth, self.pred, self.score, self.scores, self.text, self.id, self.group)
-        return tuple(filter(None, (*single, self.weight, self.example_text, *self.slices)))
+        single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
+        return tuple(filter(None, (*single, *self.groups, self.weight, self.example_text, *self.slices)))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The columns that rows must agree in to belong together."""
+        return (self.group,) if isinstance(self.group, str) else self.group or ()
 
 
 def counted(n: int, noun: str) -> str:

@@ -6,6 +6,7 @@ One reader per format, in one ordered catalogue. What a column means is decided 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -29,7 +30,9 @@ from evalreport.sources.readers.limits import (
 )
 from evalreport.sources.readers.numpy import read_npy, read_npz
 from evalreport.sources.readers.parquet import read_parquet
+from evalreport.sources.request import listed
 
+told = logging.getLogger(__name__)
 Read: TypeAlias = Callable[[bytes, Select | None], Content]
 
 
@@ -160,6 +163,7 @@ def read_table(
         raise too_little_memory().located(shown) from error
     for array in content.columns.values():
         array.flags.writeable = False
+    told.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
     return Table(content.columns, n, shown, digest, reader.name, content.names)
 
 

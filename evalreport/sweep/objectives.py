@@ -18,6 +18,7 @@ from evalreport.metrics.record import divide
 
 Operator: TypeAlias = Literal[">=", "<="]
 
+_NAME_ONE = "pass a number, or an objective such as max-f1, youden, recall>=0.95 or cost:10"
 _STILL = ("prevalence", "no_information_rate")
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -234,9 +235,10 @@ def _known(name: str) -> Metric:
     if name in _STILL:
         raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
     if name not in METRICS:
+        near = nearest(name, [*METRICS, "cost", "net_benefit", "max-f1", "youden"])
         raise UsageError(
             f"there is no objective {name!r}",
-            fix=nearest(name, [*METRICS, "cost", "net_benefit", "max-f1", "youden"]),
+            fix=_NAME_ONE if near.startswith("Known") else near,
         )
     return METRICS[name]
 

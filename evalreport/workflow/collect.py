@@ -34,6 +34,7 @@ class Collected:
     taken: tuple[tuple[str, str], ...]
     provenance: Provenance
     sensitive: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
@@ -77,7 +78,13 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     except EvalreportError as error:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
     hidden = run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
-    return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=hidden)
+    changing = (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
+    return replace(
+        collected,
+        taken=(("source", table.taken), *collected.taken),
+        sensitive=hidden,
+        warnings=changing if run.running else (),
+    )
 
 
 def _stem(found: Found) -> str:

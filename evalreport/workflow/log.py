@@ -16,9 +16,12 @@ from evalreport.sinks.mlflow import Logged, check_run, log
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
 from evalreport.workflow.evaluate import evaluated
-from evalreport.workflow.report import drawn, write_out
+from evalreport.workflow.report import drawn, page_of, write_out
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
+
+MOST_LEFT = 5
+"""Names of what an earlier logging left that a warning lists."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,18 @@ class Done:
     result: Logged
     size: int
     paths: tuple[Path, ...] = ()
+    collected: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know of the run and of what it held before."""
+        left = self.result.left
+        more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
+        remains = (
+            f"an earlier logging left what this one does not have: {', '.join(left[:MOST_LEFT])}{more}; "
+            "MLflow cannot delete it, so it stays",
+        )
+        return (*self.collected, *self.result.notes, *(remains if left else ()))
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -66,6 +81,8 @@ class Done:
             "state": self.result.state,
             "metrics": list(self.result.metrics),
             "files": list(self.result.files),
+            "replaced": list(self.result.replaced),
+            "left": list(self.result.left),
             "page": self.result.page,
         }
 
@@ -76,12 +93,12 @@ def log_run(store: Store, run: RunInfo, request: Request, how: LogOptions, *, se
     item = Item(run=run, store=store)
     collected = item.collect(request)
     ev = evaluated(collected, request, item.tuning_rows(request))
-    html = render(ev, checklist=request.checklist)
+    html = page_of(ev, request)
     result = log_evaluation(store, run.run_id, ev, how, html=html, checklist=request.checklist)
     paths: tuple[Path, ...] = ()
     if how.out is not None and not how.dry_run:
-        paths = write_out(ev, html, Path(how.out), several=several, name=item.name)
-    return Done(ev, collected.taken, result, len(html.encode()), paths)
+        paths = write_out(ev, html, Path(how.out), request, several=several, name=item.name)
+    return Done(ev, collected.taken, result, len(html.encode()), paths, collected.warnings)
 
 
 def log_evaluation(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalreport import figures
+from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.report.contents import folder_files
 from evalreport.report.names import FIGURES, PAGE
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STDOUT = "-"
+told = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -55,29 +58,69 @@ class Written:
     taken: tuple[tuple[str, str], ...]
     html: str
     paths: tuple[Path, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def report_item(item: Item, request: Request, how: ReportOptions) -> Written:
-    """Evaluate a run or a file and write its report."""
+    """Evaluate a run or a file and write its report.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps it from being evaluated, or would write over what is read.
+    """
     collected = item.collect(request)
     ev = evaluated(collected, request, item.tuning_rows(request))
-    html = render(ev, checklist=request.checklist)
+    html = page_of(ev, request)
     paths: tuple[Path, ...] = ()
     if how.page and how.output != STDOUT:
-        paths = (write_file(Path(how.output or _page_name(item, how)), html.encode()),)
+        place = Path(how.output or _page_name(item, how))
+        _spare([place], request, item)
+        paths = (write_file(place, html.encode()),)
     if how.out is not None:
-        paths += write_out(ev, html, Path(how.out), several=how.several, name=item.name)
-    return Written(ev, collected.taken, html, paths)
+        paths += write_out(ev, html, Path(how.out), request, several=how.several, name=item.name, item=item)
+    return Written(ev, collected.taken, html, paths, collected.warnings)
+
+
+def page_of(ev: Evaluation, request: Request) -> str:
+    """Return the HTML."""
+    html = render(ev, checklist=request.checklist)
+    told.debug("made the page, %.0f kB", len(html.encode()) / 1000)
+    return html
 
 
 def _page_name(item: Item, how: ReportOptions) -> str:
     return f"{slug(item.name)}.html" if how.several else PAGE
 
 
-def write_out(ev: Evaluation, html: str, out: Path, *, several: bool, name: str) -> tuple[Path, ...]:
+def write_out(
+    ev: Evaluation,
+    html: str,
+    out: Path,
+    request: Request,
+    *,
+    several: bool,
+    name: str,
+    item: Item | None = None,
+) -> tuple[Path, ...]:
     """Write the page, `evaluation.json`, the figures and the tables into a folder."""
     folder = run_folder(out, name, ev.provenance.run_id or ev.provenance.sha256) if several else out
-    return write_folder(folder_files(ev, html, drawn(ev)), folder)
+    files = folder_files(ev, html, drawn(ev))
+    _spare([folder / path for path in files], request, item)
+    return write_folder(files, folder)
+
+
+def _spare(places: Sequence[Path], request: Request, item: Item | None) -> None:
+    """Refuse to write over what is read."""
+    named = (None if item is None else item.path, request.truth_file, request.tune_on)
+    read = {Path(path).resolve() for path in named if path is not None and path != STDOUT}
+    for place in places:
+        if place.resolve() in read:
+            raise UsageError(
+                f"{place.name} is read, and would be written over",
+                where=str(place),
+                fix="name another place with -o or --out",
+            )
 
 
 DRAW: dict[str, Callable[[Evaluation], Figure]] = {

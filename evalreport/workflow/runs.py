@@ -11,6 +11,7 @@ from evalreport.errors import UsageError
 from evalreport.predictions import Predictions
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.runs import RunInfo, Selection, select_runs
+from evalreport.text import slug
 from evalreport.workflow.collect import Collected, collect_file, collect_run
 from evalreport.workflow.request import Request
 
@@ -24,6 +25,7 @@ class Item:
     path: str | None = None
     run: RunInfo | None = None
     store: Store | None = None
+    called: str = ""
 
     @property
     def shown(self) -> str:
@@ -34,7 +36,9 @@ class Item:
 
     @property
     def name(self) -> str:
-        """A name for files and tables: the run's, or the file's without its ending."""
+        """A name for files and tables: the run's, or the file's without its ending, unless it is `called`."""
+        if self.called:
+            return self.called
         if self.run is not None:
             return self.run.name or self.run.run_id[:8]
         return "stdin" if self.path == STDIN else Path(str(self.path)).name.split(".", 1)[0]
@@ -76,17 +80,32 @@ def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tu
 
 
 def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: str | None) -> tuple[Item, ...]:
-    """Return the files, then the selected runs; a store is opened only for runs.
+    """Return the files, then the selected runs, each once and under a name of its own.
+
+    A store is opened only for runs.
 
     Raises
     ------
     UsageError
         Nothing is named.
     """
-    items = [Item(path=path) for path in files]
+    once = {STDIN if path == STDIN else str(Path(path).resolve()): path for path in reversed(files)}
+    items = [Item(path=path) for path in reversed(once.values())]
     if selection is not None:
         store, runs = open_runs(tracking_uri, selection)
         items += [Item(run=run, store=store) for run in runs]
     if not items:
         raise UsageError("no file and no run is named", fix="pass a FILE, or --run-id ID")
-    return tuple(items)
+    return _told_apart(items)
+
+
+def _told_apart(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Number the items whose names would give one file name."""
+    taken: set[str] = set()
+    apart = []
+    for item in items:
+        names = (item.name, *(f"{item.name}-{number}" for number in range(2, len(items) + 2)))
+        name = next(name for name in names if slug(name).casefold() not in taken)
+        taken.add(slug(name).casefold())
+        apart.append(replace(item, called=name))
+    return tuple(apart)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -73,9 +74,14 @@ def decided(
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    if math.isfinite(number):
+        return number
+    raise UsageError(
+        f"--threshold {text} is no number", fix="pass a finite number, or an objective such as max-f1"
+    )
 
 
 def _binary(
@@ -105,7 +111,9 @@ def _per_label(
     goal = wanted.removeprefix("max-")
     found = label_thresholds(rows, "f1_macro" if goal == "f1" else goal, tune_on=tune_on, sampling=sampling)
     if isinstance(found, Undefined):
-        raise DataError(f"no thresholds can be chosen: {found.reason}", where="--threshold")
+        raise DataError(
+            f"no thresholds can be chosen: {found.reason}", where="--threshold", fix="pass a number"
+        )
     return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
 
 

@@ -39,17 +39,31 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
         Weights that are text; names of over a thousand characters.
     """
     weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
-    groups = _optional(rows, request.group, "--group", file)
+    groups = {name: _column(rows, name, "--group", file) for name in request.groups}
     weights = _optional(rows, weight, "--weight", file)
     if weights is not None and weights.dtype.kind not in "biuf":
         raise not_numbers(weights, weight or "")
     slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
-    for name, values in {**slices, **({} if groups is None else {request.group or "": groups})}.items():
+    for name, values in (*slices.items(), *groups.items()):
         check_length(values, name)
     examples = _optional(rows, request.example_text, "--example-text", file)
-    named = (("group", request.group), ("weight", weight), *(("slice", name) for name in request.slices))
+    named = [("group", name) for name in groups] + [("weight", weight)] + [("slice", name) for name in slices]
     taken = tuple((part, name) for part, name in (*named, ("example text", request.example_text)) if name)
-    return Extras(groups, weights, slices, None if examples is None else texts_of(examples), taken)
+    return Extras(
+        _together(list(groups.values())),
+        weights,
+        slices,
+        None if examples is None else texts_of(examples),
+        taken,
+    )
+
+
+def _together(columns: list[Array]) -> Array | None:
+    """One group for each combination of values."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return np.array([str(row) for row in rows], dtype=object)
 
 
 def _column(rows: Rows, name: str, option: str, file: str) -> Array:

@@ -67,7 +67,7 @@ def key_of(table: Table, request: Columns, other: str | None = None) -> str | No
     if request.id is not None and request.id not in table.columns:
         raise missing_column(request.id, "--id", table.names, table.name)
     names = (request.id,) if request.id is not None else (other, *ID)
-    usual = (name for name in names if name in table.columns and name != request.group)
+    usual = (name for name in names if name in table.columns and name not in request.groups)
     key = next(usual, None)
     if key is not None:
         _check_ids(table.columns[key], key, table.names)
@@ -144,7 +144,11 @@ def _text(value: Any) -> str:
 def _check_ids(ids: Array, name: str, names: Sequence[str]) -> None:
     values = ids.tolist()
     if ids.ndim != 1:
-        raise DataError(f"{name} has shape {ids.shape}; expected one id per row", where=f"column {name}")
+        raise DataError(
+            f"{name} has shape {ids.shape}; expected one id per row",
+            where=f"column {name}",
+            fix="write one id per row, or name another column with --id",
+        )
     gaps = [row for row, value in enumerate(values) if value is None or value != value]  # noqa: PLR0124
     if gaps:
         raise DataError(

@@ -116,7 +116,10 @@ def _label_set(lists: Sequence[Array], scored: Sequence[str]) -> tuple[Label, ..
         raise DataError("no label occurs in any list", fix="pass the label set with --labels")
     labels = found.union(like(label, found or {""}, "score column for label") for label in scored)
     if len(labels) > MAX_CLASSES:
-        raise DataError(f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are read")
+        raise DataError(
+            f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are read",
+            fix="check that the column holds labels, not texts",
+        )
     return tuple(sorted(labels))
 
 
