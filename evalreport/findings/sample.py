@@ -17,7 +17,7 @@ FEW_ROWS = 20
 """Examples of a class below which its own numbers are mostly chance."""
 REPEATED = 0.01
 """Share of repeated rows that is worth a sentence."""
-WORSE = 0.01
+WORSE = 0.001
 """Adjusted p-value, for all metrics together, below which a group is said to be worse than the rest."""
 SHARES = frozenset(("precision", "average_precision", "mcc"))
 """Metrics that are lower in a group for no other reason than that positives are rarer in it."""
