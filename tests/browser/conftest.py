@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.render import render
-from tests.report.made import KINDS, evaluation, made, multiclass
+from evalreport.report.render import render, render_trials
+from tests.report.made import evaluation, made, multiclass
+from tests.report.test_trials import single
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Request
@@ -35,6 +36,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.browser)
+
+
+def page_of(kind: str) -> str:
+    """The page of an evaluation, of 77 classes (``many``) or of a sweep."""
+    if kind == "sweep":
+        return render_trials(single())
+    ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)
+    return render(ev, checklist="tripod-ai")
 
 
 def chromium() -> str | None:
@@ -85,8 +94,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     def write(kind: str) -> Path:
         path = folder / f"{kind}.html"
         if not path.exists():
-            ev = made(kind) if kind in KINDS else evaluation(multiclass(77, 1500))
-            path.write_text(render(ev, checklist="tripod-ai"), encoding="utf-8")
+            path.write_text(page_of(kind), encoding="utf-8")
         return path
 
     return write

@@ -71,7 +71,7 @@ def table(study: Study) -> Section:
     )
     made = Table(
         id="trials-table",
-        name="Every trial",
+        name="Table of the trials",
         columns=heads,
         rows=tuple(_row(row, tied) for row in view.rows),
         tall=True,
