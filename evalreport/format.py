@@ -164,6 +164,18 @@ def signed(value: float, style: Style = "ratio", n: float | None = None) -> str:
     return "+" + text if value > 0 else text
 
 
+def change(value: float) -> str:
+    """Return the difference of two scores with its sign: three decimals, more where they would show 0.
+
+    Examples
+    --------
+    >>> change(0.038), change(-0.0104), change(0.0), change(-0.0002)
+    ('+0.038', '−0.010', '0.000', '−0.0002')
+    """
+    text = number(value) if abs(value) >= 10 else _between(value, math.inf, 3, 5)
+    return "+" + text if value > 0 and text[0] not in "<>" else text
+
+
 def show(value: float, style: Style, n: float | None = None) -> str:
     """Return a number in the named style.
 
@@ -242,6 +254,8 @@ FORMATS: dict[str, Callable[[float, float | None], str]] = {
     "significant": lambda value, _: significant(value),
     "rough": lambda value, _: significant(value, 2),
     "two": lambda value, _: fixed(value, 2),
+    "three": lambda value, _: fixed(value, 3),
+    "change": lambda value, _: change(value),
 }
 """What a field of a sentence may be shown as: ``{tp:count}``."""
 

@@ -1,0 +1,148 @@
+"""How a comparison is printed in a terminal: figures in columns, then the verdicts in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from evalreport.cli.console import Console
+from evalreport.format import change, fixed
+from evalreport.panels.comparison.words import headline, matching, mistakes, ranked, same_matching, verdict
+
+if TYPE_CHECKING:
+    from evalreport.comparison.values import Comparison, Difference
+    from evalreport.workflow.compare import Compared
+
+WIDE = 5
+"""Runs that stand side by side in one table."""
+NAME = 18
+"""Letters of a run's name above its column."""
+MOST_PARTS = 5
+"""Classes and slices that are printed of each pair."""
+
+
+def print_comparison(console: Console, done: Compared) -> None:
+    """Print a comparison: warnings and the pairing on stderr, figures and verdicts on stdout."""
+    found = done.comparison
+    for note in found.notes:
+        console.warn(note)
+    for sentence in _unpaired(found):
+        console.warn(sentence)
+    console.out(headline(found).text)
+    if done.ranking is not None:
+        _print(console, ["", *_ranking(done.ranking)])
+    if len(found.names) > 2:
+        _print(console, ["", *_values(found)])
+    blocks = _primary_only(found) if found.baseline is None and len(found.names) > 3 else _pairs(found)
+    for block in blocks:
+        _print(console, ["", *block])
+    matched = same_matching(found)
+    told = [matched] if matched else [matching(*how) for how in found.pairings]
+    _print(console, ["", *(sentence.text for sentence in told), *_rules(done)])
+
+
+def _print(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.out(line)
+
+
+def _unpaired(found: Comparison) -> list[str]:
+    return [matching(*entry).text for entry in found.pairings if entry[2].kind == "unpaired"]
+
+
+def _values(found: Comparison) -> Iterator[str]:
+    """A column per run; over five runs, five at a time."""
+    metrics = list(dict.fromkeys(d.metric for d in found.differences))
+    for start in range(0, len(found.names), WIDE):
+        part = range(start, min(start + WIDE, len(found.names)))
+        yield from _aligned(
+            [
+                ["", *(_cut(found.names[place]) for place in part)],
+                *([name, *(_value(found, place, name) for place in part)] for name in metrics),
+            ]
+        )
+
+
+def _value(found: Comparison, place: int, metric: str) -> str:
+    result = found.evaluations[place].metrics.get(metric)
+    return "–" if result is None or result.value is None else fixed(result.value, 3)
+
+
+def _pairs(found: Comparison) -> Iterator[list[str]]:
+    tests = {(test.run, test.baseline): test for test in found.mcnemar}
+    moves = {(moved.run, moved.baseline): moved for moved in found.movement}
+    for run, base, how in found.pairings:
+        mine = [d for d in found.differences if (d.run, d.baseline) == (run, base)]
+        basis = f"paired, {how.n_shared:,} shared cases" if how.kind == "paired" else "unpaired"
+        level = f"{found.evaluations[0].sampling.level * 100:.10g}%"
+        head = ["", _cut(base), _cut(run), "difference", f"{level} ({basis})", ""]
+        lines = _aligned([head, *map(_row, mine)])
+        if (run, base) in moves:
+            lines.append("  " + mistakes(moves[run, base], tests.get((run, base))).text)
+        yield [*lines, *_parts(found, run, base)]
+
+
+def _row(d: Difference) -> list[str]:
+    before, after = d.values[1], d.values[0]
+    shown = ["–" if value is None else fixed(value, 3) for value in (before, after)]
+    gap = "–" if d.difference is None else change(d.difference)
+    limits = "" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
+    return [d.metric, *shown, gap, limits, verdict(d).text]
+
+
+def _parts(found: Comparison, run: str, base: str) -> list[str]:
+    """Classes and slices of which a difference was shown, the largest first."""
+    mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.verdict in ("better", "worse")]
+    if not mine:
+        return []
+    more = f"; {len(mine) - MOST_PARTS} more in the page and the JSON" if len(mine) > MOST_PARTS else ""
+    rows = [[f"{d.scope}, {d.metric}", *_row(d)[1:]] for d in mine[:MOST_PARTS]]
+    return [f"  shown by class or slice (Holm){more}", *_aligned(rows)]
+
+
+def _primary_only(found: Comparison) -> Iterator[list[str]]:
+    rows = [[f"{d.run} against {d.baseline}", *_row(d)[3:]] for d in found.of(found.primary)]
+    yield _aligned([[f"{found.primary}, all pairs", "difference", "", ""], *rows])
+    yield ["cannot be told apart:", *("  " + ", ".join(group) for group in found.groups)]
+
+
+def _ranking(found: Comparison) -> Iterator[str]:
+    metric = found.primary
+    gaps = {d.run: d for d in found.of(metric)}
+    rows = [["", metric, "", "from the best", "", ""]]
+    for name, ev in zip(found.names, found.evaluations, strict=True):
+        data = ev.metrics[metric].as_dict()
+        value = "–" if data["value"] is None else fixed(data["value"], 3)
+        limits = "" if data["low"] is None else f"{fixed(data['low'], 3)} to {fixed(data['high'], 3)}"
+        rows.append([name, value, limits, *(_row(gaps[name])[3:] if name in gaps else ["", "", "the best"])])
+    yield from _aligned(rows)
+    yield ranked(found, metric).text
+
+
+def _rules(done: Compared) -> Iterator[str]:
+    if not done.outcomes:
+        return
+    broken = [outcome for outcome in done.outcomes if outcome.state != "held"]
+    for outcome in broken:
+        what = change(outcome.difference) if outcome.state == "broken" and outcome.difference else ""
+        told = what or f"undefined: {outcome.reason}"
+        yield f"broken: {outcome.rule} ({outcome.run} against {outcome.baseline}: {told})"
+    yield "no rule broken" if not broken else f"{len(broken)} of {len(done.outcomes)} broken"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= NAME else name[: NAME - 1] + "…"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows in columns: the first to the left, figures to the right, the last as it is."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    words = len(widths) - 1 if len(widths) > 3 else len(widths)
+    return [
+        "  "
+        + "  ".join(
+            cell.ljust(width) if place == 0 or place >= words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

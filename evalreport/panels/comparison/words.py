@@ -1,0 +1,209 @@
+"""What a comparison says in sentences: the verdict, what each difference is worth, and how it was matched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalreport.comparison.pairing import Pairing
+from evalreport.comparison.values import Comparison, Difference, McNemarResult, Movement
+from evalreport.metrics.catalogue import find
+from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
+
+SHOWN = ("better", "worse")
+"""Verdicts of a difference that was shown."""
+
+
+def title_of_metric(comparison: Comparison, name: str) -> str:
+    """Return the name of a metric in words."""
+    return find(name, comparison.evaluations[0].task).title
+
+
+def headline(comparison: Comparison) -> Sentence:
+    """Return which run is better, by the primary metric, and how sure that is."""
+    main = comparison.of(comparison.primary)
+    if len(main) == 1:
+        return _of_two(comparison, main[0])
+    return _of_all(comparison) if comparison.baseline is None else _against(comparison, main)
+
+
+def _of_two(comparison: Comparison, d: Difference) -> Sentence:
+    called = {"run": shortened(d.run), "base": shortened(d.baseline)}
+    title = title_of_metric(comparison, d.metric)
+    match d.verdict:
+        case "better":
+            lead = "{run} is *better* than {base}: " + title + " {difference:change}"
+        case "worse":
+            lead = "{run} is _worse_ than {base}: " + title + " {difference:change}"
+        case "no difference shown":
+            lead = "*No difference is shown* between {run} and {base}: " + title + " {difference:change}"
+        case "undefined":
+            return say("{run} and {base} cannot be compared by " + title + ": {why}.", called, why=because(d))
+    return say(lead + _limits(d) + ".", called, **numbers(d))
+
+
+def _limits(d: Difference) -> str:
+    return "" if d.low is None or d.high is None else " ({low:change} to {high:change})"
+
+
+def numbers(d: Difference) -> dict[str, float]:
+    """Return the numbers of a difference that are known, by their names."""
+    known = {name: getattr(d, name) for name in ("difference", "low", "high", "smallest")}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def because(d: Difference) -> str:
+    """Return why there is no verdict."""
+    return d.reason or "it is undefined"
+
+
+def _against(comparison: Comparison, main: Sequence[Difference]) -> Sentence:
+    better, worse = ([d for d in main if d.verdict == verdict] for verdict in SHOWN)
+    base = shortened(main[0].baseline)
+    by = title_of_metric(comparison, comparison.primary)
+    if not better and not worse:
+        lead = "*None of {rivals:count} runs* is shown to differ from {base} by "
+        return say(lead + by + ".", rivals=len(main), base=base)
+    parts = [_some(better, "*better*"), _some(worse, "_worse_")]
+    told = " and ".join(part for part in parts if part)
+    return say(
+        told + " than {base} by " + by + ".",
+        rivals=len(main),
+        better=len(better),
+        worse=len(worse),
+        base=base,
+    )
+
+
+def _some(found: Sequence[Difference], word: str) -> str:
+    if not found:
+        return ""
+    name = word.strip("*_")
+    verb = "is" if len(found) == 1 else "are"
+    return f"{{{name}:count}} of {{rivals:count}} runs {verb} {word}"
+
+
+def _of_all(comparison: Comparison) -> Sentence:
+    by = title_of_metric(comparison, comparison.primary)
+    runs = len(comparison.names)
+    if not comparison.groups:
+        return say("*No order* of {runs:count} runs can be shown by " + by + ".", runs=runs)
+    first = comparison.groups[0]
+    if len(first) == 1:
+        return say(
+            "{best} is *better* than each of the other {rest:count} runs by " + by + ".",
+            best=shortened(first[0]),
+            rest=runs - 1,
+        )
+    return say(
+        "*{tied:count} of {runs:count} runs cannot be told apart* at the top by " + by + ": {named}.",
+        tied=len(first),
+        runs=runs,
+        named=", ".join(shortened(name) for name in first[:4]) + ("…" if len(first) > 4 else ""),
+    )
+
+
+def verdict(d: Difference) -> Sentence:
+    """Return better, worse or "no difference shown", with the smallest that could have been shown.
+
+    Examples
+    --------
+    >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, smallest=0.03,
+    ...                    verdict="no difference shown")).text
+    'no difference shown (smallest that could have shown: about 0.030)'
+    """
+    match d.verdict:
+        case "better":
+            return say("*better*")
+        case "worse":
+            return say("_worse_")
+        case "no difference shown" if d.smallest:
+            return say(
+                "no difference shown (smallest that could have shown: about {smallest:three})",
+                smallest=d.smallest,
+            )
+        case "no difference shown":
+            return say("no difference shown")
+        case "undefined":
+            return say("{why}", why=because(d))
+
+
+def mistakes(moved: Movement, test: McNemarResult | None) -> Sentence:
+    """Return who is wrong where the other is right, and McNemar's test of it.
+
+    Examples
+    --------
+    >>> moved = Movement("new", "old", 9, 6, 21, 249)
+    >>> mistakes(moved, McNemarResult("new", "old", 9, 6, 0.607, 0.454)).text
+    'both wrong 21, only old wrong 9, only new wrong 6; McNemar p = 0.61'
+    """
+    words = say(
+        "both wrong {both_wrong:count}, only {base} wrong {fixed:count}, only {run} wrong {broken:count}",
+        both_wrong=moved.both_wrong,
+        fixed=moved.fixed,
+        broken=moved.broken,
+        base=moved.baseline,
+        run=moved.run,
+    )
+    if test is None:
+        return words
+    shown = p_value(test.p)
+    return Sentence((*words.runs, *shown.runs), words.numbers + shown.numbers)
+
+
+def p_value(p: float) -> Sentence:
+    """Return McNemar's p-value, small ones as such."""
+    if p < 0.001:
+        return say("; McNemar p < 0.001")
+    return say("; McNemar p = {p:two}" if p >= 0.1 else "; McNemar p = {p:three}", p=p)
+
+
+def matching(run: str, baseline: str, how: Pairing) -> Sentence:
+    """Return how the examples of two runs were matched.
+
+    Examples
+    --------
+    >>> matching("new", "old", Pairing("paired", 285, "matched by id")).text
+    'new and old: paired on 285 shared examples (matched by id).'
+    """
+    named = {"run": run, "base": baseline, "why": how.reason}
+    if how.kind == "unpaired":
+        return say("{run} and {base}: _not paired_ ({why}).", named)
+    return say(
+        "{run} and {base}: paired on {shared:count} shared examples ({why}).", named, shared=how.n_shared
+    )
+
+
+def same_matching(comparison: Comparison) -> Sentence:
+    """Return one sentence on all pairs when they were matched alike, else nothing."""
+    kinds = {(how.kind, how.n_shared, how.reason) for _, _, how in comparison.pairings}
+    if len(kinds) > 1:
+        return NOTHING
+    how = comparison.pairings[0][2]
+    if how.kind == "unpaired":
+        return say("_Not paired_: {why}.", why=how.reason)
+    return say("Paired on {shared:count} shared examples, {why}.", shared=how.n_shared, why=how.reason)
+
+
+def ranked(comparison: Comparison, metric: str) -> Sentence:
+    """Return how many runs cannot be told from the best, which is the baseline.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of every run against the best one by the metric.
+    """
+    tied = [d for d in comparison.of(metric) if d.verdict not in SHOWN]
+    runs, best = len(comparison.names), comparison.names[comparison.baseline or 0]
+    by = title_of_metric(comparison, metric)
+    if not tied:
+        return say(
+            "{best} is better than each of the other {rest:count} by " + by + ".",
+            best=quoted(best),
+            rest=runs - 1,
+        )
+    return say(
+        "{tied:count} of {rest:count} others cannot be told from the best, {best}, by " + by + ".",
+        tied=len(tied),
+        rest=runs - 1,
+        best=quoted(best),
+    )

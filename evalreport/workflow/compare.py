@@ -1,0 +1,292 @@
+"""Runs and files against each other: read, evaluated, compared, judged by rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evalreport.comparison.compare import compare
+from evalreport.comparison.values import Comparison
+from evalreport.errors import (
+    ArtifactNotFoundError,
+    DataError,
+    EvalreportError,
+    NotFoundError,
+    UsageError,
+    nearest,
+)
+from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Task
+from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.report.names import EVALUATION
+from evalreport.sources.artifacts import Artifact, downloaded
+from evalreport.sources.runs import find_run
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.request import Request
+from evalreport.workflow.rules import Outcome, Rule, judged_by
+from evalreport.workflow.runs import STDIN, Item
+
+LARGEST = 100 * 1024**2
+"""Bytes of an evaluation.json that is read."""
+_ID = re.compile(r"[0-9a-f]{6,32}")
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What is compared with what.
+
+    Parameters
+    ----------
+    baseline : str or None
+        Name, id, file or position (from 1); the first, or with `sort_by` the best, when None.
+    all_pairs : bool
+    rules : tuple of Rule
+    sort_by : str or None
+        Metric by which the runs are ordered, best first.
+    """
+
+    baseline: str | None = None
+    all_pairs: bool = False
+    rules: tuple[Rule, ...] = ()
+    sort_by: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.all_pairs and self.baseline is not None:
+            raise UsageError("--all-pairs has no baseline", fix="leave --baseline or --all-pairs out")
+        if self.all_pairs and self.rules:
+            raise UsageError("--fail-on needs one baseline", fix="leave --all-pairs out")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison with what was asked of it.
+
+    Parameters
+    ----------
+    items : tuple of Item
+        In the order of the comparison's names.
+    outcomes : tuple of Outcome
+        One per rule and run.
+    ranking : Comparison or None
+        Every run against the best one, by the metric of `sort_by`.
+    """
+
+    comparison: Comparison
+    items: tuple[Item, ...]
+    outcomes: tuple[Outcome, ...] = ()
+    ranking: Comparison | None = None
+
+
+@dataclass(frozen=True)
+class _Rival:
+    item: Item
+    evaluation: Evaluation
+
+    @property
+    def name(self) -> str:
+        origin = self.evaluation.provenance
+        stored = self.evaluation.predictions is None and self.item.run is None
+        return (origin.run_name if stored and origin.run_name else "") or self.item.name
+
+
+def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Compared:
+    """Evaluate the items and compare them.
+
+    Raises
+    ------
+    NotFoundError
+        The baseline is none of the items, and no file or run either.
+    UsageError
+        Fewer than two runs, different tasks, an unknown metric.
+    DataError
+        The same example has another truth in two runs.
+    """
+    every, place = with_baseline(items, how.baseline)
+    if len(every) < 2:
+        raise UsageError("one run cannot be compared", fix="name 2 to 20 runs or files")
+    plain = replace(request, title="")
+    rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
+    task = rivals[0].evaluation.task
+    metrics = wanted(request.metrics, how.rules, task)
+    ranking = None
+    if how.sort_by is not None:
+        chosen = None if place is None else rivals[place]
+        rivals = _ordered(rivals, find(how.sort_by, task).name)
+        place = None if chosen is None else rivals.index(chosen)
+        ranking = _compare(rivals, 0, (how.sort_by,))
+    found = _compare(rivals, None if how.all_pairs else place or 0, metrics)
+    items = tuple(rival.item for rival in rivals)
+    return Compared(found, items, judged_by(how.rules, found), ranking)
+
+
+def wanted(metrics: Sequence[str], rules: Sequence[Rule], task: Task) -> tuple[str, ...]:
+    """Return the metrics that are compared: those asked for, or the headline ones, and those of rules.
+
+    Raises
+    ------
+    UsageError
+        A rule names an unknown metric.
+    """
+    named = [find(rule.metric, task).name for rule in rules]
+    return tuple(dict.fromkeys((*(metrics or COMPARED[task]), *named))) if named else tuple(metrics)
+
+
+def _compare(rivals: Sequence[_Rival], baseline: int | None, metrics: Sequence[str]) -> Comparison:
+    found = compare(
+        [rival.evaluation for rival in rivals],
+        baseline,
+        names=[rival.name for rival in rivals],
+        metrics=metrics,
+    )
+    if not found.differences:
+        raise UsageError(
+            "the runs have no metric in common",
+            where=", ".join(metrics),
+            fix="name metrics that every run has; see `evalreport metrics`",
+        )
+    return found if found.of(found.primary) else replace(found, primary=found.differences[0].metric)
+
+
+def _ordered(rivals: Sequence[_Rival], metric: str) -> list[_Rival]:
+    """Best first; undefined values last."""
+    sign = 1 if find(metric, rivals[0].evaluation.task).better == "lower" else -1
+
+    def key(rival: _Rival) -> tuple[bool, float]:
+        value = rival.evaluation[metric].value
+        return value is None, 0.0 if value is None else sign * value
+
+    return sorted(rivals, key=key)
+
+
+def with_baseline(items: Sequence[Item], baseline: str | None) -> tuple[tuple[Item, ...], int | None]:
+    """Return the items with the baseline among them, and its place; None when none is named.
+
+    Raises
+    ------
+    NotFoundError
+        It is none of the items, and neither a file nor a run; names the nearest.
+    """
+    every = tuple(items)
+    if baseline is None:
+        return every, None
+    for place, item in enumerate(every):
+        if _is(item, baseline):
+            return every, place
+    if baseline.isdigit() and 1 <= int(baseline) <= len(every):
+        return every, int(baseline) - 1
+    extra = _other(every, baseline)
+    if extra is None:
+        raise NotFoundError(
+            f"the baseline {baseline} is none of the compared runs or files",
+            where="--baseline",
+            fix=nearest(baseline, [item.name for item in every]),
+        )
+    return (extra, *every), 0
+
+
+def _is(item: Item, word: str) -> bool:
+    if item.run is not None:
+        short = _ID.fullmatch(word) is not None and item.run.run_id.startswith(word)
+        return short or word in (item.run.run_id, item.run.name)
+    return word in (item.path, item.name) or _same_file(item.path, word)
+
+
+def _same_file(path: str | None, word: str) -> bool:
+    if path in (None, STDIN):
+        return False
+    with suppress(OSError, ValueError):
+        return Path(str(path)).samefile(word)
+    return False
+
+
+def _other(items: Sequence[Item], word: str) -> Item | None:
+    """A file, or a run of the store that the others are from."""
+    with suppress(OSError, ValueError):
+        if Path(word).is_file():
+            return Item(path=word)
+    store = next((item.store for item in items if item.store is not None), None)
+    if store is None or not _ID.fullmatch(word):
+        return None
+    return Item(run=find_run(store, word), store=store)
+
+
+def evaluation_of(item: Item, request: Request) -> Evaluation:
+    """Return the evaluation of an item: made of its predictions, or read from an `evaluation.json`.
+
+    Raises
+    ------
+    EvalreportError
+    """
+    if item.run is None:
+        stored = _stored(item)
+        return stored if stored is not None else _made(item, request)
+    try:
+        return _made(item, request)
+    except ArtifactNotFoundError as error:
+        stored = None if request.artifact is not None else _logged(item)
+        if stored is None:
+            raise error from None
+        return stored
+
+
+def _made(item: Item, request: Request) -> Evaluation:
+    return evaluated(item.collect(request), request, item.tuning_rows(request))
+
+
+def _stored(item: Item) -> Evaluation | None:
+    """The evaluation in a file that begins as `evaluation.json` does."""
+    if item.path in (None, STDIN):
+        return None
+    path = Path(str(item.path))
+    try:
+        with path.open("rb") as stream:
+            if not stream.read(64).lstrip().startswith(b'{"schema"'):
+                return None
+    except OSError:
+        return None
+    return _read(path, item.shown)
+
+
+def _logged(item: Item) -> Evaluation | None:
+    """The evaluation that was logged into a run; None when there is none."""
+    if item.run is None:
+        return None
+    with (
+        suppress(ArtifactNotFoundError),
+        downloaded(item.opened, item.run, Artifact(EVALUATION, None)) as path,
+    ):
+        found = _read(path, item.shown)
+        origin = replace(found.provenance, run_id=item.run.run_id, run_name=item.run.name)
+        return found.with_provenance(origin)
+    return None
+
+
+def _read(path: Path, where: str) -> Evaluation:
+    if path.stat().st_size > LARGEST:
+        raise DataError("the evaluation is larger than 100 MB", where=where, fix="name the predictions")
+    try:
+        return Evaluation.from_json(path.read_bytes())
+    except EvalreportError as error:
+        raise error.located(where) from None
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            "this is not a whole evaluation.json", where=where, fix="pass a file that evalreport wrote"
+        ) from error
+
+
+def as_json(done: Compared, headline: str) -> dict[str, Any]:
+    """Return `comparison` of the JSON: the comparison, its verdict, the rules and the ranking."""
+    ranking = None
+    if done.ranking is not None:
+        told = done.ranking.as_dict()
+        ranking = {"best": told["baseline"], "metric": told["primary"], "differences": told["differences"]}
+    return {
+        **done.comparison.as_dict(),
+        "headline": headline,
+        "rules": [outcome.as_dict() for outcome in done.outcomes],
+        "ranking": ranking,
+    }

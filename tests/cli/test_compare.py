@@ -1,0 +1,198 @@
+"""`evalreport compare`: real runs side by side, rules, baselines, and what goes wrong in three lines."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from evalreport.sources.mlflow_client import Store
+from tests.cli.running import run
+from tests.tracking import make_run
+
+Capture = pytest.CaptureFixture[str]
+DATA = Path(__file__).parents[2] / "examples" / "data"
+BANKING = [str(DATA / "banking77" / f"pred_{name}.parquet") for name in ("tfidf_lr", "collapsed6")]
+MODELS = ("lr", "nb", "rf", "histgb")
+
+
+@pytest.fixture(scope="module")
+def spam(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The four models of the SMS data, one file each."""
+    folder = tmp_path_factory.mktemp("spam")
+    table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
+    for model in MODELS:
+        one = table[["example_id", "y_true"]].assign(score=table[f"score_{model}"])
+        one.to_parquet(folder / f"{model}.parquet", index=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(spam: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(spam)
+
+
+def small(path: Path, rows: list[tuple[Any, ...]]) -> str:
+    pd.DataFrame(rows, columns=["example_id", "y_true", "y_pred"]).to_csv(path, index=False)
+    return str(path)
+
+
+def test_two_runs_side_by_side(capsys: Capture) -> None:
+    done = run(capsys, "compare", "lr.parquet", "nb.parquet")
+    assert done.code == 0
+    assert done.out.startswith("nb is worse than lr: ROC AUC −0.011 (−0.016 to −0.006).")
+    assert "both wrong 64, only lr wrong 8, only nb wrong 161; McNemar p < 0.001" in done.out
+    assert "Paired on 5,572 shared examples, matched by id." in done.out
+
+
+def test_the_words_say_what_the_json_says(capsys: Capture) -> None:
+    said = run(capsys, "compare", "nb.parquet", "rf.parquet").out
+    told = run(capsys, "compare", "nb.parquet", "rf.parquet", "--json").json["comparison"]
+    assert said.startswith(told["headline"])
+    assert told["pairing"] == {"kind": "paired", "n_shared": 5572, "reason": "matched by id"}
+    for entry in told["differences"]:
+        (line,) = (line for line in said.splitlines() if line.split()[:1] == [entry["metric"]])
+        assert entry["verdict"] in line
+        assert entry["difference"] == pytest.approx(entry["values"][0] - entry["values"][1])
+        assert (entry["verdict"] == "no difference shown") == (entry["low"] <= 0 <= entry["high"])
+        assert f"{entry['values'][1]:.3f}" in line
+
+
+def test_mcnemar_and_movement_count_the_same_rows(capsys: Capture) -> None:
+    told = run(capsys, "compare", "lr.parquet", "histgb.parquet", "--json").json["comparison"]
+    table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
+    truth = table["y_true"].to_numpy() == "spam"
+    lr, other = ((table[f"score_{name}"].to_numpy() >= 0.5) == truth for name in ("lr", "histgb"))
+    moved = told["movement"]
+    assert (moved["fixed"], moved["broken"]) == (int((other & ~lr).sum()), int((lr & ~other).sum()))
+    assert (moved["both_wrong"], moved["both_right"]) == (int((~lr & ~other).sum()), int((lr & other).sum()))
+    (test,) = told["mcnemar"]
+    assert (test["only_first"], test["only_second"]) == (moved["fixed"], moved["broken"])
+    exact = binomtest(moved["fixed"], moved["fixed"] + moved["broken"]).pvalue
+    assert np.log10(test["p"]) == pytest.approx(np.log10(exact), abs=1.5)
+    ids = set(table["example_id"][other & ~lr].astype(str))
+    assert set(moved["fixed_ids"]) <= ids
+
+
+def test_multiclass_names_the_classes_that_moved(capsys: Capture) -> None:
+    done = run(capsys, "compare", *BANKING)
+    assert done.out.startswith("pred_collapsed6 is worse than pred_tfidf_lr: Accuracy −0.815")
+    assert "class: " in done.out
+
+
+def test_rules(capsys: Capture) -> None:
+    broken = run(capsys, "compare", "lr.parquet", "nb.parquet", "--fail-on", "recall drops > 0.02", "--json")
+    assert (broken.code, broken.json["ok"]) == (1, False)
+    assert [outcome["state"] for outcome in broken.json["comparison"]["rules"]] == ["broken"]
+    held = run(capsys, "compare", "nb.parquet", "lr.parquet", "--fail-on", "recall drops > 0.02")
+    assert (held.code, held.out.splitlines()[-1]) == (0, "no rule broken")
+    risen = run(capsys, "compare", "lr.parquet", "nb.parquet", "--fail-on", "log_loss rises > 0.02")
+    assert risen.out.splitlines()[-2] == "broken: log_loss rises > 0.02 (nb against lr: +0.052)"
+
+
+def test_a_drop_that_is_not_shown_breaks_no_rule(tmp_path: Path, capsys: Capture) -> None:
+    rows = [(k, "ab"[k % 2], "ab"[k % 2]) for k in range(40)]
+    worse = [(k, t, p if k else "b") for k, t, p in rows]
+    files = small(tmp_path / "old.csv", rows), small(tmp_path / "new.csv", worse)
+    done = run(capsys, "compare", *files, "--fail-on", "accuracy drops > 0.001")
+    assert done.code == 0
+    assert "no difference shown (smallest that could have shown: about 0." in done.out
+
+
+@pytest.mark.parametrize("baseline", ["nb", "nb.parquet", "2", "./nb.parquet"])
+def test_the_baseline_by_name_file_or_position(baseline: str, capsys: Capture) -> None:
+    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "--baseline", baseline, "--json")
+    assert done.json["comparison"]["baseline"] == "nb"
+
+
+def test_a_baseline_beside_the_runs(capsys: Capture) -> None:
+    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "--baseline", "rf.parquet", "--json")
+    assert done.json["comparison"]["baseline"] == "rf"
+    assert len(done.json["runs"]) == 3
+
+
+def test_all_pairs_and_ranking(capsys: Capture) -> None:
+    files = [f"{model}.parquet" for model in MODELS]
+    done = run(capsys, "compare", *files, "--all-pairs")
+    assert "cannot be told apart:\n  lr\n  histgb, nb, rf" in done.out
+    ranked = run(capsys, "compare", *files, "--sort-by", "mcc", "--json").json["comparison"]
+    assert (ranked["baseline"], ranked["ranking"]["best"]) == ("lr", "lr")
+    assert [entry["run"] for entry in ranked["ranking"]["differences"]] == ["histgb", "rf", "nb"]
+    said = run(capsys, "compare", *files[1:], "--sort-by", "roc_auc").out
+    assert "2 of 2 others cannot be told from the best, “histgb”, by ROC AUC." in said
+
+
+def test_an_evaluation_without_predictions_is_unpaired(tmp_path: Path, capsys: Capture) -> None:
+    run(capsys, "report", "lr.parquet", "--out", str(tmp_path / "lr"), "-q")
+    done = run(capsys, "compare", str(tmp_path / "lr" / "evaluation.json"), "nb.parquet")
+    assert done.code == 0
+    assert "Not paired: the examples are the same (equal digests)" in done.out
+    assert "warning: nb and lr: not paired" in done.err
+    assert "McNemar" not in done.out
+
+
+def log(store: Store, tmp_path: Path, model: str) -> str:
+    out = io.BytesIO()
+    pd.read_parquet(f"{model}.parquet").to_parquet(out, index=False)
+    return make_run(store, {"out/predictions.parquet": out.getvalue()}, folder=tmp_path, name=model).run_id
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["lr.parquet"], 2, "one run cannot be compared"),
+        (["lr.parquet", BANKING[0]], 2, "a multiclass run cannot be compared with a binary run"),
+        (["lr.parquet", "nb.parquet", "--baseline", "lrr"], 3, "fix  Did you mean lr?"),
+        (["lr.parquet", "nb.parquet", "--fail-on", "recal drops > 0.1"], 2, "fix  Did you mean recall?"),
+        (["lr.parquet", "nb.parquet", "--fail-on", "recall falls"], 2, "is not a rule"),
+        (["lr.parquet", "nb.parquet", "--sort-by", "roc_acu"], 2, "fix  Did you mean roc_auc"),
+        (["lr.parquet", "nb.parquet", "--all-pairs", "--baseline", "lr"], 2, "--all-pairs has no baseline"),
+        (["lr.parquet", "not_there.parquet"], 3, "not_there.parquet"),
+    ],
+)
+def test_what_goes_wrong(arguments: list[str], code: int, words: str, capsys: Capture) -> None:
+    done = run(capsys, "compare", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert words in done.err
+
+
+def test_a_changed_truth_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    rows = [(k, "ab"[k % 2], "ab"[k % 2]) for k in range(20)]
+    changed = [(k, "b" if k == 4 else t, p) for k, t, p in rows]
+    done = run(capsys, "compare", small(tmp_path / "a.csv", rows), small(tmp_path / "b.csv", changed))
+    assert done.code == 5
+    assert "the truth of 1 of 20 shared examples differs" in done.err
+
+
+def test_half_an_evaluation_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    half = tmp_path / "evaluation.json"
+    half.write_text(json.dumps({"schema": 1, "task": "binary"}))
+    done = run(capsys, "compare", str(half), "lr.parquet")
+    assert done.code == 5
+    assert "not a whole evaluation.json" in done.err
+
+
+def test_runs_of_a_store(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    ids = [log(sqlite_store, tmp_path, model) for model in ("lr", "nb")]
+    where = ["--tracking-uri", sqlite_store.uri]
+    chosen = ["--run-id", ids[0], "--run-id", ids[1], "--baseline", ids[1][:8], *where]
+    told = run(capsys, "compare", *chosen, "--json").json
+    assert told["comparison"]["baseline"] == "nb"
+    assert [one["run_id"] for one in told["runs"]] == ids
+    mixed = run(capsys, "compare", "rf.parquet", "--run-id", ids[0], *where)
+    assert mixed.out.startswith("lr is better than rf")
+
+
+def test_a_run_that_holds_only_its_evaluation(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    run(capsys, "report", "lr.parquet", "--out", str(tmp_path / "lr"), "-q")
+    stored = (tmp_path / "lr" / "evaluation.json").read_bytes()
+    made = make_run(sqlite_store, {"evalreport/evaluation.json": stored}, folder=tmp_path, name="old")
+    done = run(capsys, "compare", "nb.parquet", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
+    assert done.out.startswith("old is better than nb")
+    assert "Not paired" in done.out
