@@ -49,6 +49,9 @@ def test_every_kind_has_a_page(kind: str) -> None:
     assert {href.removeprefix("#") for href in linked} <= set(ids)
     assert [e.get("aria-labelledby") in ids for e in sections].count(False) == 0
     assert sections[-1].get("id") == "provenance"
+    named = ["".join(e.itertext()) for e in root.iter() if (e.get("id") or "").endswith("-title")]
+    named += [e.get("aria-label") for e in root.iter() if e.get("role") == "region"]
+    assert len(named) == len(set(named)), "two regions have one name"
     for word in ("nan", "None", "inf", "Undefined"):
         texts = [text for e in sections if e.get("id") != "provenance" for text in e.itertext()]
         assert not any(re.search(rf"(?<![\w-]){word}(?![\w-])", text) for text in texts), word
