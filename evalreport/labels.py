@@ -163,7 +163,11 @@ def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[A
     """
     array = np.asarray(values)
     if array.ndim != 1:
-        raise DataError(f"{what} has shape {array.shape}; expected one label per row", where=what)
+        raise DataError(
+            f"{what} has shape {array.shape}; expected one label per row",
+            where=what,
+            fix="pass one label per row; several labels per row are lists of names, or indicators",
+        )
     if array.dtype.kind == "f":
         return _whole(array, what)
     if array.dtype.kind == "u":

@@ -1,0 +1,145 @@
+"""Option > EVALREPORT_* > pyproject.toml > evalreport.toml > built-in; what a repository may not set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+ROWS = "y_true,p,q,user\n" + "".join(f"{k % 2},0.{k % 7 + 1},0.{k % 5 + 1},u{k // 3}\n" for k in range(40))
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: Patch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text(ROWS)
+
+
+def settings(text: str, name: str = "pyproject.toml") -> None:
+    head = "[tool.evalreport]\n" if name == "pyproject.toml" else ""
+    Path(name).write_text(head + text)
+
+
+def effective(capsys: Capture, *arguments: str) -> dict[str, tuple[object, str]]:
+    done = run(capsys, *arguments, "config", "--json")
+    assert done.code == 0, done.out
+    return {name: (found["value"], found["origin"]) for name, found in done.json["settings"].items()}
+
+
+def test_each_layer_beats_the_one_below(capsys: Capture, monkeypatch: Patch) -> None:
+    assert effective(capsys)["confidence"] == (0.95, "built-in")
+    settings("confidence = 0.8\nscore = 'q'", "evalreport.toml")
+    assert effective(capsys)["confidence"] == (0.8, "evalreport.toml")
+    settings("confidence = 0.9")
+    assert effective(capsys)["confidence"] == (0.9, "pyproject.toml")
+    assert effective(capsys)["score"] == ("q", "evalreport.toml")
+    monkeypatch.setenv("EVALREPORT_CONFIDENCE", "0.99")
+    assert effective(capsys)["confidence"] == ("0.99", "EVALREPORT_CONFIDENCE")
+    done = run(capsys, "report", "rows.csv", "--json", "--confidence", "0.75", "--score", "p")
+    assert done.json["runs"][0]["sampling"]["level"] == 0.75
+    assert run(capsys, "report", "rows.csv", "--json").json["runs"][0]["sampling"]["level"] == 0.99
+
+
+def test_the_nearest_pyproject_counts(capsys: Capture, monkeypatch: Patch) -> None:
+    settings("score = 'q'")
+    Path("inner").mkdir()
+    monkeypatch.chdir("inner")
+    assert effective(capsys)["score"] == ("q", str(Path("..") / "pyproject.toml"))
+
+
+def test_an_option_before_the_command_beats_the_environment(capsys: Capture, monkeypatch: Patch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    assert effective(capsys)["tracking_uri"] == ("http://127.0.0.1:9", "MLFLOW_TRACKING_URI")
+    assert effective(capsys, "--tracking-uri", "http://other")["tracking_uri"] == (
+        "http://other",
+        "--tracking-uri",
+    )
+    done = run(capsys, "--tracking-uri", "sqlite:///none.db", "log", "--latest")
+    assert done.code == 3
+    assert "none.db" in done.err
+
+
+def test_config_as_text_names_values_and_origins(capsys: Capture) -> None:
+    settings("group = ['user', 'y_true']\n[tool.evalreport.check]\nrequire = ['f1 >= 0.1']")
+    lines = run(capsys, "config").out.splitlines()
+    assert any(line.split() == ["group", "user,", "y_true", "pyproject.toml"] for line in lines)
+    assert any(line.split()[0] == "check.require" and line.endswith("pyproject.toml") for line in lines)
+    assert any(line.split() == ["truth", "-", "built-in"] for line in lines)
+
+
+def test_lists_reach_the_options_that_take_several(capsys: Capture) -> None:
+    settings(
+        "score = 'p'\nslice = 'user'\ngroup = ['user', 'y_true']\n"
+        "metrics = ['recall', 'roc_auc']\nlabels = ['0', '1']\nunit = ['tumour', 'tumours']"
+    )
+    (one,) = run(capsys, "report", "rows.csv", "--json").json["runs"]
+    assert set(one["metrics"]) == {"recall", "roc_auc"}
+    assert one["clusters"] == 27
+    assert one["labels"] == [0, 1] or one["labels"] == ["0", "1"]
+    assert one["slices"]
+
+
+BAD = [
+    ("scroe = 'p'", "unknown setting 'scroe'", "score"),
+    ("max_runs = 'many'", "--max-runs", "pyproject.toml"),
+    ("tracking_uri = 'http://ada:pw@host'", "credentials", "MLFLOW_TRACKING_USERNAME"),
+    ("tracking_uri = 'postgresql://host/db?password=pw'", "credentials", "MLFLOW_TRACKING_USERNAME"),
+    ("title = { a = 1 }", "title is a table", "one value"),
+    ("check = 1", "check is not a table", "[check]"),
+    ("[broken", "not valid TOML", "mend"),
+]
+
+
+@pytest.mark.parametrize(("text", "message", "more"), BAD, ids=[text for text, _, _ in BAD])
+def test_bad_settings_are_named(capsys: Capture, text: str, message: str, more: str) -> None:
+    settings(text)
+    done = run(capsys, "report", "rows.csv", "--score", "p")
+    assert done.code == 2
+    lines = done.err.splitlines()
+    assert len(lines) == 3
+    assert message in lines[0]
+    assert lines[1] == "  at   pyproject.toml"
+    assert more in done.err
+    assert "pw" not in done.err
+
+
+def test_a_wrong_variable_is_named(capsys: Capture, monkeypatch: Patch) -> None:
+    monkeypatch.setenv("EVALREPORT_MAX_RUNS", "many")
+    done = run(capsys, "report", "rows.csv")
+    assert done.code == 2
+    assert "  at   the environment, EVALREPORT_MAX_RUNS" in done.err
+
+
+MARKER = "import pathlib\npathlib.Path('ran').touch()\ndef read(text):\n    return text\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("tracking_uri = 'http://127.0.0.1:9'", "tracking_uri"), ("parse = 'evil:read'", "parse")],
+)
+def test_a_cloned_repository_chooses_neither_server_nor_code(
+    capsys: Capture, monkeypatch: Patch, text: str, name: str
+) -> None:
+    Path("evil.py").write_text(MARKER)
+    Path("answers.csv").write_text("y_true,answer\na,a\nb,b\nc,c\n")
+    settings(text)
+    done = run(capsys, "report", "answers.csv", "--text", "answer", "--json")
+    assert done.code == 0, done.out
+    assert not Path("ran").exists()
+    assert any(
+        warning.startswith(f"{name} in pyproject.toml is ignored") for warning in done.json["warnings"]
+    )
+    assert effective(capsys)[name] == (None, "built-in")
+    assert effective(capsys, "--config", "pyproject.toml")[name][1] == "pyproject.toml"
+    monkeypatch.setenv("EVALREPORT_TRUST_CONFIG", "1")
+    assert effective(capsys)[name][1] == "pyproject.toml"
+
+
+def test_a_settings_file_that_is_not_there(capsys: Capture) -> None:
+    done = run(capsys, "report", "rows.csv", "--config", "none.toml")
+    assert done.code == 3
+    assert "none.toml" in done.err
