@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import assert_never
 
 import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import LUCK, SURE, Margin, deviation, informative, margins, poisson_tail
 from evalreport.findings.words import told, value
-from evalreport.labels import Label, Multilabel
+from evalreport.labels import Binary, Label, Multiclass, Multilabel
 from evalreport.values import Estimate, Finding, Result
 
 FEW = 6
@@ -36,7 +37,15 @@ AVERAGES = {
 
 def section(ev: Evaluation) -> str:
     """Return the section that shows label by label."""
-    return "labels" if isinstance(ev.space, Multilabel) else "classes"
+    match ev.space:
+        case Binary():
+            return "threshold"
+        case Multiclass():
+            return "classes"
+        case Multilabel():
+            return "labels"
+        case never:
+            assert_never(never)
 
 
 def never_predicted(ev: Evaluation) -> Finding | None:

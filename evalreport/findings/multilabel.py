@@ -77,7 +77,7 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
             "carried": sum(m.support for m in margins(ev)) / ev.weight,
         },
         action="Lower the threshold, or always set the label with the highest score.",
-        section="threshold",
+        section="labels" if ev.score_kind is None else "threshold",
     )
 
 
@@ -97,7 +97,7 @@ def label_load(ev: Evaluation) -> Finding | None:
         "Too {many} labels are set: {made:count} in {n:weight}, where {carried:count} belong.",
         {"made": made, "carried": due, "n": ev.weight, "many": "many" if made > due else "few"},
         action="Move the threshold, or choose one for each label on validation data.",
-        section="threshold",
+        section="labels" if ev.score_kind is None else "threshold",
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, association, margins, right_by_chance
 from evalreport.findings.words import estimate, told, value
-from evalreport.labels import Binary, Label, Multiclass, Multilabel
+from evalreport.labels import Binary, Label, Multiclass, Multilabel, Task
 from evalreport.text import printable
 from evalreport.values import Finding, Undefined
 
@@ -19,6 +20,8 @@ LITTLE = 0.005
 """Difference of accuracies below which one is not called worse."""
 ASSOCIATED = 1.96
 """Standard errors from which on an association of truth and answers is shown."""
+RANKING: Mapping[Task, str] = {"binary": "curves", "multiclass": "cutoff", "multilabel": "labels"}
+"""Section that shows how good a ranking is, by task."""
 CHANCE = 0.5
 """ROC AUC of scores that know nothing."""
 
@@ -143,7 +146,15 @@ def inverted(ev: Evaluation) -> Finding | None:
     fix = "Check that score columns and labels belong together."
     if isinstance(ev.space, Binary):
         fix = f"Check which label the scores are of: --positive {printable(str(ev.space.negative))}, or another column."
-    return told(ev, "inverted", "error", template, evidence, action=fix, section="curves")
+    return told(
+        ev,
+        "inverted",
+        "error",
+        template,
+        evidence,
+        action=fix,
+        section="confusions" if ev.task == "multiclass" else RANKING[ev.task],
+    )
 
 
 def _ranks_backwards(ev: Evaluation) -> Told | None:
@@ -187,7 +198,7 @@ def constant_scores(ev: Evaluation) -> Finding | None:
         "All scores are equal: the model ranks nothing, and a threshold flags every row or none.",
         {"constant_scores": 1},
         action="Check that the right column was taken.",
-        section="curves",
+        section=RANKING[ev.task],
     )
 
 

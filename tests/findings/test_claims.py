@@ -18,6 +18,7 @@ from evalreport.findings import find
 from evalreport.format import count, fixed, number, percent, ratio, threshold
 from evalreport.labels import Binary, Multiclass
 from evalreport.predictions import predictions
+from evalreport.report.page import sections
 from evalreport.values import Estimate, Finding
 from tests.findings.faults import PLANTED, UNIT
 from tests.findings.light import FEW, light
@@ -150,6 +151,13 @@ def test_a_hostile_label_stays_out_of_the_command() -> None:
     truth = ["a\n--force", "b"] * 100
     found = find(evaluate_predictions(predictions(space, truth, truth[::-1]), FEW))
     assert all(finding.action.isprintable() for finding in found)
+
+
+def test_findings_lead_to_sections_of_the_page() -> None:
+    for ev in generated():
+        shown = {section.id for section in sections(ev)}
+        lost = [(finding.rule, finding.section) for finding in ev.findings if finding.section not in shown]
+        assert not lost, (ev.task, lost)
 
 
 def test_errors_come_first_and_the_order_is_stable() -> None:
