@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("facts",),
     ("engines", "metrics", "curves", "sweep", "intervals"),
     ("evaluation",),
-    ("findings", "comparison"),
+    ("findings", "comparison", "checks"),
     ("panels", "figures"),
     ("report",),
     ("sources", "sinks"),

@@ -24,7 +24,7 @@ CHECK = ("require", "use", "baseline", "allow_drop", "inconclusive", "train")
 """Keys of `[tool.evalreport.check]`."""
 RENAMED = {"slice": "slices"}
 """Keys whose option has another name inside."""
-SEVERAL = ("slice", "group")
+SEVERAL = ("slice", "group", "require", "allow_drop")
 """Keys that hold one name or a list of them."""
 MAY_RUN_CODE = ("parse", "threshold")
 """Keys that take a function of the user's, as ``module:function``."""
@@ -44,7 +44,7 @@ class Settings:
         """Return the default values of a command's parameters."""
         found = {RENAMED.get(key, key): _several(key, value) for key, value in self.values.items()}
         if command == "check":
-            found.update(self.check)
+            found.update({key: _several(key, value) for key, value in self.check.items()})
         return found
 
     def origin_of(self, parameter: str) -> str:

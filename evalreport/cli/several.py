@@ -12,6 +12,8 @@ from evalreport.cli.progress import Progress
 from evalreport.errors import EvalreportError
 
 T = TypeVar("T")
+CHECK_FAILED = 1
+"""Exit code of work that was done, with an answer that is not the wanted one."""
 
 
 def each_run(
@@ -31,7 +33,7 @@ def each_run(
     work : callable
         From an item to its result; may raise `EvalreportError`.
     show : callable
-        Prints a result and returns it as the element of `runs` in the JSON.
+        Prints a result and returns it as the element of `runs` in the JSON, with its ``ok``.
     """
     found: list[dict[str, Any]] = []
     worst = 0
@@ -46,6 +48,7 @@ def each_run(
                 found.append(_failed(console, item, outcome))
             else:
                 found.append(show(outcome))
+                worst = max(worst, 0 if found[-1]["ok"] else CHECK_FAILED)
             if options.get("jsonl"):
                 console.line(found.pop())
             if worst and options.get("fail_fast"):

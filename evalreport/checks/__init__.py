@@ -1,0 +1,1 @@
+"""The gate: data and results against rules, each passed, failed or inconclusive."""

@@ -1,0 +1,227 @@
+"""`evalreport check`: data and results against rules, for CI."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.types import StringParamType
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.several import each_run
+from evalreport.cli.show import as_run, title
+from evalreport.errors import EvalreportError, UsageError
+
+if TYPE_CHECKING:
+    from evalreport.checks.documents import Checked
+    from evalreport.checks.values import CheckResult
+    from evalreport.workflow.check import Gate, Outcome
+    from evalreport.workflow.request import Request
+    from evalreport.workflow.runs import Item
+
+STDOUT = "-"
+
+
+class Sentences(StringParamType):
+    """Texts with spaces in them; semicolons separate several in an environment variable."""
+
+    envvar_list_splitter = ";"
+
+
+_GATE = "Check"
+gate_options = opt.together(
+    [
+        opt.option(
+            _GATE,
+            "--require",
+            metavar="RULE",
+            multiple=True,
+            type=Sentences(),
+            help="Bound of a metric, such as 'recall >= 0.9' or 'f1[spam] >= 0.8'; repeat.",
+        ),
+        opt.option(
+            _GATE,
+            "--use",
+            type=click.Choice(["estimate", "lower"]),
+            default="estimate",
+            show_default=True,
+            help="What a rule holds: the estimate, or the bad end of its interval.",
+        ),
+        opt.option(_GATE, "--baseline", metavar="RUN|FILE", help="What --allow-drop compares with."),
+        opt.option(
+            _GATE,
+            "--allow-drop",
+            metavar="RULE",
+            multiple=True,
+            type=Sentences(),
+            help="How much worse than the baseline, such as 'f1_macro 0.01'; repeat.",
+        ),
+        opt.option(
+            _GATE,
+            "--inconclusive",
+            type=click.Choice(["fail", "pass"]),
+            default="fail",
+            show_default=True,
+            help="What a check counts as that the sample could not decide.",
+        ),
+        opt.option(
+            _GATE,
+            "--train",
+            metavar="FILE",
+            type=opt.FILE,
+            help="Training rows; none may be evaluated.",
+        ),
+        opt.option(_GATE, "--junit", metavar="FILE", type=opt.FILE, help="Also write JUnit XML."),
+        opt.option(
+            _GATE,
+            "--markdown",
+            metavar="FILE",
+            type=opt.FILE,
+            help="Also write a summary; - for stdout.",
+        ),
+    ]
+)
+
+
+@click.command("check", cls=opt.SectionCommand)
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
+@gate_options
+@opt.selection
+@opt.describe
+@opt.evaluation
+@opt.page
+@opt.out
+@opt.jobs
+@opt.fail_fast
+@click.pass_context
+def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
+    """Check data and results of runs or files against rules; exit 1 when one is broken.
+
+    Without a rule, the data alone are checked. FILE may be - for stdin.
+    """
+    from evalreport.workflow.runs import items_of
+
+    console = ctx.ensure_object(Console)
+    if console.json and options["markdown"] == STDOUT:
+        raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
+    request = request_of(options, command_line())
+    rules = _rules(options)
+    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    gate = _gate(rules, options, request, tracking_uri(ctx), several=len(items) > 1)
+    return _checked(console, items, request, gate, options)
+
+
+def _rules(options: dict[str, Any]) -> dict[str, Any]:
+    from evalreport.checks.values import AllowedDrop, Rule
+
+    return {
+        "rules": tuple(map(Rule.parse, options["require"])),
+        "drops": tuple(map(AllowedDrop.parse, options["allow_drop"])),
+    }
+
+
+def _gate(
+    rules: dict[str, Any], options: dict[str, Any], request: Request, uri: str | None, *, several: bool
+) -> Gate:
+    from evalreport.workflow.check import Gate, baseline_of, training_rows
+
+    return Gate(
+        **rules,
+        use=options["use"],
+        baseline=baseline_of(options["baseline"], rules["drops"], request, uri),
+        train=training_rows(options["train"], request),
+        out=options["out"],
+        several=several,
+    )
+
+
+def _checked(
+    console: Console, items: tuple[Item, ...], request: Request, gate: Gate, options: dict[str, Any]
+) -> int:
+    from evalreport.checks.documents import Checked, as_dicts
+    from evalreport.checks.values import verdict
+    from evalreport.workflow.check import check_item
+
+    done: dict[str, Checked] = {}
+    checks: list[dict[str, Any]] = []
+    strict = options["inconclusive"] == "fail"
+    line = console.say if options["markdown"] == STDOUT else console.out
+
+    def work(item: Item) -> tuple[Item, Outcome]:
+        try:
+            return item, check_item(item, request, gate)
+        except EvalreportError as error:
+            done[item.shown] = Checked(item.shown, error=error)
+            raise
+
+    def show(result: tuple[Item, Outcome]) -> dict[str, Any]:
+        item, outcome = result
+        run = done[item.shown] = _run(item, outcome)
+        checks.extend(as_dicts(run))
+        taken = outcome.evaluation.provenance.columns
+        console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+        for text in _lines(outcome, several=len(items) > 1):
+            line(text)
+        body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
+        return body | {"ok": verdict(outcome.results, inconclusive_fails=strict)}
+
+    try:
+        return each_run(console, items, work, show, options, checks=checks)
+    finally:
+        _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
+
+
+def _run(item: Item, outcome: Outcome) -> Checked:
+    from evalreport.checks.documents import Checked
+
+    ev = outcome.evaluation
+    claims = tuple(finding.claim for finding in ev.findings if finding.severity == "error")
+    return Checked(item.name, outcome.results, title(ev).partition("  ")[2], claims)
+
+
+def _lines(outcome: Outcome, *, several: bool) -> list[str]:
+    from evalreport.checks.values import tally
+
+    utf8 = sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    marks = marks_for(utf8=utf8)
+    head = [title(outcome.evaluation)] if several else []
+    width = max((len(result.name) for result in outcome.results), default=0)
+    lines = [f"{marks[result.outcome]} {_line(result, width)}" for result in outcome.results]
+    return [*head, *lines, tally(outcome.results)]
+
+
+def marks_for(*, utf8: bool) -> dict[str, str]:
+    """Return how outcomes are marked: signs on a UTF-8 terminal, words elsewhere.
+
+    Examples
+    --------
+    >>> marks_for(utf8=False)["failed"], marks_for(utf8=True)["failed"]
+    ('FAILED      ', '✗')
+    """
+    if utf8:
+        return {"passed": "✓", "failed": "✗", "inconclusive": "?"}
+    return {"passed": "ok          ", "failed": "FAILED      ", "inconclusive": "inconclusive"}
+
+
+def _line(result: CheckResult, width: int) -> str:
+    detail = f" ({result.detail})" if result.detail and result.outcome != "passed" else ""
+    return f"{result.name:{width}}  {result.shown}{detail}"
+
+
+def _write(runs: list[Checked], options: dict[str, Any], *, strict: bool) -> None:
+    from evalreport.checks.documents import junit, markdown
+    from evalreport.sinks.folder import write_file
+
+    if options["junit"]:
+        write_file(Path(options["junit"]), junit(runs, inconclusive_fails=strict).encode())
+    if options["markdown"] == STDOUT:
+        click.echo(markdown(runs), nl=False)
+    elif options["markdown"]:
+        write_file(Path(options["markdown"]), markdown(runs).encode())
+
+
+opt.global_options(command)
