@@ -12,8 +12,9 @@ MANY = 1 << 16
 """Above so many distinct scores, Newton's method starts on groups of neighbours."""
 STEPS = 1 << 15
 """Equal steps of the logit from end to end; the fit on them is wrong by about 1e-5."""
-BLOCK = 1 << 14
-"""Scores that are worked on at a time: few enough to stay in cache."""
+BLOCK = 1 << 13
+"""Scores that are worked on at a time: few enough to stay in cache, and for a dot product to stay in its
+thread (OpenBLAS wakes others from 10,000 on, which costs more than the sum)."""
 
 
 def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
