@@ -68,8 +68,8 @@ def delong(table: ScoreTable) -> tuple[float, float]:
 def auc_limits(
     auc: npt.ArrayLike,
     variance: npt.ArrayLike,
-    positives: npt.ArrayLike,
-    negatives: npt.ArrayLike,
+    sizes: tuple[npt.ArrayLike, npt.ArrayLike],
+    df: npt.ArrayLike,
     level: float = 0.95,
 ) -> tuple[Array, Array]:
     """Return score-like limits of ROC AUC that use DeLong's variance.
@@ -77,15 +77,17 @@ def auc_limits(
     Newcombe's method 5 solves ``(auc - a)² = q² V(a)``, so that its limits lie in [0, 1] and are apart even
     at AUC = 1; but its V, of Hanley & McNeil's form, is a model: with scores of unequal spread it covers
     86 to 100 % at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate;
-    the logarithm of the ratio is shrunk by m / (m + 10), m the size of the smaller class, and q is
-    Student's t with m - 1 degrees of freedom.
+    the logarithm of the ratio is shrunk by m / (m + 10), m the size of the smaller class, and q is a
+    quantile of Student's t.
 
     Parameters
     ----------
     auc, variance : float or array
         Of `delong`.
-    positives, negatives : float or array
-        Class sizes; limits are NaN where one is below 2.
+    sizes : tuple of float or array
+        Positives and negatives; limits are NaN where one is below 2.
+    df : float or array
+        Degrees of freedom of the variance.
 
     References
     ----------
@@ -93,19 +95,17 @@ def auc_limits(
 
     Examples
     --------
-    >>> low, high = auc_limits(1.0, 0.0, 10, 190)
+    >>> low, high = auc_limits(1.0, 0.0, (10, 190), 9)
     >>> float(low.round(3)), float(high)
     (0.863, 1.0)
     """
-    auc, P, N = (np.asarray(x, dtype=np.float64) for x in (auc, positives, negatives))
+    auc, P, N = (np.asarray(x, dtype=np.float64) for x in (auc, *sizes))
     smaller = np.minimum(P, N)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.asarray(variance, dtype=np.float64) / _model(auc, P, N)
         ratio = np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
-        scale = (
-            ratio ** (smaller / (smaller + SHRINK))
-            * t_quantiles((1 + level) / 2, np.maximum(smaller - 1, 1)) ** 2
-        )
+        quantile = t_quantiles((1 + level) / 2, np.maximum(df, 1))
+        scale = ratio ** (smaller / (smaller + SHRINK)) * quantile**2
 
     def outside(candidate: Array) -> npt.NDArray[Any]:
         beyond: npt.NDArray[np.bool_] = (auc - candidate) ** 2 > scale * _model(candidate, P, N)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evalreport.facts import ClassScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
 from evalreport.facts.rankings import Rankings
-from evalreport.intervals.influence import influence
+from evalreport.intervals.influence import influence, tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
 
 CELLS = 600_000
@@ -84,7 +84,7 @@ def ranking_errors(
         if name in POOLED:
             rows = pooled_moves(name, some)
             error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(some) / n)
-            found[name] = (error, n - 1.0)
+            found[name] = (error, 1.0 if rows is None else _freedom(rows, n))
         else:
             found[name] = _average_error(name, some, scores)
     return found
@@ -109,7 +109,12 @@ def _average_error(name: str, some: ClassScores, everything: ClassScores) -> tup
     variance = max(moves.alone + together, 0.1 * moves.alone)
     few = ranked.positives > 1
     spread = inner(moves.own[few] ** 2, 1 / (ranked.positives[few] - 1))
-    return math.sqrt(variance), float(moves.own.sum() ** 2 / spread) if spread > 0 else n - 1.0
+    df = float(moves.own.sum() ** 2 / spread) if spread > 0 else n - 1.0
+    return math.sqrt(variance), min(df, _freedom(moves.rows, n))
+
+
+def _freedom(rows: Array, n: int) -> float:
+    return tail_df(rows, np.ones(len(rows))) * n / len(rows)
 
 
 def pooled_moves(name: str, scores: ClassScores) -> Array | None:

@@ -13,7 +13,7 @@ from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
 from evalreport.intervals.crossings import CROSSINGS, Curve, ks_limits
 from evalreport.intervals.draws import count_bounds
-from evalreport.intervals.influence import influence, standard_error
+from evalreport.intervals.influence import Influence, auc_influence, influence, standard_error, tail_df
 from evalreport.intervals.majority import MAJORITY, majority_errors, majority_limits, majority_parts
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
@@ -142,8 +142,14 @@ def delong_limits(table: ScoreTable, sampling: Sampling) -> Limits:
     if len(table) == 1:
         return no_limits("all scores are equal: the AUC is 0.5 whatever the sample")
     auc, variance = delong(table)
-    low, high = auc_limits(auc, variance, table.positives, table.negatives, sampling.level)
+    sizes = (table.positives, table.negatives)
+    df = min(_freedom(auc_influence(table), table), min(sizes) - 1)
+    low, high = auc_limits(auc, variance, sizes, df, sampling.level)
     return Limits(float(low), float(high), "delong", math.sqrt(variance))
+
+
+def _freedom(found: Influence, table: ScoreTable) -> float:
+    return tail_df(np.concatenate(found), np.concatenate([table.pos, table.neg]))
 
 
 def rescaled(metric: Metric, limits: Limits) -> Limits:
@@ -181,7 +187,7 @@ def _influence_limits(metric: Metric, value: float, table: ScoreTable, sampling:
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")
     events = smaller if metric.interval == "ranking" else n
-    quantile = t_quantile(sampling.upper, max(events - 1, 1))
+    quantile = t_quantile(sampling.upper, max(min(_freedom(found, table), events - 1), 1))
     return Limits(*transformed(metric, value, error, quantile, events), "influence", error)
 
 

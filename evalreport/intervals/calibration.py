@@ -13,15 +13,21 @@ from collections.abc import Callable
 
 import numpy as np
 
+from evalreport.facts import ClassScores
+from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.sampling import Sampling
 
 FACTORS = 25
 """Grid of factors; the limits are interpolated between them."""
 CELLS = 200_000
-"""Draws over factors, resamples and bins."""
-MANY = 200
-"""Bins from which a mean of absolute gaps is taken as normal."""
+"""Draws over factors, resamples and bins; ten times that for bins of several labels."""
+FEW = 500
+"""Draws below which tails come from their mean and spread."""
+ROWS = 2000
+"""Rows that tell how the bins of several labels go together, at least (or all)."""
+UNITS = 400
+"""Sums that these rows are merged into at random."""
 
 Statistic = Callable[[Array, Array], Array]
 """From gaps of shape (..., bins) and the weights of the bins to an error of shape (...)."""
@@ -33,6 +39,7 @@ def gap_limits(
     statistic: Statistic,
     sampling: Sampling,
     noise: Array | None = None,
+    draws: Array | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -45,6 +52,8 @@ def gap_limits(
     statistic : `mean_gap` or `greatest_gap`
     noise : float64 array of shape (bins,), optional
         Standard deviation of the summed gap of each bin; binomial by default.
+    draws : float64 array of shape (draws, bins), optional
+        Standard normal draws of the bins, for rows that lie in several of them; independent by default.
 
     Examples
     --------
@@ -59,7 +68,9 @@ def gap_limits(
     widest = 1 + 4 * float(statistic(spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
     moved = [(f * gaps, _noise(weight, probability - f * gaps) if noise is None else spread) for f in factors]
-    least, most = np.maximum.accumulate(_tails(moved, weight, statistic, sampling), axis=0).T
+    normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
+    tails = [_tails(statistic(gap + normal * sd, weight), sampling) for gap, sd in moved]
+    least, most = np.maximum.accumulate(tails, axis=0).T
     low, high = (value * float(np.interp(value, tail, factors)) for tail in (most, least))
     if statistic is mean_gap:
         # Gaps in few bins are not inflated by noise; the scaled ones are, and put the upper limit too low.
@@ -67,32 +78,57 @@ def gap_limits(
     return low, high
 
 
-def _tails(
-    moved: list[tuple[Array, Array]], weight: Array, statistic: Statistic, sampling: Sampling
-) -> Array:
-    """Central limits of the estimate for each set of true gaps and their noise, shape (sets, 2)."""
-    if statistic is mean_gap and len(weight) > MANY:
-        spread = sampling.z * np.array([-1, 1])
-        moments = [_folded(*pair) for pair in moved]
-        return np.array([(mean + spread * error) / weight.sum() for mean, error in moments])
-    size = max(100, min(sampling.resamples, CELLS // (FACTORS * len(weight))))
-    normal = sampling.generator(2).standard_normal((size, len(weight)))
-    tails = [1 - sampling.upper, sampling.upper]
-    return np.array([np.quantile(statistic(gaps + normal * noise, weight), tails) for gaps, noise in moved])
+def _independent(bins: int, sampling: Sampling) -> Array:
+    size = max(100, min(sampling.resamples, CELLS // (FACTORS * bins)))
+    return sampling.generator(2).standard_normal((size, bins))
 
 
-def _folded(mean: Array, spread: Array) -> tuple[float, float]:
-    """Mean and standard deviation of a sum of absolute values of independent normals."""
-    spread = np.maximum(spread, np.finfo(float).tiny)
-    z = mean / spread
-    inside = np.array([math.erf(x) for x in z / math.sqrt(2)])
-    folded = spread * math.sqrt(2 / math.pi) * np.exp(-z * z / 2) + mean * inside
-    return float(folded.sum()), math.sqrt(float((mean**2 + spread**2 - folded**2).sum()))
+def _tails(errors: Array, sampling: Sampling) -> Array:
+    """Central limits of draws; of few draws (their bins are many, the sum is normal) from two moments."""
+    if len(errors) < FEW:
+        spread: Array = errors.mean() + sampling.z * errors.std() * np.array([-1, 1])
+        return spread
+    return np.quantile(errors, [1 - sampling.upper, sampling.upper])
+
+
+def class_draws(scores: ClassScores, sampling: Sampling) -> Array:
+    """Return standard normal draws of the bins of all labels, correlated as the rows' residuals are.
+
+    A row lies in one bin of each label, and its probabilities add up: taken as independent, the bins of
+    three classes covered 80 %, those of twenty 100 %.
+
+    Returns
+    -------
+    float64 array of shape (draws, labels * 15)
+
+    Examples
+    --------
+    >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
+    >>> class_draws(scores, Sampling()).shape
+    (2000, 30)
+    """
+    generator, size = sampling.generator(8), scores.size * BINS
+    rows = np.sort(generator.permutation(len(scores))[: max(ROWS, CELLS // scores.size)])
+    values, truth = scores.scores[rows], scores.truth[rows]
+    positive = truth if truth.ndim == 2 else truth[:, None] == np.arange(scores.size)
+    unit = generator.integers(0, UNITS, len(rows)) if len(rows) > UNITS else np.arange(len(rows))
+    bins = np.stack([bin_of(column) for column in values.T], axis=1)
+    place = unit[:, None] * size + np.arange(scores.size) * BINS + bins
+    sums = np.bincount(place.ravel(), (values - positive).ravel(), (unit.max() + 1) * size).reshape(-1, size)
+    sums -= sums.mean(axis=0)
+    spread = np.sqrt((sums**2).sum(axis=0))
+    number = int(np.clip(10 * CELLS // (FACTORS * size), 100, sampling.resamples))
+    drawn = generator.standard_normal((number, len(sums))) @ sums
+    alone = generator.standard_normal((number, size))
+    correlated: Array = np.where(spread > 0, drawn / np.where(spread > 0, spread, 1.0), alone)
+    return correlated
 
 
 def _noise(weight: Array, positives: Array) -> Array:
-    """Standard deviation of the positives of each bin, at Agresti and Coull's rate: never 0."""
-    rate = (np.clip(positives, 0, weight) + 1) / (weight + 2)
+    """Standard deviation of the positives of each bin, with two rows more at the rate of all: never 0."""
+    held = np.clip(positives, 0, weight)
+    mean = (held.sum() + 1) / (weight.sum() + 2)
+    rate = (held + 2 * mean) / (weight + 2)
     spread: Array = np.sqrt(weight * rate * (1 - rate))
     return spread
 

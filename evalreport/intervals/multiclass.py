@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from evalreport.facts import ClassBins, Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
-from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import score_limits
@@ -46,7 +46,9 @@ def several_limits(
         elif metric.reads == "bins":
             bins: ClassBins = view(summary, "bins")
             flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
-            limits[metric.name] = Limits(*gap_limits(flat, value, mean_gap, sampling), "test inversion")
+            draws = class_draws(view(summary, "scores"), sampling)
+            found = gap_limits(flat, value, mean_gap, sampling, draws=draws)
+            limits[metric.name] = Limits(*found, "test inversion")
     return limits
 
 

@@ -15,9 +15,10 @@ from evalreport.facts import BinaryCounts, Marginals, ScoreTable, Summary
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array
 from evalreport.intervals.binary import BY_SCORE, GAPS, SHARED, decided_counts
-from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
 from evalreport.intervals.contributions import contributions
 from evalreport.intervals.majority import MAJORITY, majority_limits, majority_parts
+from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
@@ -120,6 +121,8 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
     units = replicates.units
     if metric.name in MAJORITY:
         return _majority_limits(metric.name, replicates, sampling)
+    if metric.name == "ks":
+        return _ks_limits(replicates, sampling)
     if metric.interval == "probabilities" and (metric.name in GAPS or metric.reads == "bins"):
         return _gap_limits(metric, value, replicates, sampling)
     if metric.name in BY_SCORE and replicates.summary.rows < SHARED * len(view(replicates.summary, "scores")):
@@ -192,13 +195,31 @@ def _by_class(counts: BinaryCounts | Marginals) -> tuple[Array, Array, Array, Ar
     return stacked[0], stacked[1], stacked[2], np.asarray(counts.total)
 
 
+def _ks_limits(replicates: Replicates, sampling: Sampling) -> Limits:
+    """Square-and-add limits of TPR - FPR at the best threshold, as of independent rows."""
+    table: ScoreTable = view(replicates.summary, "scores")
+    units, truth = replicates.units, replicates.p.y_true
+    best = int(np.argmax(table.tp / table.positives - table.fp / table.negatives))
+    flagged = (replicates.scores.astype(np.float64) >= table.scores[best]).astype(np.float64)
+    rates = np.array([table.fp[best] / table.negatives, table.tp[best] / table.positives])
+    drawn = units.totals(truth, 2, flagged) / np.maximum(units.totals(truth, 2), np.finfo(float).tiny)
+    quantile = t_quantile(sampling.upper, max(units.size - 1, 1))
+    trials = units.size * np.array([table.negatives, table.positives]) / table.total
+    low, high = score_limits(rates, drawn.std(axis=0), np.maximum(trials, 1), quantile)
+    value = float(rates[1] - rates[0])
+    below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
+    above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
+    return Limits(value - below, value + above, units.method)
+
+
 def _gap_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     p, units = replicates.p, replicates.units
     if metric.reads == "bins":
         bins = view(replicates.summary, "bins")
         noise = np.concatenate([_class_noise(replicates, label) for label in range(len(p.space))])
         flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
-        return Limits(*gap_limits(flat, value, mean_gap, sampling, noise), units.method)
+        draws = class_draws(view(replicates.summary, "scores"), sampling)
+        return Limits(*gap_limits(flat, value, mean_gap, sampling, noise, draws), units.method)
     table: ScoreTable = view(replicates.summary, metric.reads)
     scores, positive = replicates.scores, p.y_true.astype(bool)
     if metric.reads == "confidence":

@@ -54,7 +54,11 @@ def spread_limits(
     """
     if not math.isfinite(spread.error):
         return no_limits("too few draws have a value")
-    bounds = (metric.low, metric.high if math.isfinite(metric.high) else ceiling)
+    if math.isinf(metric.high):
+        # The truth may stand at the ceiling itself (even classes), which score limits only approach.
+        centre, reach = value - spread.bias, quantile * spread.error
+        return Limits(max(centre - reach, metric.low), min(centre + reach, ceiling), method, spread.error)
+    bounds = (metric.low, metric.high)
     centre = float(np.clip(value - spread.bias, *bounds))
     low, high = score_limits(centre, spread.error, events, quantile, bounds)
     return Limits(float(low), float(high), method, spread.error)

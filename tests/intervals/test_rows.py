@@ -18,7 +18,13 @@ from evalreport.values import Estimate, Result, Undefined
 
 QUICK = Sampling(resamples=400)
 TASKS = ("binary", "multiclass", "multilabel")
-SLOPPY = {"recall_at_precision90", "effective_labels_true", "effective_labels_predicted", "mce"}
+SLOPPY = {
+    "recall_at_precision90",
+    "effective_labels_true",
+    "effective_labels_predicted",
+    "mce",
+    "classwise_ece",
+}
 """Far from normal here: a bootstrap and the interval of single rows need not agree."""
 
 

@@ -1,0 +1,1 @@
+"""Measured coverage of every interval, on simulated data whose truth is known."""

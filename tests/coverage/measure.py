@@ -1,0 +1,127 @@
+"""Draws data sets, asks for the intervals, and counts how often they hold the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import numpy as np
+
+from evalreport.engines.memory import summarise
+from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.metrics import Metric
+from evalreport.metrics.catalogue import PER_CLASS, catalogue
+from evalreport.predictions import Predictions
+from evalreport.values import Estimate, Result
+from tests.coverage.settings import Setting
+
+HUGE = 10_000_000
+"""(row, label) cells of the sample that stands for the population."""
+LABEL = 0
+"""The label whose one-vs-rest metrics are measured, named ``label: …``."""
+
+
+@dataclass
+class Count:
+    """How the intervals of one metric did in one setting.
+
+    Parameters
+    ----------
+    held, below, above : int
+        Intervals that hold the truth, lie below it, lie above it.
+    asked : int
+        Data sets on which the metric has a value.
+    width : float
+        Sum of the widths.
+    methods : set of str
+    """
+
+    held: int = 0
+    below: int = 0
+    above: int = 0
+    asked: int = 0
+    width: float = 0.0
+    methods: set[str] = field(default_factory=set)
+
+    def add(self, result: Estimate, truth: float) -> None:
+        """Count one interval against the truth."""
+        self.asked += 1
+        if result.low is None or result.high is None:
+            return
+        slack = 1e-9 * max(1.0, abs(truth))
+        self.below += result.high < truth - slack
+        self.above += result.low > truth + slack
+        self.held += result.low - slack <= truth <= result.high + slack
+        self.width += result.high - result.low
+        self.methods.add(result.method or "")
+
+    @property
+    def given(self) -> int:
+        """Intervals that were given."""
+        return self.held + self.below + self.above
+
+    @property
+    def coverage(self) -> float:
+        """Share of the given intervals that hold the truth."""
+        return self.held / self.given if self.given else float("nan")
+
+
+def measured(
+    setting: Setting, simulations: int, seed: int, only: Sequence[str] = (), *, ignore_groups: bool = False
+) -> dict[str, Count]:
+    """Return how the intervals of each metric do in a setting.
+
+    Parameters
+    ----------
+    setting : Setting
+    simulations : int
+    seed : int
+    only : sequence of str
+        Names of metrics; all when empty.
+    ignore_groups : bool
+        Treat rows of one cluster as independent, to see what that does.
+    """
+    truth = population(replace(setting, n=0))
+    rng = np.random.default_rng([seed, setting.n, setting.labels, round(1000 * setting.prevalence)])
+    counts: dict[str, Count] = {}
+    for _ in range(simulations):
+        p = setting.draw(rng)
+        if ignore_groups:
+            p = replace(p, groups=None)
+        for name, result in _results(p, only):
+            if isinstance(result, Estimate) and name in truth:
+                counts.setdefault(name, Count()).add(result, truth[name])
+    return counts
+
+
+def _metrics(p: Predictions, only: Sequence[str]) -> list[Metric]:
+    return [
+        metric
+        for metric in catalogue(p.space)
+        if metric.interval != "none" and (not only or metric.name in only)
+    ]
+
+
+def _results(p: Predictions, only: Sequence[str]) -> Iterator[tuple[str, Result]]:
+    summary, sampling = summarise(p), Sampling(resamples=1000)
+    yield from estimates(_metrics(p, only), summary, p, sampling).items()
+    if p.space.task != "binary" and not only:
+        for name, result in class_estimates(PER_CLASS, summary, p, sampling)[LABEL].items():
+            yield f"label: {name}", result
+
+
+@lru_cache(maxsize=64)
+def population(setting: Setting) -> dict[str, float]:
+    """Return the true values, from a sample so large that its error does not matter."""
+    setting = replace(setting, n=240 if setting.kind == "clusters" else setting.n)
+    whole = setting.draw(np.random.default_rng(99), HUGE // (2 * setting.labels))
+    if setting.kind == "clusters":
+        whole = setting.draw(np.random.default_rng(99), 500_000)
+    summary = summarise(whole)
+    values = {metric.name: metric.of(summary) for metric in _metrics(whole, ())}
+    found = {name: value for name, value in values.items() if isinstance(value, float)}
+    if whole.space.task != "binary":
+        labels = class_estimates(PER_CLASS, summary, None, Sampling())[LABEL]
+        found |= {f"label: {n}": r.value for n, r in labels.items() if isinstance(r, Estimate)}
+    return found

@@ -1,0 +1,153 @@
+"""Simulated problems: how rows are drawn, at which size and prevalence, with how many labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Probabilities
+
+Array: TypeAlias = npt.NDArray[np.float64]
+SIZES = (50, 200, 2000)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One kind of data.
+
+    Parameters
+    ----------
+    task : str
+    kind : str
+        Binary: ``equal`` or ``unequal`` spread of the scores of the classes, the first calibrated, the
+        second overconfident. Multiclass: ``even`` or ``uneven`` classes (largest ten times the smallest or
+        more). Multilabel: ``labels``, correlated within rows. ``clusters``, ``weights``: binary.
+    n : int
+        Rows.
+    prevalence : float
+        Of the positive class or of each label; 0 for multiclass.
+    labels : int
+    """
+
+    task: Task
+    kind: str
+    n: int
+    prevalence: float
+    labels: int = 2
+
+    @property
+    def what(self) -> str:
+        """The setting in words."""
+        return {
+            "equal": f"prevalence {self.prevalence:g}, calibrated",
+            "unequal": f"prevalence {self.prevalence:g}, unequal spread, overconfident",
+            "even": f"{self.labels} even classes",
+            "uneven": f"{self.labels} uneven classes",
+            "labels": f"{self.labels} labels of prevalence about {self.prevalence:g}",
+            "clusters": f"{self.labels} clusters, prevalence about {self.prevalence:g}",
+            "weights": f"rows sampled unequally, prevalence about {self.prevalence:g}",
+        }[self.kind]
+
+    def draw(self, rng: np.random.Generator, n: int | None = None) -> Predictions:
+        """Draw one data set, of another size when `n` is given."""
+        rows = self.n if n is None else n
+        if self.task == "multiclass":
+            return _multiclass(self, rows, rng)
+        if self.task == "multilabel":
+            return _multilabel(self, rows, rng)
+        return {"clusters": _clusters, "weights": _weighted}.get(self.kind, _binary)(self, rows, rng)
+
+
+def sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _binary(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    truth = rng.random(n) < s.prevalence
+    prior = np.log(s.prevalence / (1 - s.prevalence))
+    if s.kind == "equal":
+        scores = sigmoid(prior + 1.5 * (rng.normal(size=n) + 1.5 * truth) - 1.125)
+    else:
+        spread = rng.normal(size=n) * np.where(truth, 2.0, 1.0)
+        scores = sigmoid(prior + 2.5 * (spread + 1.5 * truth) - 1.5)
+    return _decided(truth, scores, s.prevalence)
+
+
+def _decided(truth: npt.NDArray[np.bool_], scores: Array, threshold: float, **more: Any) -> Predictions:
+    space = Binary(0, 1)
+    return predictions(space, truth.astype(int), scores=Probabilities(scores), threshold=threshold, **more)
+
+
+def _clusters(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    """Clusters of about eight rows that share how hard they are, how they score and how often positive."""
+    number = max(1, round(s.labels * n / s.n))
+    cluster = np.repeat(np.arange(number), rng.integers(1, 16, number))
+    level, hardness, rate = (rng.normal(size=number)[cluster] for _ in range(3))
+    truth = rng.random(len(cluster)) < sigmoid(np.log(s.prevalence / (1 - s.prevalence)) + 1.2 * rate)
+    scores = sigmoid(rng.normal(size=len(cluster)) + level + (2 + hardness) * truth - 1.5)
+    return _decided(truth, scores, 0.5, groups=cluster)
+
+
+def _weighted(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    """Rows of a population kept with unequal probability and weighted by its inverse."""
+    many = 6 * n
+    easy = rng.random(many)
+    truth = rng.random(many) < s.prevalence
+    scores = sigmoid(rng.normal(size=many) + (1 + 2 * easy) * truth - 1 + easy)
+    chance = 0.1 + 0.4 * easy
+    kept = np.flatnonzero(rng.random(many) < chance)[:n]
+    return _decided(truth[kept], scores[kept], 0.5, weights=1 / chance[kept])
+
+
+def _multiclass(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    share = np.ones(s.labels)
+    if s.kind == "uneven":
+        share = np.array([0.8, 0.15, 0.05]) if s.labels == 3 else np.linspace(1, 0.1, s.labels)
+    share = share / share.sum()
+    truth = rng.choice(s.labels, n, p=share)
+    logit = rng.normal(size=(n, s.labels)) + np.log(share)
+    logit[np.arange(n), truth] += np.where(truth % 2, 2.0, 3.0)
+    scores = np.exp(1.3 * logit)
+    space = Multiclass(range(s.labels), ordered=True)
+    return predictions(space, truth, scores=Probabilities(scores / scores.sum(axis=1, keepdims=True)))
+
+
+def _multilabel(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    shared = rng.normal(size=(n, 1))
+    level = NormalDist().inv_cdf(1 - s.prevalence) + 0.3 * np.cos(np.arange(s.labels))
+    truth = np.sqrt(0.3) * shared + np.sqrt(0.7) * rng.normal(size=(n, s.labels)) > level
+    logit = 2.5 * truth - 2 + 0.5 * rng.normal(size=(n, 1)) + rng.normal(size=(n, s.labels))
+    space = Multilabel([f"label {k}" for k in range(s.labels)])
+    return predictions(space, truth, scores=Probabilities(sigmoid(logit)))
+
+
+BINARY = tuple(
+    Setting("binary", kind, n, prevalence)
+    for kind in ("equal", "unequal")
+    for prevalence in (0.5, 0.2, 0.05)
+    for n in SIZES
+)
+MULTICLASS = tuple(
+    Setting("multiclass", kind, n, 0.0, labels)
+    for labels in (3, 20)
+    for kind in ("even", "uneven")
+    for n in SIZES
+)
+MULTILABEL = tuple(
+    Setting("multilabel", "labels", n, prevalence, labels)
+    for labels in (3, 20)
+    for prevalence in (0.2, 0.05)
+    for n in SIZES
+)
+DEPENDENT = (
+    Setting("binary", "clusters", 240, 0.3, 30),
+    Setting("binary", "clusters", 800, 0.3, 100),
+    Setting("binary", "weights", 500, 0.3),
+    Setting("binary", "weights", 2000, 0.1),
+)
