@@ -111,8 +111,19 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     request = request_of(options, command_line())
     rules = _rules(options)
     items = items_of(files, selection_of(options), tracking_uri(ctx))
+    _spare(items, request, options)
     gate = _gate(rules, options, request, tracking_uri(ctx), several=len(items) > 1)
     return _checked(console, items, request, gate, options)
+
+
+def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -> None:
+    """Refuse to write over what is read."""
+    from evalreport.workflow.report import spare
+    from evalreport.workflow.runs import Item
+
+    read = [Item(path=options[name]) for name in ("baseline", "train")]
+    written = [options[name] for name in ("junit", "markdown") if options[name] not in (None, STDOUT)]
+    spare([Path(name) for name in written], request, [*items, *read])
 
 
 def _rules(options: dict[str, Any]) -> dict[str, Any]:

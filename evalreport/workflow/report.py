@@ -75,7 +75,7 @@ def report_item(item: Item, request: Request, how: ReportOptions) -> Written:
     paths: tuple[Path, ...] = ()
     if how.page and how.output != STDOUT:
         place = Path(how.output or _page_name(item, how))
-        _spare([place], request, item)
+        spare([place], request, [item])
         paths = (write_file(place, html.encode()),)
     if how.out is not None:
         paths += write_out(ev, html, Path(how.out), request, several=how.several, name=item.name, item=item)
@@ -106,13 +106,18 @@ def write_out(
     """Write the page, `evaluation.json`, the figures and the tables into a folder."""
     folder = run_folder(out, name, ev.provenance.run_id or ev.provenance.sha256) if several else out
     files = folder_files(ev, html, drawn(ev))
-    _spare([folder / path for path in files], request, item)
+    spare([folder / path for path in files], request, () if item is None else [item])
     return write_folder(files, folder)
 
 
-def _spare(places: Sequence[Path], request: Request, item: Item | None) -> None:
-    """Refuse to write over what is read."""
-    named = (None if item is None else item.path, request.truth_file, request.tune_on)
+def spare(places: Sequence[Path], request: Request, items: Sequence[Item]) -> None:
+    """Refuse to write over what is read.
+
+    Raises
+    ------
+    UsageError
+    """
+    named = (*(item.path for item in items), request.truth_file, request.tune_on)
     read = {Path(path).resolve() for path in named if path is not None and path != STDOUT}
     for place in places:
         if place.resolve() in read:

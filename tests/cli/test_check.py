@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -200,6 +201,33 @@ def test_bad_input_in_three_lines(capsys: Capture, arguments: tuple[str, ...], c
     assert (done.code, done.out) == (code, "")
     assert said in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+@pytest.mark.parametrize("name", ["lr.parquet", "nb.parquet", "rf.parquet"])
+def test_what_is_read_is_not_written_over(capsys: Capture, option: str, name: str) -> None:
+    before = Path(name).read_bytes()
+    asked = ("--baseline", "nb.parquet", "--allow-drop", "recall 0.1", "--train", "rf.parquet", option, name)
+    done = run(capsys, "check", "lr.parquet", *FAST, *asked)
+    assert (done.code, done.out) == (2, "")
+    assert Path(name).read_bytes() == before
+
+
+def test_the_step_of_the_worked_workflow_runs(capsys: Capture) -> None:
+    text = (DATA.parent / "github-actions.yml").read_text("utf-8")
+    step = text.partition("run: >-\n")[2].partition("\n\n")[0]
+    _, *arguments = shlex.split(step)
+    for folder in ("baseline", "data"):
+        Path(folder).mkdir()
+    rows = spam().assign(text=lambda table: "message " + table["example_id"].astype(str))
+    rows.to_parquet("predictions.parquet")
+    spam("score_nb").assign(text="").to_parquet("baseline/predictions.parquet")
+    pd.DataFrame({"example_id": ["train-1"], "text": ["elsewhere"]}).to_parquet("data/train.parquet")
+    done = run(capsys, *arguments, *FAST)
+    assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 9 failed")
+    assert Path("report/summary.md").read_text("utf-8").startswith("### evalreport check: 1 of 9 failed")
+    assert parsed("report/checks.xml").get("tests") == "9"
+    assert Path("report/evalreport.html").is_file()
 
 
 def test_an_evaluation_without_its_predictions(capsys: Capture) -> None:
