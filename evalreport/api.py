@@ -20,7 +20,7 @@ from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, to_labels
 from evalreport.parsing import Parsed, make_parser, parse_all
 from evalreport.predictions import predictions
-from evalreport.report.render import render
+from evalreport.report.render import render, render_comparison
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
 from evalreport.sinks.folder import write_file
 from evalreport.sources.mlflow_client import connect
@@ -296,9 +296,9 @@ def _asked(request: Request | None, columns: Mapping[str, Any]) -> Request:
     return replace(asked, columns=replace(asked.columns, **{n: v for n, v in columns.items() if n in named}))
 
 
-def to_html(ev: model.Evaluation, *, checklist: str | None = None) -> str:
-    """Return the report as one HTML page."""
-    return render(ev, checklist=checklist)
+def to_html(ev: model.Evaluation | Comparison, *, checklist: str | None = None) -> str:
+    """Return the report, or the comparison of several, as one HTML page."""
+    return render_comparison(ev) if isinstance(ev, Comparison) else render(ev, checklist=checklist)
 
 
 def report(ev: model.Evaluation, path: str | Path, *, checklist: str | None = None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ _COMPARE = "Compare"
 
 
 @click.command("compare", cls=opt.SectionCommand)
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.describe
 @opt.evaluation
@@ -37,6 +38,14 @@ _COMPARE = "Compare"
 @opt.option(
     _COMPARE, "--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best."
 )
+@opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
+@opt.option("Report", "--no-examples", is_flag=True, help="Show no example, not even its id.")
+@opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout.")
+@opt.out
+@opt.option("Write", "--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
+@opt.option("Write", "--log-to", metavar="ID", envvar=None, help="Log page and differences into this run.")
+@opt.force
+@opt.dry_run
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Compare runs or files with paired intervals; FILE may be an evaluation.json (then unpaired).
@@ -46,22 +55,37 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     Holm's correction for several runs.
     """
     from evalreport.cli.show_comparison import print_comparison
-    from evalreport.panels.comparison.words import headline
-    from evalreport.workflow.compare import CompareOptions, as_json, compared
+    from evalreport.workflow.compare import CompareOptions, compared
+    from evalreport.workflow.compare_out import KeepOptions, as_json, kept
     from evalreport.workflow.rules import Rule
     from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
     rules = tuple(map(Rule.of, options["rules"]))
     how = CompareOptions(options["baseline"], options["all_pairs"], rules, options["sort_by"])
-    items = items_of(files, selection_of(options), tracking_uri(ctx))
-    done = compared(items, request_of(options, command_line()), how)
-    print_comparison(console, done)
+    keep = KeepOptions(
+        options["output"],
+        options["out"],
+        logs=options["log"],
+        log_to=options["log_to"],
+        force=options["force"],
+        dry_run=options["dry_run"],
+        tracking_uri=tracking_uri(ctx),
+    )
+    items = items_of(files, selection_of(options), keep.tracking_uri)
+    request = request_of(options, command_line())
+    done = compared(items, request, how)
+    print_comparison(console, done, console.say if options["output"] == "-" else console.out)
+    made = kept(done, request, keep)
+    for note in made.notes:
+        console.warn(note)
+    if options["output"] == "-":
+        sys.stdout.write(made.html)
+    console.out(*made.lines)
     ok = all(outcome.state == "held" for outcome in done.outcomes)
+    runs = [as_run(ev) for ev in done.comparison.evaluations]
     console.emit(
-        runs=[as_run(ev) for ev in done.comparison.evaluations],
-        ok=ok,
-        comparison=as_json(done, headline(done.comparison).text),
+        runs=runs, ok=ok, comparison=as_json(done), files=list(map(str, made.paths)), logged=made.logged
     )
     return 0 if ok else 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from evalreport.cli.console import Console
@@ -21,29 +21,29 @@ MOST_PARTS = 5
 """Classes and slices that are printed of each pair."""
 
 
-def print_comparison(console: Console, done: Compared) -> None:
-    """Print a comparison: warnings and the pairing on stderr, figures and verdicts on stdout."""
+def print_comparison(console: Console, done: Compared, line: Callable[[str], None]) -> None:
+    """Print a comparison: warnings and the pairing on stderr, figures and verdicts by `line`."""
     found = done.comparison
     for note in found.notes:
         console.warn(note)
     for sentence in _unpaired(found):
         console.warn(sentence)
-    console.out(headline(found).text)
+    line(headline(found).text)
     if done.ranking is not None:
-        _print(console, ["", *_ranking(done.ranking)])
+        _print(line, ["", *_ranking(done.ranking)])
     if len(found.names) > 2:
-        _print(console, ["", *_values(found)])
+        _print(line, ["", *_values(found)])
     blocks = _primary_only(found) if found.baseline is None and len(found.names) > 3 else _pairs(found)
     for block in blocks:
-        _print(console, ["", *block])
+        _print(line, ["", *block])
     matched = same_matching(found)
     told = [matched] if matched else [matching(*how) for how in found.pairings]
-    _print(console, ["", *(sentence.text for sentence in told), *_rules(done)])
+    _print(line, ["", *(sentence.text for sentence in told), *_rules(done)])
 
 
-def _print(console: Console, lines: Iterable[str]) -> None:
+def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:
     for line in lines:
-        console.out(line)
+        out(line)
 
 
 def _unpaired(found: Comparison) -> list[str]:

@@ -117,7 +117,7 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     if isinstance(found.pr, Undefined):
         return None
     micro = isinstance(found, MultilabelCurves)
-    line = _until_all_found(found.pr)
+    line = until_all_found(found.pr)
     x, y = x_axis(0, 1, "Recall (micro)" if micro else "Recall"), y_axis(0, 1, "Precision ↑")
     prevalence = _prevalence(ev)
     paths = [] if isinstance(found, MultilabelCurves) else [*_band(x, y, found.pr_band)]
@@ -150,8 +150,8 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     )
 
 
-def _until_all_found(curve: Curve) -> Curve:
-    """The curve up to where everything is found: below it, precision only falls."""
+def until_all_found(curve: Curve) -> Curve:
+    """Return the curve up to where everything is found: below it, precision only falls."""
     last = next((place for place, recall in enumerate(curve.x) if recall >= 1), len(curve.x) - 1)
     return Curve(curve.x[: last + 1], curve.y[: last + 1], None, curve.steps)
 

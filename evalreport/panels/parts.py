@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from evalreport.format import Style, fixed, interval, percent, show
+from evalreport.format import Style, change, interval, percent, show
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -206,18 +206,6 @@ def forest_row(
         zero=place(reference, axis),
         past=past,
     )
-
-
-def change(value: float) -> str:
-    """Return a difference with its sign and three decimals.
-
-    Examples
-    --------
-    >>> change(0.0384), change(-0.01), change(0.0)
-    ('+0.038', '−0.010', '0.000')
-    """
-    text = fixed(value, 3)
-    return "+" + text if value > 0 and text != "0.000" else text
 
 
 def _change_interval(result: Estimate) -> str:

@@ -75,7 +75,7 @@ def payload(
     options : mapping, optional
         What changes the page and is not part of the evaluation, such as a checklist.
     """
-    digest = content_digest(_lasting(ev), sorted(figures), verdict, version, prefix, dict(options or {}))
+    digest = content_digest(lasting(ev), sorted(figures), verdict, version, prefix, dict(options or {}))
     keys = class_keys(ev, prefix)
     return Payload(
         digest=digest,
@@ -149,8 +149,8 @@ def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
     return metric_keys((str(entry.label) for entry in largest), f"{prefix}classes/f1/")
 
 
-def _lasting(ev: Evaluation) -> dict[str, Any]:
-    """The evaluation without what passes."""
+def lasting(ev: Evaluation) -> dict[str, Any]:
+    """Return the evaluation without what passes: the same for two calls that say the same."""
     provenance = {name: value for name, value in asdict(ev.provenance).items() if name not in PASSING}
     return {**json.loads(ev.to_json()), "provenance": provenance}
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-Part: TypeAlias = Literal["evaluation", "sweep"]
+Part: TypeAlias = Literal["evaluation", "sweep", "comparison"]
 """What is logged into a run by itself: each has a digest, a manifest and a block of the description."""
 
 PAGE = "evalreport.html"
 SWEEP_PAGE = "evalreport_sweep.html"
-PAGES = (PAGE, SWEEP_PAGE)
+COMPARISON_PAGE = "evalreport_comparison.html"
+PAGES = (PAGE, SWEEP_PAGE, COMPARISON_PAGE)
 FIGURES = ("confusion_matrix.png", "roc_curve.png", "pr_curve.png")
 """At the artifact root, where MLflow's compare page pairs files of equal name."""
 FOLDER = "evalreport"
@@ -21,6 +22,7 @@ THRESHOLDS_TABLE = f"{FOLDER}/thresholds.json"
 ROWS = f"{FOLDER}/rows.parquet"
 """Row by row how labels were read from text: id, truth, label, reason, digest of the text."""
 SWEEP = f"{FOLDER}/sweep.json"
+COMPARISON = f"{FOLDER}/comparison.json"
 TRIALS_TABLE = f"{FOLDER}/trials.json"
 OPTIMA_TABLE = f"{FOLDER}/optima.json"
 TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
@@ -41,7 +43,7 @@ def is_ours(path: str) -> bool:
     >>> is_ours("evalreport/classes.json"), is_ours("evalreport/predictions.parquet")
     (True, False)
     """
-    ours = {*PAGES, *FIGURES, EVALUATION, ROWS, SWEEP, *TABLES, MANIFEST, manifest_of("sweep")}
+    ours = {*PAGES, *FIGURES, EVALUATION, ROWS, SWEEP, COMPARISON, *TABLES, *MANIFESTS}
     return path in ours or path.startswith("images/")
 
 
@@ -65,3 +67,6 @@ def digest_tag(part: Part) -> str:
     ('evalreport.digest', 'evalreport.sweep.digest')
     """
     return DIGEST_TAG if part == "evaluation" else f"evalreport.{part}.digest"
+
+
+MANIFESTS = tuple(map(manifest_of, get_args(Part)))

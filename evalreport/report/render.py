@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
+from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
+from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.parts import Section
 from evalreport.panels.trials import PANELS, Study
 from evalreport.report.page import sections
@@ -83,6 +85,23 @@ def render_trials(study: Study) -> str:
     made = [section for panel in PANELS if (section := panel(study)) is not None]
     footer = f"evalreport {__version__} · one file, no network requests."
     return to_page(f"{name}: sweep of {study.objective.name}", made, footer)
+
+
+def render_comparison(comparison: Comparison, title: str = "") -> str:
+    """Return the page of a comparison as one HTML file, reproducible to the byte.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    title : str
+        Of the browser's tab; the names of the runs when empty.
+    """
+    names = comparison.names
+    named = " and ".join(names) if len(names) == 2 else f"{len(names)} runs"
+    made = [section for panel in COMPARISON_PANELS if (section := panel(comparison)) is not None]
+    level = f"{comparison.evaluations[0].sampling.level * 100:.10g}%"
+    footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
+    return to_page(title or f"Comparison of {named}", made, footer)
 
 
 def to_page(title: str, made: Sequence[Section], footer: str) -> str:

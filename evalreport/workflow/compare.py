@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison
+from evalreport.comparison.values import Comparison, Movement
 from evalreport.errors import (
     ArtifactNotFoundError,
     DataError,
@@ -120,7 +119,13 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
         ranking = _compare(rivals, 0, (how.sort_by,))
     found = _compare(rivals, None if how.all_pairs else place or 0, metrics)
     items = tuple(rival.item for rival in rivals)
+    if any(rival.evaluation.facts.get("withheld") for rival in rivals):
+        found = replace(found, movement=tuple(map(_nameless, found.movement)))
     return Compared(found, items, judged_by(how.rules, found), ranking)
+
+
+def _nameless(moved: Movement) -> Movement:
+    return replace(moved, fixed_ids=(), broken_ids=())
 
 
 def wanted(metrics: Sequence[str], rules: Sequence[Rule], task: Task) -> tuple[str, ...]:
@@ -276,17 +281,3 @@ def _read(path: Path, where: str) -> Evaluation:
         raise DataError(
             "this is not a whole evaluation.json", where=where, fix="pass a file that evalreport wrote"
         ) from error
-
-
-def as_json(done: Compared, headline: str) -> dict[str, Any]:
-    """Return `comparison` of the JSON: the comparison, its verdict, the rules and the ranking."""
-    ranking = None
-    if done.ranking is not None:
-        told = done.ranking.as_dict()
-        ranking = {"best": told["baseline"], "metric": told["primary"], "differences": told["differences"]}
-    return {
-        **done.comparison.as_dict(),
-        "headline": headline,
-        "rules": [outcome.as_dict() for outcome in done.outcomes],
-        "ranking": ranking,
-    }

@@ -143,6 +143,28 @@ def log(store: Store, tmp_path: Path, model: str) -> str:
     return make_run(store, {"out/predictions.parquet": out.getvalue()}, folder=tmp_path, name=model).run_id
 
 
+def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
+    page, out = tmp_path / "page.html", tmp_path / "all"
+    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", str(page), "--out", str(out))
+    assert done.out.splitlines()[-4] == str(page)
+    assert page.read_text().startswith("<!doctype html>")
+    assert {file.name for file in out.iterdir()} == {
+        "evalreport_comparison.html",
+        "comparison.json",
+        "differences.csv",
+    }
+    stream = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", "-")
+    assert stream.out.startswith("<!doctype html>")
+    assert "nb is worse than lr" in stream.err
+    over = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", "lr.parquet")
+    assert (over.code, "would be written over" in over.err) == (2, True)
+
+
+def test_no_examples_shows_no_id(capsys: Capture) -> None:
+    told = run(capsys, "compare", "lr.parquet", "nb.parquet", "--no-examples", "--json").json["comparison"]
+    assert (told["movement"]["fixed"], told["movement"]["fixed_ids"]) == (8, [])
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -196,3 +218,25 @@ def test_a_run_that_holds_only_its_evaluation(sqlite_store: Store, tmp_path: Pat
     done = run(capsys, "compare", "nb.parquet", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.out.startswith("old is better than nb")
     assert "Not paired" in done.out
+
+
+def test_a_comparison_is_logged_in_place(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    ids = [log(sqlite_store, tmp_path, model) for model in ("lr", "nb")]
+    chosen = ["--run-id", ids[0], "--run-id", ids[1], "--tracking-uri", sqlite_store.uri]
+    dry = run(capsys, "compare", *chosen, "--log", "-n")
+    assert "would log 33 metrics" in dry.out
+    assert "compare/" not in str(sqlite_store.client.get_run(ids[0]).data.metrics)
+    done = run(capsys, "compare", *chosen, "--log", "--json")
+    assert (done.json["logged"]["state"], done.json["logged"]["run_id"]) == ("written", ids[0])
+    held = sqlite_store.client.get_run(ids[0])
+    assert held.data.metrics["compare/recall_difference"] == pytest.approx(-0.2142, abs=1e-3)
+    assert "nb is worse than lr" in held.data.tags["mlflow.note.content"]
+    files = {entry.path for entry in sqlite_store.client.list_artifacts(ids[0])}
+    assert "evalreport_comparison.html" in files
+    assert run(capsys, "compare", *chosen, "--log", "--json").json["logged"]["state"] == "unchanged"
+    moved = run(capsys, "compare", *chosen, "--log-to", ids[1], "--json")
+    assert moved.json["logged"]["run_id"] == ids[1]
+    files_only = run(
+        capsys, "compare", "lr.parquet", "nb.parquet", "--log", "--tracking-uri", sqlite_store.uri
+    )
+    assert (files_only.code, "no run to log the comparison into" in files_only.err) == (2, True)

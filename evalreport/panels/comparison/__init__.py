@@ -1,1 +1,26 @@
 """The sections of a comparison's page, and what it says in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from evalreport.comparison.values import Comparison
+from evalreport.panels.comparison import curves, origin, values, verdict
+from evalreport.panels.parts import Section
+
+Panel: TypeAlias = Callable[[Comparison], Section | None]
+
+PANELS: tuple[Panel, ...] = (
+    verdict.panel,
+    verdict.pairs,
+    values.panel,
+    curves.panel,
+    values.parts,
+    values.movement,
+    origin.pairing,
+    origin.provenance,
+)
+"""Panels of a comparison in the order of the page; one that does not apply returns None."""
+
+__all__ = ["PANELS"]

@@ -1,0 +1,154 @@
+"""ROC and precision-recall curves of several runs in one chart, one line style per run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparison.values import Comparison
+from evalreport.curves import BinaryCurves, Curve, MultilabelCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import ratio
+from evalreport.metrics.catalogue import find
+from evalreport.panels.about import estimate, known
+from evalreport.panels.chart import (
+    LEFT,
+    RIGHT,
+    Chart,
+    Label,
+    Path,
+    Shape,
+    outline,
+    polyline,
+    up,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.curves import Charts, until_all_found
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.words import Sentence, say, shortened
+
+STYLES: tuple[Shape, ...] = ("line", "line-2", "line-3", "line-4")
+"""A line per run; more runs than these are not told apart in one chart."""
+ROW = 17.0
+NAME = 16
+Kind = Literal["roc", "pr"]
+Line = tuple[str, Evaluation, Curve]
+SPOTS = ((150.0, 192.0), (60.0, 180.0), (60.0, 110.0), (170.0, 60.0))
+"""Where the key may stand: left end, and line of its first row."""
+
+
+def panel(comparison: Comparison) -> Section | None:
+    """Return the curves overlaid: of two to four runs all, of more the baseline and the best."""
+    chosen = _chosen(comparison)
+    charts = tuple(made for kind in ("roc", "pr") if (made := _chart(chosen, kind)) is not None)
+    if not charts:
+        return None
+    lede = say("One line style per run.")
+    if len(chosen) < len(comparison.names):
+        by = find(comparison.primary, comparison.evaluations[0].task).title
+        which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by
+        lede += say(
+            "Drawn are {drawn:count} of {runs:count} runs: " + which + ".",
+            drawn=len(chosen),
+            runs=len(comparison.names),
+        )
+    return Section("curves", "Curves", "Ranking and trade-offs", "charts", lede, Charts(charts))
+
+
+def _chosen(comparison: Comparison) -> list[tuple[str, Evaluation]]:
+    runs = list(zip(comparison.names, comparison.evaluations, strict=True))
+    if len(runs) <= len(STYLES):
+        return runs
+    sign = 1 if find(comparison.primary, comparison.evaluations[0].task).better == "lower" else -1
+
+    def key(place: int) -> tuple[bool, float]:
+        result = runs[place][1].metrics.get(comparison.primary)
+        value = None if result is None else result.value
+        return place != comparison.baseline, float("inf") if value is None else sign * value
+
+    return [runs[place] for place in sorted(sorted(range(len(runs)), key=key)[: len(STYLES)])]
+
+
+def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
+    lines = [(name, ev, curve) for name, ev in runs if (curve := _curve(ev, kind)) is not None]
+    if len(lines) < 2:
+        return None
+    roc = kind == "roc"
+    x = x_axis(0, 1, "False-alarm rate (1 − specificity)" if roc else "Recall")
+    y = y_axis(0, 1, "Recall ↑" if roc else "Precision ↑")
+    paths = [Path("guide", f"M{LEFT:g} {up(y, 0)}L{RIGHT:g} {up(y, 1)}")] if roc else []
+    near = []
+    for shape, (_, _, curve) in zip(STYLES, lines, strict=False):
+        paths.append(Path(shape, polyline(x, y, curve.x, curve.y, steps=not roc)))
+        near.append(outline(x, y, curve.x, curve.y))
+    area = "roc_auc" if roc else "average_precision"
+    keys, labels = _key(lines, area, np.vstack(near))
+    return Chart(
+        id=kind,
+        title="ROC" if roc else "Precision–recall",
+        note=say("Higher and further left is better." if roc else "Higher and further right is better."),
+        description=_described(lines, area),
+        x=x,
+        y=y,
+        paths=(*paths, *keys),
+        labels=labels,
+        values=_table(lines, kind, area),
+    )
+
+
+def _curve(ev: Evaluation, kind: Kind) -> Curve | None:
+    curves = known(ev.curves)
+    if isinstance(curves, BinaryCurves) and kind == "roc":
+        return known(curves.roc)
+    if isinstance(curves, (BinaryCurves, MultilabelCurves)) and kind == "pr":
+        found = known(curves.pr)
+        return None if found is None else until_all_found(found)
+    return None
+
+
+def _area(ev: Evaluation, name: str) -> float | None:
+    found = estimate(ev, name) or estimate(ev, f"{name}_micro")
+    return None if found is None else found.value
+
+
+def _key(
+    lines: Sequence[Line], area: str, near: npt.NDArray[np.float64]
+) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
+    """A sample of each line with its run's name, where there is most room."""
+    left, top = max(SPOTS, key=lambda spot: _room(spot, len(lines), near))
+    paths, labels = [], []
+    for place, (shape, (name, ev, _)) in enumerate(zip(STYLES, lines, strict=False)):
+        base, value = top + place * ROW, _area(ev, area)
+        paths.append(Path(shape, f"M{left:g} {base - 4:g}h28"))
+        told = shortened(name, NAME) + ("" if value is None else f" {ratio(value)}")
+        labels.append(Label(left + 34, base, told))
+    return tuple(paths), tuple(labels)
+
+
+def _room(spot: tuple[float, float], rows: int, near: npt.NDArray[np.float64]) -> float:
+    left, top = spot
+    dx = np.maximum(np.maximum(left - near[:, 0], near[:, 0] - left - 160), 0)
+    dy = np.maximum(np.maximum(top - 12 - near[:, 1], near[:, 1] - top - (rows - 1) * ROW - 4), 0)
+    return min(float(np.hypot(dx, dy).min()), 12.0)
+
+
+def _described(lines: Sequence[Line], area: str) -> Sentence:
+    told = [say("Curves of {runs:count} runs.", runs=len(lines))]
+    for name, ev, _ in lines:
+        value = _area(ev, area)
+        if value is not None:
+            told.append(say("{run}: area {area:ratio}.", run=name, area=value))
+    return sum(told[1:], told[0])
+
+
+def _table(lines: Sequence[Line], kind: Kind, area: str) -> Table:
+    title = "ROC AUC" if kind == "roc" else "Average precision"
+    rows = [
+        (Cell(name), Cell("–" if (value := _area(ev, area)) is None else ratio(value), "n"))
+        for name, ev, _ in lines
+    ]
+    return Table(f"{kind}-values", f"{title} of each run", (Column("Run"), Column(title, "n")), tuple(rows))

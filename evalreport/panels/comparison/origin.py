@@ -1,0 +1,51 @@
+"""Whether the runs were scored on the same examples, and where each comes from."""
+
+from __future__ import annotations
+
+from evalreport.comparison.values import Comparison
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count
+from evalreport.panels.about import one_threshold
+from evalreport.panels.comparison.words import matching
+from evalreport.panels.parts import Section
+from evalreport.panels.provenance import Provenance
+from evalreport.panels.words import Sentence, listed, say
+
+
+def pairing(comparison: Comparison) -> Section:
+    """Return the proof that each two runs have the same examples, or why there is none."""
+    facts = [(f"{run} against {base}", matching(run, base, how)) for run, base, how in comparison.pairings]
+    lede = say("A paired comparison needs the same examples with the same truth.")
+    body = Provenance(tuple(facts), "")
+    return Section(
+        "pairing", "Same examples", "Were they scored on the same examples?", "provenance", lede, body
+    )
+
+
+def provenance(comparison: Comparison) -> Section:
+    """Return the origin of each run, and the command."""
+    facts = [(name, _facts(ev)) for name, ev in zip(comparison.names, comparison.evaluations, strict=True)]
+    made = comparison.evaluations[0].provenance
+    if made.made:
+        facts.append(("Made", say("{made}", made=made.made)))
+    commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
+    body = Provenance(tuple(facts), commands.pop() if len(commands) == 1 else "")
+    lede = say("Enough to repeat or to doubt them.")
+    return Section("provenance", "Provenance", "Where the numbers come from", "provenance", lede, body)
+
+
+def _facts(ev: Evaluation) -> Sentence:
+    p = ev.provenance
+    parts = [say("{rows} rows", rows=count(ev.rows))]
+    if p.source:
+        parts.append(say("`{source}`", source=p.source))
+    if p.run_id:
+        parts.append(say("run `{run}`", run=p.run_id[:8]))
+    if p.sha256:
+        parts.append(say("sha256 `{digest}`", digest=p.sha256[:12]))
+    if ev.truth_digest:
+        parts.append(say("truth `{digest}`", digest=ev.truth_digest[:12]))
+    cut = one_threshold(ev)
+    if cut is not None:
+        parts.append(say("threshold {threshold:threshold}", threshold=cut))
+    return listed(parts, ",")

@@ -1,0 +1,149 @@
+"""The runs' own values, and how many of their answers changed between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.comparison.values import Comparison, Difference, Movement
+from evalreport.format import change, count, fixed
+from evalreport.metrics.catalogue import find
+from evalreport.panels.classes import Classes
+from evalreport.panels.comparison.words import SHOWN, p_value, title_of_metric
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.words import NOTHING, say
+from evalreport.values import Estimate
+
+MOST = 1000
+"""Rows of the table of classes and slices."""
+
+
+def panel(comparison: Comparison) -> Section:
+    """Return every metric of every run, each over all its own rows."""
+    names = list(dict.fromkeys(d.metric for d in comparison.differences))
+    heads = (Column("Metric"), *(Column(name, "n") for name in comparison.names))
+    rows = tuple(
+        (
+            Cell(title_of_metric(comparison, name)),
+            *(_cell(ev.metrics.get(name)) for ev in comparison.evaluations),
+        )
+        for name in names
+    )
+    table = Table("values-table", "Values of each run", heads, rows)
+    body = Classes(table, "metrics", "name", len(rows), controls=False)
+    lede = say("Each over all of its own rows, with its interval.")
+    return Section("values", "Values", "What each run reaches", "classes", lede, body)
+
+
+def _cell(result: object) -> Cell:
+    if not isinstance(result, Estimate):
+        return Cell("–", "n")
+    known = result.low is not None and result.high is not None
+    limits = f"{fixed(result.low or 0.0, 3)} to {fixed(result.high or 0.0, 3)}" if known else ""
+    return Cell(fixed(result.value, 3), "n", round(result.value, 6), sub=limits)
+
+
+def parts(comparison: Comparison) -> Section | None:
+    """Return differences class by class and slice by slice, the largest first."""
+    if not comparison.parts:
+        return None
+    found = sorted(comparison.parts, key=lambda d: -abs(d.difference or 0.0))
+    shown = [d for d in found if d.verdict in SHOWN]
+    table = Table(
+        id="parts-table",
+        name="Differences by class and slice",
+        columns=_heads(comparison),
+        rows=tuple(_row(comparison, d) for d in found[:MOST]),
+        tall=True,
+        filters=(("better", "better"), ("worse", "worse"), ("no difference shown", "none")),
+        marks=tuple(d.verdict if d.verdict in SHOWN else "none" for d in found[:MOST]),
+    )
+    lede = say(
+        "{shown:count} of {parts:count} differences are shown (Holm). The largest first.",
+        shown=len(shown),
+        parts=len(found),
+    )
+    if len(found) > MOST:
+        lede += say("{rows:count} stand here, all in the JSON.", rows=MOST)
+    total = min(len(found), MOST)
+    body = Classes(table, "differences", "name of a class", total, controls=total > 8)
+    return Section("parts", "Classes and slices", "Where they differ", "classes", lede, body)
+
+
+def _heads(comparison: Comparison) -> tuple[Column, ...]:
+    pair = (Column("Pair", "", "up"),) if len(comparison.pairings) > 1 else ()
+    return (
+        Column("Class or slice", "", "up"),
+        Column("Metric", "", "up"),
+        *pair,
+        Column("Baseline", "n", "down"),
+        Column("Run", "n", "down"),
+        Column("Difference", "n", "down"),
+        Column(f"{comparison.evaluations[0].sampling.level * 100:.10g}% interval", "n"),
+        Column("Verdict", "", "up"),
+    )
+
+
+def _row(comparison: Comparison, d: Difference) -> tuple[Cell, ...]:
+    pair = (Cell(f"{d.run} against {d.baseline}"),) if len(comparison.pairings) > 1 else ()
+    limits = "–" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
+    return (
+        Cell(d.scope),
+        Cell(find(d.metric).title),
+        *pair,
+        *(Cell("–" if value is None else fixed(value, 3), "n", value) for value in reversed(d.values)),
+        Cell("–" if d.difference is None else change(d.difference), "n", d.difference),
+        Cell(limits, "n"),
+        Cell(d.verdict),
+    )
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Counts of each pair, and the ids of what was fixed and broken."""
+
+    table: Table | None
+    lists: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = ()
+    empty: Empty | None = None
+
+
+def movement(comparison: Comparison) -> Section:
+    """Return the examples that one run gets right and another wrong."""
+    title = "Which answers changed"
+    if not comparison.movement:
+        empty = Empty(
+            say("No example can be followed from run to run."),
+            say("That takes decisions of both runs on the same examples: log their predictions with ids."),
+        )
+        return Section("movement", "Examples", title, "moves", NOTHING, Moves(None, (), empty))
+    tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
+    heads = ("Run against baseline", "Fixed", "Broken", "Both wrong", "Both right", "McNemar")
+    table = Table(
+        "moves-table",
+        "Answers that changed",
+        tuple(Column(head, "n" if place else "") for place, head in enumerate(heads)),
+        tuple(_moved(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement),
+    )
+    lists = tuple((f"{m.run} against {m.baseline}", _ids(m)) for m in comparison.movement)
+    lede = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
+    if any(ev.facts.get("withheld") for ev in comparison.evaluations):
+        lists, lede = (), lede + say("Single examples are withheld.")
+    return Section("movement", "Examples", title, "moves", lede, Moves(table, lists))
+
+
+def _moved(moved: Movement, p: float | None) -> tuple[Cell, ...]:
+    numbers = (moved.fixed, moved.broken, moved.both_wrong, moved.both_right)
+    test = "–" if p is None else p_value(p).text.removeprefix("; McNemar ")
+    return (
+        Cell(f"{moved.run} against {moved.baseline}"),
+        *(Cell(count(number), "n", number) for number in numbers),
+        Cell(test, "n", p),
+    )
+
+
+def _ids(moved: Movement) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    both = (("Fixed", moved.fixed, moved.fixed_ids), ("Broken", moved.broken, moved.broken_ids))
+    return tuple(
+        (f"{word}: {'ids' if len(ids) == n else f'the first {len(ids)} of {n:,} ids'}", ids)
+        for word, n, ids in both
+        if ids
+    )

@@ -1,0 +1,118 @@
+"""What of a comparison stands in an MLflow run, and in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evalreport.comparison.values import Comparison, Difference
+from evalreport.format import change
+from evalreport.metrics.catalogue import find
+from evalreport.report.contents import LONGEST_VERDICT, lasting
+from evalreport.report.description import as_text
+from evalreport.report.keys import metric_keys
+from evalreport.report.names import COMPARISON, COMPARISON_PAGE, VERSION_TAG
+from evalreport.report.payload import Payload, content_digest
+from evalreport.report.tables import as_csv
+
+PREFIX = "compare/"
+LONGEST_RUN = 100
+"""Letters of a run's name in a metric key."""
+MOST_ROWS = 20
+"""Rows of the table in a run's description."""
+
+
+def comparison_payload(
+    comparison: Comparison, told: Mapping[str, Any], page: str, *, version: str
+) -> Payload:
+    """Return everything that is logged of a comparison.
+
+    Parameters
+    ----------
+    told : mapping
+        The comparison as JSON, with its `headline`.
+    page : str
+        HTML.
+    version : str
+        Of evalreport.
+    """
+    plain = json.loads(_as_json(told))
+    verdict = str(told["headline"])
+    return Payload(
+        digest=content_digest(plain, [lasting(ev) for ev in comparison.evaluations], version),
+        metrics=differences(comparison),
+        tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
+        description=_description(comparison, verdict),
+        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: _as_json(told).encode()},
+        part="comparison",
+    )
+
+
+def comparison_files(comparison: Comparison, told: Mapping[str, Any], page: str) -> dict[str, bytes]:
+    """Return the files of ``--out``: the page, `comparison.json`, and every difference as CSV."""
+    names = ("metric", "run", "baseline", "scope", "difference", "low", "high", "p", "p_adjusted", "verdict")
+    rows = (*comparison.differences, *comparison.parts)
+    table = {name: [getattr(d, name) for d in rows] for name in names}
+    return {
+        COMPARISON_PAGE: page.encode(),
+        "comparison.json": _as_json(told).encode(),
+        "differences.csv": as_csv(table),
+    }
+
+
+def _as_json(told: Mapping[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, default=float, separators=(",", ":"))
+
+
+def differences(comparison: Comparison) -> dict[str, float]:
+    """Return the metrics of the differences: ``compare/recall_difference`` with ``_low`` and ``_high``.
+
+    Of more than two runs the run's name comes between; of all against all, only the primary metric.
+    """
+    found: dict[str, float] = {}
+    chosen = comparison.differences
+    if comparison.baseline is None:
+        chosen = comparison.of(comparison.primary)
+    sections = _sections(comparison)
+    for d in chosen:
+        stem = f"{sections[d.run, d.baseline]}{d.metric}_difference"
+        ends = {stem: d.difference, f"{stem}_low": d.low, f"{stem}_high": d.high}
+        found |= {key: value for key, value in ends.items() if value is not None}
+    return found
+
+
+def _sections(comparison: Comparison) -> dict[tuple[str, str], str]:
+    """Where the metrics of each pair stand."""
+    pairs = [(run, base) for run, base, _ in comparison.pairings]
+    if len(pairs) == 1:
+        return {pairs[0]: PREFIX}
+    all_pairs = comparison.baseline is None
+    names = [f"{run} against {base}" if all_pairs else run for run, base in pairs]
+    short = [
+        name if len(name) <= LONGEST_RUN else f"{name[:LONGEST_RUN]}-{place}"
+        for place, name in enumerate(names)
+    ]
+    keys = metric_keys((name.replace("/", "_") for name in short), PREFIX)
+    return {pair: keys[name.replace("/", "_")] + "/" for pair, name in zip(pairs, short, strict=True)}
+
+
+def _description(comparison: Comparison, verdict: str) -> str:
+    two = len(comparison.pairings) == 1
+    chosen = comparison.differences if two else comparison.of(comparison.primary)
+    level = f"{comparison.evaluations[0].sampling.level * 100:g}%"
+    rows = [
+        f"**{as_text(verdict)}**",
+        "",
+        f"| | Difference | {level} interval | Verdict |",
+        "|---|---|---|---|",
+    ]
+    rows += [_row(d, two=two) for d in chosen[:MOST_ROWS]]
+    return "\n".join([*rows, "", f"The whole comparison is the artifact `{COMPARISON_PAGE}`."])
+
+
+def _row(d: Difference, *, two: bool) -> str:
+    name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
+    gap = "–" if d.difference is None else change(d.difference)
+    limits = "–" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
+    return f"| {as_text(name)} | {gap} | {limits} | {d.verdict} |"

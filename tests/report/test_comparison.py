@@ -1,0 +1,139 @@
+"""The page of a comparison: every kind has one, its policy holds, its sentences say what the JSON says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import html5lib
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.comparison.compare import compare
+from evalreport.comparison.values import Comparison
+from evalreport.panels.comparison import PANELS
+from evalreport.panels.comparison.curves import STYLES
+from evalreport.predictions import Predictions
+from evalreport.report.comparison import comparison_payload, differences
+from evalreport.report.render import render_comparison
+from tests.report.made import KINDS, evaluation, made, renamed
+from tests.report.test_shape import CORPUS, shape
+from tests.report.test_words import sentences
+
+
+def changed(p: Predictions, seed: int = 0, share: float = 0.2) -> Predictions:
+    """The same rows, some with the answer of another row."""
+    if p.y_pred is None:
+        return p
+    rng = np.random.default_rng(seed)
+    rows = np.flatnonzero(rng.random(len(p)) < share)
+    answers = p.y_pred.copy()
+    answers[rows] = answers[rng.permutation(rows)]
+    return replace(p, y_pred=answers, parsed=None, threshold=None)
+
+
+def several(kind: str, count: int = 2, baseline: int | None = 0) -> Comparison:
+    runs = [KINDS[kind]()]
+    runs += [changed(runs[0], seed) for seed in range(1, count)]
+    names = [f"run-{place}" for place in range(count)]
+    return compare([evaluation(run) for run in runs], baseline, names=names)
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "binary-ranking", "binary-labels", "twenty", "multilabel"])
+@pytest.mark.parametrize(("count", "baseline"), [(2, 0), (3, 1), (3, None)])
+def test_every_kind_has_a_page(kind: str, count: int, baseline: int | None) -> None:
+    found = several(kind, count, baseline)
+    page = render_comparison(found)
+    tree = html5lib.HTMLParser(strict=False).parse(page)
+    text = re.sub(r"\s+", " ", "".join(tree.itertext()))
+    assert page == render_comparison(found)
+    assert all(name in text for name in found.names)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert len(page.encode()) < 300_000
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count("<script") == 2
+
+
+def leaves(value: Any) -> Iterator[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from leaves(part)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield float(value)
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "twenty", "multilabel"])
+@pytest.mark.parametrize(("count", "baseline"), [(2, 0), (4, 0), (4, None)])
+def test_every_number_of_a_sentence_stands_in_the_json(kind: str, count: int, baseline: int | None) -> None:
+    found = several(kind, count, baseline)
+    known = {round(value, 9) for value in leaves(json.loads(json.dumps(found.as_dict(), default=float)))}
+    verdicts = [d.verdict for d in found.of(found.primary)]
+    known |= {count, count - 1, len(found.pairings), len(found.parts), verdicts.count("better")}
+    known |= {verdicts.count("worse"), len([d for d in found.parts if d.verdict in ("better", "worse")])}
+    known |= {len(found.groups[0]) if found.groups else 0}
+    known |= {r.value for ev in found.evaluations for r in ev.metrics.values() if r.value is not None}
+    known |= {0.5}
+    for panel in PANELS:
+        section = panel(found)
+        for sentence in () if section is None else (*sentences(section.lede), *sentences(section.body)):
+            for number in sentence.numbers:
+                assert any(abs(number.value - value) < 1e-8 for value in known), (sentence.text, number)
+
+
+def test_the_headline_agrees_with_the_verdict() -> None:
+    for kind in ("binary", "twenty", "multilabel"):
+        found = several(kind)
+        (main,) = found.of(found.primary)
+        (body,) = [s.body for s in (PANELS[0](found),) if s is not None]
+        word = {"better": "is better", "worse": "is worse"}.get(main.verdict, "No difference is shown")
+        assert word in body.headline.text
+
+
+def test_more_runs_than_line_styles_draw_the_baseline_and_the_best() -> None:
+    found = several("binary", 6, 5)
+    (section,) = [s for s in (panel(found) for panel in PANELS) if s is not None and s.id == "curves"]
+    assert "Drawn are 4 of 6 runs" in section.lede.text
+    (roc, _) = section.body.charts
+    assert {path.shape for path in roc.paths} == {"guide", *STYLES}
+    assert any(label.text.startswith("run-5") for label in roc.labels)
+
+
+def test_without_predictions_it_says_so() -> None:
+    runs = [replace(made("binary"), predictions=None), made("binary")]
+    page = er.to_html(compare(runs, names=["a", "b"]))
+    assert "Not paired" in page
+    assert "No example can be followed" in page
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "multilabel"])
+def test_hostile_names_do_not_change_the_tree(task: str) -> None:
+    def page(names: list[str]) -> str:
+        return render_comparison(compare([renamed(task, names), renamed(task, names)], names=names[:2]))
+
+    hostile = page(list(CORPUS))
+    plain = page([f"name{place}" for place in range(len(CORPUS))])
+    assert {tag for _, tag, _ in shape(hostile)} == {tag for _, tag, _ in shape(plain)}
+    assert len([entry for entry in shape(hostile) if entry[1].endswith("script")]) == 2
+    assert not [names for _, _, names in shape(hostile) if any(name.startswith("on") for name in names)]
+    assert "\u202e" not in hostile
+    assert "\x00" not in hostile
+
+
+def test_what_is_logged() -> None:
+    two = several("binary")
+    assert {"compare/recall_difference", "compare/recall_difference_low"} <= set(differences(two))
+    three = several("binary", 3)
+    assert {"compare/run-1/recall_difference", "compare/run-2/recall_difference"} <= set(differences(three))
+    hostile = replace(three, names=three.names)
+    told = {**hostile.as_dict(), "headline": "one is better"}
+    payload = comparison_payload(hostile, told, "<html>", version="1")
+    assert set(payload.artifacts) == {"evalreport_comparison.html", "evalreport/comparison.json"}
+    assert payload.part == "comparison"
+    assert payload.digest == comparison_payload(hostile, told, "<other>", version="1").digest
