@@ -111,9 +111,12 @@ def _scores(rows: Predictions) -> list[CheckResult]:
 
 def _duplicates(rows: Predictions, named: bool) -> CheckResult:
     keys = _keys(rows.texts or ())
-    _, first, inverse = np.unique(np.asarray(keys, dtype=object), return_index=True, return_inverse=True)
-    again = np.flatnonzero((first[inverse] != np.arange(len(keys))) & np.asarray([bool(k) for k in keys]))
-    apart = again if rows.groups is None else again[_split(rows.groups.codes, again, first[inverse])]
+    seen: dict[str, int] = {}
+    first = np.array(
+        [seen.setdefault(key, row) if key else row for row, key in enumerate(keys)], dtype=np.intp
+    )
+    again = np.flatnonzero(first != np.arange(len(keys)))
+    apart = again if rows.groups is None else again[_split(rows.groups.codes, again, first)]
     if not apart.size:
         together = f"{_rows(again.size)}, each in one group with its first" if again.size else "none"
         return _data("duplicate texts", 0, together)

@@ -75,7 +75,7 @@ def _direction(run: Evaluation, baseline: Evaluation, name: str) -> str:
 
 def _judged(drop: AllowedDrop, found: Difference, lower: bool, pairing: Pairing) -> CheckResult:
     verb = "rises" if lower else "drops"
-    name = f"{drop.metric} {verb} by at most {drop.amount:g}"
+    name = f"{drop.metric} {verb} by at most {drop.amount:.12g}"
     if found.difference is None:
         return CheckResult(name, "failed", f"undefined: {found.reason}", kind="drop", bound=drop.amount)
     outcome, why = _outcome(drop, found, lower, "rise" if lower else "drop")
@@ -97,6 +97,8 @@ def _outcome(drop: AllowedDrop, found: Difference, lower: bool, noun: str) -> tu
     if found.low is None or found.high is None:
         return "inconclusive", f"no interval of the difference: {found.reason}"
     least, most = (found.low, found.high) if lower else (-found.high, -found.low)
+    if found.low == found.high == 0:
+        return "passed", "the two do not differ on any row; make sure that the baseline is not the run itself"
     if most <= drop.amount + RELATIVE:
         return "passed", f"a larger {noun} is excluded"
     if least > drop.amount + RELATIVE:

@@ -66,7 +66,7 @@ class Rule:
     @property
     def text(self) -> str:
         """The rule as it is shown."""
-        return f"{self.metric}{f'[{self.label}]' if self.label else ''} {self.operator} {self.bound:g}"
+        return f"{self.metric}{f'[{self.label}]' if self.label else ''} {self.operator} {self.bound:.12g}"
 
     @property
     def demands(self) -> Literal["high", "low"]:

@@ -129,6 +129,10 @@ def test_what_is_not_a_rule(text: str) -> None:
         Rule.parse(text)
 
 
+def test_a_rule_is_shown_with_all_its_digits() -> None:
+    assert Rule.parse("recall>=0.123456789").text == "recall >= 0.123456789"
+
+
 @pytest.mark.parametrize("text", ["", "f1_macro", "f1_macro -0.1", "f1_macro inf", "0.1 f1_macro"])
 def test_what_is_not_an_allowed_drop(text: str) -> None:
     with pytest.raises(UsageError, match="is not an allowed drop"):
@@ -190,6 +194,7 @@ def test_a_run_against_itself_has_no_drop_at_all() -> None:
     run = noisy(0.1, 200, 1)
     result = drop(run, run, "roc_auc 0")
     assert (result.outcome, result.value) == ("passed", 0.0)
+    assert "make sure that the baseline is not the run itself" in result.detail
 
 
 def test_without_predictions_the_comparison_is_unpaired_and_says_so() -> None:

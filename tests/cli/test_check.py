@@ -261,6 +261,22 @@ def test_runs_of_a_store(capsys: Capture, sqlite_store: Store, tmp_path: Path) -
     assert missing.code == 3
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_sensitive_run_names_no_example(
+    capsys: Capture, sqlite_store: Store, tmp_path: Path, hidden: bool
+) -> None:
+    tags = {"evalreport.sensitive": "true"} if hidden else {}
+    made = make_run(sqlite_store, {"predictions.parquet": _bytes("score_lr")}, folder=tmp_path, tags=tags)
+    pd.DataFrame({"example_id": spam()["example_id"].iloc[[3]]}).to_csv("train.csv", index=False)
+    name = str(spam()["example_id"].iloc[3])
+    asked = ("--tracking-uri", sqlite_store.uri, "--run-id", made.run_id, *FAST, "--train", "train.csv")
+    done = run(capsys, "check", *asked, "--markdown", "summary.md")
+    assert done.code == 1
+    assert "1 row of the test set also occurs in train.csv" in done.out
+    assert (f"(id {name})" in done.out) is not hidden
+    assert (f"(id {name})" in Path("summary.md").read_text("utf-8")) is not hidden
+
+
 def _bytes(column: str) -> bytes:
     out = io.BytesIO()
     spam(column).to_parquet(out, index=False)
