@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.render import render, render_trials
+from evalreport.report.render import render, render_comparison, render_trials
 from tests.report.made import evaluation, made, multiclass
+from tests.report.test_comparison import several
 from tests.report.test_trials import single
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def page_of(kind: str) -> str:
     """The page of an evaluation, of 77 classes (``many``) or of a sweep."""
     if kind == "sweep":
         return render_trials(single())
+    if kind == "comparison":
+        return render_comparison(several("binary-slices", 3))
     ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)
     return render(ev, checklist="tripod-ai")
 

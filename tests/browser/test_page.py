@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Open = Callable[..., "Page"]
-PAGES = ("binary-slices", "twenty", "text", "multilabel-thresholds", "sweep")
+PAGES = ("binary-slices", "twenty", "text", "multilabel-thresholds", "sweep", "comparison")
 WIDTHS = (1400, 602, 360)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 

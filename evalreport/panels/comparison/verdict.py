@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.comparison.values import Comparison, Difference
+from evalreport.format import fixed
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.words import (
-    SHOWN,
     because,
     headline,
     p_value,
@@ -141,7 +141,7 @@ def forest(comparison: Comparison, found: Sequence[Difference], *, by_pair: bool
     return Forest(
         rows=tuple(_row(comparison, d, span, by_pair=by_pair) for d in found),
         ticks=((0, "−" + ends), (500, "0"), (1000, "+" + ends)),
-        heads=("Run" if by_pair else "Metric", "Difference", level, "Verdict"),
+        heads=("Run" if by_pair else "Metric", "Difference", level, "Baseline"),
     )
 
 
@@ -168,7 +168,8 @@ def _row(comparison: Comparison, d: Difference, span: float, *, by_pair: bool) -
         axis=(-span, span),
         difference=True,
     )
-    return replace(row, reference=d.verdict if d.verdict in SHOWN else "not shown")
+    before = d.values[1]
+    return replace(row, reference="–" if before is None else fixed(before, 3))
 
 
 def _pair(comparison: Comparison, d: Difference) -> str:
@@ -176,10 +177,8 @@ def _pair(comparison: Comparison, d: Difference) -> str:
 
 
 def _gloss(comparison: Comparison, d: Difference) -> Sentence:
-    if d.verdict == "no difference shown":
-        return verdict(d)
     lower = find(d.metric, comparison.evaluations[0].task).better == "lower"
-    return say("lower is better") if lower else NOTHING
+    return joined(verdict(d), say("; lower is better" if lower else ""))
 
 
 def result(d: Difference) -> Result:
