@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
-from evalreport.comparison.differences import Sides, paired_difference, unpaired_difference
+from evalreport.comparison.differences import paired_difference, unpaired_difference
+from evalreport.comparison.judging import judged
 from evalreport.comparison.movement import movement, right
-from evalreport.comparison.pairing import Pair, pair
+from evalreport.comparison.notes import notes
+from evalreport.comparison.pairing import Pairing, pair
 from evalreport.comparison.parts import part_differences
-from evalreport.comparison.values import Comparison, DelongResult, Difference, McNemarResult
+from evalreport.comparison.sides import Sides
+from evalreport.comparison.values import Comparison, DelongResult, Difference, McNemarResult, Movement
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.intervals.significance import holm, mcnemar, paired_delong
-from evalreport.labels import Binary
+from evalreport.intervals.contributions import Counted
+from evalreport.intervals.significance import mcnemar, paired_delong
+from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import COMPARED, find
-from evalreport.metrics.record import Metric
+from evalreport.metrics.record import Better, Metric
+from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
+from evalreport.values import Undefined
 
 MOST_RUNS = 20
-PRIMARY = {
-    "binary": ("roc_auc", "mcc"),
-    "multiclass": ("accuracy",),
+"""Runs of which every detail is compared."""
+MOST_RANKED = 200
+"""Runs that are ranked by one metric."""
+PRIMARY: dict[Task, tuple[str, ...]] = {
+    "binary": ("roc_auc", "mcc", "accuracy"),
+    "multiclass": ("accuracy", "roc_auc_ovr_macro"),
     "multilabel": ("f1_micro", "average_precision_macro"),
 }
+"""What the verdict is about: the first that every run has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Two runs, how they were matched, and their shared rows."""
+
+    names: tuple[str, str]
+    evaluations: tuple[Evaluation, Evaluation]
+    pairing: Pairing
+    sides: Sides | None
 
 
 def compare(
@@ -35,6 +55,9 @@ def compare(
     *,
     names: Sequence[str] | None = None,
     metrics: Sequence[str] = (),
+    primary: str | None = None,
+    unpaired: bool = False,
+    details: bool = True,
 ) -> Comparison:
     """Compare runs, paired wherever the same examples are proven.
 
@@ -47,11 +70,17 @@ def compare(
         What to call the runs; their own names otherwise, made distinct.
     metrics : sequence of str
         Instead of the headline metrics.
+    primary : str, optional
+        The metric that the verdict is about.
+    unpaired : bool
+        The runs were scored on other examples: nothing is matched.
+    details : bool
+        Whether classes, slices and single examples are compared, too.
 
     Raises
     ------
     UsageError
-        Fewer than two or more than twenty runs, or different tasks.
+        Fewer than two or too many runs, different tasks, levels or label pairs, an unknown metric.
     DataError
         The same example has another truth in two runs.
 
@@ -66,159 +95,201 @@ def compare(
     >>> result.of("accuracy")[0].verdict
     'better'
     """
-    if not 2 <= len(evaluations) <= MOST_RUNS:
-        raise UsageError(
-            f"{len(evaluations)} runs cannot be compared", fix=f"name 2 to {MOST_RUNS} runs or files"
-        )
-    called = _distinct(names or [_name(ev, place) for place, ev in enumerate(evaluations)])
-    chosen = [find(name, evaluations[0].task) for name in metrics or COMPARED[evaluations[0].task]]
-    chosen = [metric for metric in chosen if all(metric.name in ev.metrics for ev in evaluations)]
-    order = _pairs(len(evaluations), baseline)
-    pairs = [pair(evaluations[a], evaluations[b]) for a, b in order]
-    both = [(called[a], called[b]) for a, b in order]
-    results = [
-        _compared(matched, (evaluations[a], evaluations[b]), two, chosen)
-        for matched, (a, b), two in zip(pairs, order, both, strict=True)
-    ]
-    level = evaluations[0].sampling.level
-    differences = judged([d for part in results for d in part], chosen, level)
-    primary = _primary(evaluations, chosen)
-    tests = [_tests(matched, two) for matched, two in zip(pairs, both, strict=True)]
+    level = _comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
+    called = distinct(names or [_name(ev, place) for place, ev in enumerate(evaluations)])
+    chosen = _metrics(evaluations, (*metrics, *([primary] if metrics and primary else [])))
+    matches = _matches(evaluations, called, baseline, unpaired)
+    found = _differences(matches, chosen, level)
+    main = primary or _primary(evaluations[0].task, found)
+    ranked = [entry for entry in found if entry.metric == main]
     return Comparison(
         names=tuple(called),
         evaluations=tuple(evaluations),
         baseline=baseline,
-        primary=primary,
-        pairings=tuple((*two, matched.pairing) for two, matched in zip(both, pairs, strict=True)),
-        differences=tuple(differences),
-        parts=tuple(
-            part
-            for matched, two in zip(pairs, both, strict=True)
-            for part in part_differences(matched, two, evaluations[0].sampling)
-        ),
-        mcnemar=tuple(test for test, _ in tests if test is not None),
-        delong=tuple(test for _, test in tests if test is not None),
-        movement=tuple(
-            movement(matched.run, matched.baseline, two)
-            for matched, two in zip(pairs, both, strict=True)
-            if matched.run is not None
-            and matched.baseline is not None
-            and matched.run.y_pred is not None
-            and matched.baseline.y_pred is not None
-        ),
-        groups=_groups(called, evaluations, differences, primary) if baseline is None else (),
+        level=level,
+        primary=main,
+        pairings=tuple((*match.names, match.pairing) for match in matches),
+        differences=found,
+        parts=tuple(part for match in _detailed(matches, details) for part in _parts(match)),
+        mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
+        delong=tuple(test for match in matches if (test := _delong(match)) is not None),
+        movement=tuple(moved for match in matches if details and (moved := _movement(match)) is not None),
+        groups=groups(called, ranked, find(main, evaluations[0].task).better) if baseline is None else (),
+        notes=notes(called, evaluations),
     )
+
+
+def _comparable(evaluations: Sequence[Evaluation], most: int) -> float:
+    if not 2 <= len(evaluations) <= most:
+        raise UsageError(f"{len(evaluations)} runs cannot be compared", fix=f"name 2 to {most} runs or files")
+    levels = {ev.sampling.level for ev in evaluations}
+    if len(levels) > 1:
+        shown = " and ".join(f"{level:g}" for level in sorted(levels))
+        raise UsageError(
+            f"the runs have intervals of different confidence: {shown}",
+            fix="evaluate them with one --confidence",
+        )
+    return levels.pop()
 
 
 def _name(ev: Evaluation, place: int) -> str:
     return ev.provenance.title or ev.provenance.run_name or ev.provenance.source or f"run {place + 1}"
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names, numbered where one comes again.
+
+    Examples
+    --------
+    >>> distinct(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
     found: list[str] = []
     for name in names:
-        again = sum(other == name or other.startswith(f"{name} (") for other in found)
-        found.append(f"{name} ({again + 1})" if again else name)
+        number, called = 1, name
+        while called in found:
+            number += 1
+            called = f"{name} ({number})"
+        found.append(called)
     return found
 
 
-def _pairs(count: int, baseline: int | None) -> list[tuple[int, int]]:
+def _metrics(evaluations: Sequence[Evaluation], names: Sequence[str]) -> tuple[Metric, ...]:
+    task = evaluations[0].task
+    if names:
+        return tuple(find(name, task) for name in dict.fromkeys(names))
+    text = any(ev.parsing is not None for ev in evaluations)
+    wanted = dict.fromkeys((*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task]))
+    return tuple(find(name, task) for name in wanted)
+
+
+def _primary(task: Task, differences: Sequence[Difference]) -> str:
+    """The metric that the verdict is about: one that every run has."""
+    undefined = {entry.metric for entry in differences if entry.difference is None}
+    known = list(dict.fromkeys(d.metric for d in differences if d.metric not in undefined))
+    wanted = (*(name for name in PRIMARY[task] if name in known), *known)
+    return wanted[0] if wanted else differences[0].metric
+
+
+def _matches(
+    evaluations: Sequence[Evaluation], names: Sequence[str], baseline: int | None, unpaired: bool
+) -> list[Match]:
+    counted: dict[int, Counted] = {}
+    found = []
+    for a, b in _order(len(evaluations), baseline):
+        matched = pair(evaluations[a], evaluations[b], unpaired=unpaired)
+        sides = None
+        if matched.run is not None and matched.baseline is not None:
+            both = [_counted(counted, rows) for rows in (matched.run, matched.baseline)]
+            sides = Sides(both[0], both[1], evaluations[a].sampling)
+        found.append(Match((names[a], names[b]), (evaluations[a], evaluations[b]), matched.pairing, sides))
+    return found
+
+
+def _order(count: int, baseline: int | None) -> list[tuple[int, int]]:
     if baseline is None:
         return [(b, a) for a, b in combinations(range(count), 2)]
     return [(place, baseline) for place in range(count) if place != baseline]
 
 
-def _compared(
-    matched: Pair,
-    evaluations: tuple[Evaluation, Evaluation],
-    names: tuple[str, str],
-    metrics: Sequence[Metric],
-) -> list[Difference]:
-    sampling = evaluations[0].sampling
-    if matched.run is not None and matched.baseline is not None:
-        sides = Sides.of(matched.run, matched.baseline)
-        return [paired_difference(metric, sides, names, sampling) for metric in metrics]
-    return [
-        unpaired_difference(
-            metric,
-            (evaluations[0].metrics[metric.name], evaluations[1].metrics[metric.name]),
-            names,
-            sampling,
-        )
-        for metric in metrics
-    ]
+def _counted(known: dict[int, Counted], rows: Predictions) -> Counted:
+    """Each set of rows is counted once; while it is known, no other object can have its id."""
+    if id(rows) not in known:
+        known[id(rows)] = Counted.of(rows)
+    return known[id(rows)]
 
 
-def judged(differences: Sequence[Difference], metrics: Sequence[Metric], level: float) -> list[Difference]:
-    """Return the differences with Holm-adjusted p-values and their verdicts, in the given order.
-
-    The family of the correction is one metric over all pairs of runs.
-    """
-    adjusted: dict[int, float] = {}
-    for metric in metrics:
-        family = [i for i, d in enumerate(differences) if d.metric == metric.name and d.p is not None]
-        p = holm([differences[i].p or 0.0 for i in family]) if family else []
-        adjusted.update(zip(family, p, strict=True))
-    better = {metric.name: metric.better for metric in metrics}
-    return [
-        _judge(replace(entry, p_adjusted=adjusted.get(place)), better[entry.metric], level)
-        for place, entry in enumerate(differences)
-    ]
+def _differences(matches: Sequence[Match], metrics: Sequence[Metric], level: float) -> tuple[Difference, ...]:
+    """Metric by metric, so that what rows contribute to one is worked out once for all pairs."""
+    by_metric = [[_difference(metric, match, level) for match in matches] for metric in metrics]
+    in_order = [found for pairs in zip(*by_metric, strict=True) for found in pairs]
+    return judged(in_order, {metric.name: metric.better for metric in metrics}, level)
 
 
-def _judge(entry: Difference, better: str, level: float) -> Difference:
-    if entry.difference is None or entry.low is None or entry.high is None:
-        return entry
-    excluded = entry.low > 0 or entry.high < 0
-    shown = excluded and (entry.p_adjusted is None or entry.p_adjusted <= 1 - level)
-    if not shown or better not in ("higher", "lower"):
-        return replace(entry, verdict="no difference shown")
-    return replace(entry, verdict="better" if (entry.difference > 0) == (better == "higher") else "worse")
+def _difference(metric: Metric, match: Match, level: float) -> Difference:
+    if match.sides is not None:
+        return paired_difference(metric, match.sides, match.names)
+    missing = Undefined("not in this evaluation")
+    values = [ev.metrics.get(metric.name, missing) for ev in match.evaluations]
+    return unpaired_difference(metric, (values[0], values[1]), match.names, level)
 
 
-def _tests(matched: Pair, names: tuple[str, str]) -> tuple[McNemarResult | None, DelongResult | None]:
-    a, b = matched.run, matched.baseline
-    if a is None or b is None:
-        return None, None
-    counts = None
-    if a.y_pred is not None and b.y_pred is not None:
-        first, second = right(a), right(b)
-        test = mcnemar(int((first & ~second).sum()), int((second & ~first).sum()))
-        counts = McNemarResult(*names, test.only1, test.only2, test.p, test.p_mid)
-    if not isinstance(a.space, Binary) or isinstance(a.scores, NoScores) or isinstance(b.scores, NoScores):
-        return counts, None
-    positive = a.y_true.astype(bool)
-    if min(positive.sum(), (~positive).sum()) < 2:
-        return counts, None
-    auc = paired_delong(a.scores.values, b.scores.values, positive)
-    z = auc.difference / auc.standard_error if auc.standard_error else None
-    return counts, DelongResult(*names, z, None if np.isnan(auc.p) else auc.p)
+def _detailed(matches: Sequence[Match], details: bool) -> Sequence[Match]:
+    """Pairs that are compared class by class: all, or of very many those with the first run."""
+    if not details:
+        return ()
+    return matches if len(matches) < MOST_RUNS else [m for m in matches if m.names[1] == matches[0].names[1]]
 
 
-def _primary(evaluations: Sequence[Evaluation], metrics: Sequence[Metric]) -> str:
-    for name in PRIMARY[evaluations[0].task]:
-        if all(name in ev.metrics and ev.metrics[name].value is not None for ev in evaluations):
-            return name
-    return metrics[0].name if metrics else ""
+def _parts(match: Match) -> tuple[Difference, ...]:
+    return () if match.sides is None else part_differences(match.sides, match.names)
 
 
-def _groups(
-    names: Sequence[str], evaluations: Sequence[Evaluation], differences: Sequence[Difference], primary: str
+def _answers(match: Match) -> tuple[Predictions, Predictions] | None:
+    if match.sides is None:
+        return None
+    run, baseline = match.sides.run.predictions, match.sides.baseline.predictions
+    return None if run.y_pred is None or baseline.y_pred is None else (run, baseline)
+
+
+def _movement(match: Match) -> Movement | None:
+    both = _answers(match)
+    withheld = any(ev.facts.get("withheld") for ev in match.evaluations)
+    return None if both is None else movement(*both, match.names, withheld=withheld)
+
+
+def _mcnemar(match: Match) -> McNemarResult | None:
+    both = _answers(match)
+    if both is None:
+        return None
+    first, second = right(both[0]), right(both[1])
+    test = mcnemar(int((first & ~second).sum()), int((second & ~first).sum()))
+    return McNemarResult(*match.names, test.only1, test.only2, test.p, test.p_mid)
+
+
+def _delong(match: Match) -> DelongResult | None:
+    if match.sides is None:
+        return None
+    run, baseline = match.sides.run.predictions, match.sides.baseline.predictions
+    if isinstance(run.scores, NoScores) or isinstance(baseline.scores, NoScores):
+        return None
+    positive = run.y_true.astype(bool)
+    if not isinstance(run.space, Binary) or min(positive.sum(), (~positive).sum()) < 2:
+        return None
+    test = paired_delong(run.scores.values, baseline.scores.values, positive)
+    z = test.difference / test.standard_error if test.standard_error else None
+    return DelongResult(*match.names, z, None if np.isnan(test.p) else test.p)
+
+
+def groups(
+    names: Sequence[str], differences: Sequence[Difference], better: Better
 ) -> tuple[tuple[str, ...], ...]:
-    """Runs in order of the primary metric, in the longest groups within which no two are told apart."""
-    lower = find(primary, evaluations[0].task).better == "lower"
-    values = {name: ev.metrics[primary].value or 0.0 for name, ev in zip(names, evaluations, strict=True)}
-    ranked = sorted(names, key=lambda name: values[name] * (1 if lower else -1))
-    apart = {
-        frozenset((d.run, d.baseline))
-        for d in differences
-        if d.metric == primary and d.verdict in ("better", "worse")
+    """Return runs, the best first, in the longest groups within which no two are told apart.
+
+    Parameters
+    ----------
+    differences : sequence of Difference
+        Of one metric, of all pairs.
+
+    Examples
+    --------
+    >>> one = Difference("f1", "a", "b", (0.9, 0.8), 0.1, verdict="better")
+    >>> groups(["a", "b"], [one], "higher"), groups(["b", "a"], [], "higher")
+    ((('a',), ('b',)), ())
+    """
+    values = {
+        name: value for d in differences for name, value in zip((d.run, d.baseline), d.values, strict=True)
     }
-    groups: list[tuple[str, ...]] = []
+    held = [(name, value) for name in names if (value := values.get(name)) is not None]
+    ranked = [
+        name for name, value in sorted(held, key=lambda entry: entry[1] if better == "lower" else -entry[1])
+    ]
+    apart = {frozenset((d.run, d.baseline)) for d in differences if d.verdict in ("better", "worse")}
+    found: list[tuple[str, ...]] = []
     for start in range(len(ranked)):
         end = start + 1
         while end < len(ranked) and all(frozenset((ranked[end], n)) not in apart for n in ranked[start:end]):
             end += 1
-        if not groups or ranked[end - 1] != groups[-1][-1]:
-            groups.append(tuple(ranked[start:end]))
-    return tuple(groups)
+        if not found or ranked[end - 1] != found[-1][-1]:
+            found.append(tuple(ranked[start:end]))
+    return tuple(found)

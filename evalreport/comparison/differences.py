@@ -1,79 +1,59 @@
-"""Differences between two runs: paired by influence, Newcombe and DeLong; unpaired by MOVER."""
+"""Differences between two runs: paired where the rows are the same, else from the runs' own intervals.
+
+Measured by simulation (`tests/comparison/test_coverage.py`, `tests/coverage`): the score interval of a
+proportion, draws of the joint cells for functions of binary counts, and Student's interval of the rows'
+contributions for the rest cover 93 to 97 % from 200 rows on; with ten positives and two models that hardly
+ever differ they cover more.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.comparison.movement import right
+from evalreport.comparison.sides import Sides
 from evalreport.comparison.values import Difference
-from evalreport.engines.memory import summarise
-from evalreport.facts import Summary
-from evalreport.intervals import Sampling
-from evalreport.intervals.contributions import contributions, standard_error
-from evalreport.intervals.proportions import newcombe_paired
-from evalreport.intervals.quantiles import t_quantile, two_sided_p
+from evalreport.facts.counts import Array
+from evalreport.intervals import Sampling, estimates
+from evalreport.intervals.contributions import Counted
+from evalreport.intervals.paired import (
+    Interval,
+    Spread,
+    by_class,
+    drawn_interval,
+    effective,
+    of_mean,
+    paired_score,
+)
+from evalreport.intervals.quantiles import two_sided_p
 from evalreport.labels import Binary
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Predictions
 from evalreport.values import Estimate, Result, Undefined
 
 FEWEST = 10
 """Shared rows below which no interval of a difference is given."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sides:
-    """Two runs on the same rows, with their facts."""
-
-    run: Predictions
-    baseline: Predictions
-    run_facts: Summary
-    baseline_facts: Summary
-
-    @classmethod
-    def of(cls, run: Predictions, baseline: Predictions) -> Sides:
-        """Count both sides once; every metric reads the same facts."""
-        return cls(run, baseline, summarise(run), summarise(baseline))
-
-
-def paired_difference(metric: Metric, sides: Sides, names: tuple[str, str], sampling: Sampling) -> Difference:
+def paired_difference(metric: Metric, sides: Sides, names: tuple[str, str]) -> Difference:
     """Return the difference of a metric on shared rows, with its interval.
 
-    A proportion over the same rows takes Newcombe's paired interval; everything else the difference of
-    the rows' influences (for ROC AUC that is DeLong's test), summed within clusters where there are any.
+    A proportion of the same rows takes Tango's score interval, any other function of binary counts draws of
+    the joint cells; the rest, and all with weights or clusters, the differences of the rows' contributions
+    (for ROC AUC these are DeLong's). A metric without such contributions (a maximum over thresholds, a
+    binned error) takes the runs' own intervals, which does not use that the rows are the same.
     """
-    values = (metric.of(sides.run_facts), metric.of(sides.baseline_facts))
-    start = _start(metric, values, names)
-    if start.difference is None or isinstance(values[0], Undefined) or isinstance(values[1], Undefined):
+    start = _start(metric, [metric.of(side.facts) for side in (sides.run, sides.baseline)], names)
+    if start.difference is None:
         return start
-    if len(sides.run) < FEWEST:
-        return _without(start, f"an interval needs at least {FEWEST} shared rows")
-    parts = (
-        contributions(metric, sides.run, sides.run_facts),
-        contributions(metric, sides.baseline, sides.baseline_facts),
-    )
-    if parts[0] is None or parts[1] is None:
-        return _without(start, "no paired interval for a metric that is a maximum or is binned")
-    groups = sides.run.groups
-    clusters = None if groups is None else groups.codes
-    error = standard_error(parts[0] - parts[1], clusters)
-    n = len(sides.run) if groups is None else len(groups.values)
-    plain = clusters is None and not sides.run.weighted and not sides.baseline.weighted
-    table = _agreement(metric, sides) if plain else None
-    if table is not None:
-        return _newcombe(start, table, sampling)
-    if error == 0:
-        same = "the two runs do not differ on any row" if start.difference == 0 else "the rows do not vary"
-        return _within(start, 0.0, 0.0, 1.0, f"paired influence ({same})")
-    reach = t_quantile((1 + sampling.level) / 2, max(1, n - 1)) * error
-    how = "delong" if metric.name == "roc_auc" and plain else "paired influence"
-    how += "" if clusters is None else ", by cluster"
-    return _within(start, reach, reach, two_sided_p(start.difference / error), how)
+    if metric.interval == "none":
+        return replace(start, reason="counts and settings estimate nothing")
+    if len(sides) < FEWEST:
+        return replace(start, reason=f"an interval needs at least {FEWEST} shared rows")
+    found = _of_rows_alike(metric, sides, start.difference) if sides.plain else None
+    return within(start, *found) if found is not None else _of_contributions(metric, sides, start)
 
 
 def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str, str]) -> Difference:
@@ -85,62 +65,105 @@ def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str
     )
 
 
-def _without(start: Difference, reason: str) -> Difference:
-    return Difference(**{**vars(start), "reason": reason})
+def within(start: Difference, found: Interval, method: str) -> Difference:
+    """Return a difference with its interval; half of it is the smallest difference that could be shown."""
+    half = (found.high - found.low) / 2
+    return replace(start, low=found.low, high=found.high, p=found.p, smallest=half, method=method)
 
 
-def _within(start: Difference, down: float, up: float, p: float, method: str) -> Difference:
-    gap = start.difference or 0.0
-    limits = {"low": gap - down, "high": gap + up, "smallest": (down + up) / 2}
-    return Difference(**{**vars(start), **limits, "p": p, "method": method})
+def _of_rows_alike(metric: Metric, sides: Sides, gap: float) -> tuple[Interval, str] | None:
+    counts = sides.agreement(metric)
+    if counts is not None:
+        return score_interval(*counts, sides.sampling.level), "paired score"
+    if metric.reads == "counts" and isinstance(sides.run.predictions.space, Binary):
+        drawn = drawn_interval(metric, gap, sides.draws, sides.sampling.level)
+        return None if drawn is None else (drawn, "paired draws of the counts")
+    return None
 
 
-def _agreement(metric: Metric, sides: Sides) -> tuple[int, int, int, int] | None:
-    """Both right, run only, baseline only, neither: of a proportion whose rows are the same for both."""
-    first, second = proportion_rows(metric, sides.run), proportion_rows(metric, sides.baseline)
+def score_interval(only_run: int, only_baseline: int, n: int, level: float) -> Interval:
+    """Return the interval of a difference of two proportions of the same rows, with McNemar's p.
+
+    Examples
+    --------
+    >>> found = score_interval(12, 2, 50, 0.95)
+    >>> round(found.low, 3), round(found.p, 4)
+    (0.061, 0.0075)
+    """
+    low, high = paired_score(only_run, only_baseline, n, level)
+    apart = only_run + only_baseline
+    p = two_sided_p((only_run - only_baseline) / math.sqrt(apart)) if apart else 1.0
+    return Interval(float(low), float(high), p)
+
+
+def classwise(metric: Metric) -> bool:
+    """Return whether few rows of one class weigh as much as many of another.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> classwise(find("f1_macro")), classwise(find("log_loss", "multiclass"))
+    (True, False)
+    """
+    if metric.task == "binary":
+        return metric.interval != "mean"
+    return "macro" in metric.name or metric.name == "balanced_accuracy"
+
+
+def _of_contributions(metric: Metric, sides: Sides, start: Difference) -> Difference:
+    first, second = sides.run.contributions(metric), sides.baseline.contributions(metric)
     if first is None or second is None:
-        return None
-    (a, rows), (b, _) = first, second
-    a, b = a[rows], b[rows]
-    return int((a & b).sum()), int((a & ~b).sum()), int((~a & b).sum()), int((~a & ~b).sum())
+        return _of_own_intervals(metric, sides, start)
+    parts, how = first - second, "paired contributions"
+    if sides.clusters is not None:
+        parts, how = np.asarray(np.bincount(sides.clusters, parts), dtype=np.float64), f"{how}, by cluster"
+    spread = _spread(metric, sides, parts)
+    if spread.standard_error <= 1e-12 * max(1.0, abs(start.difference or 0.0)):
+        return replace(start, reason="the runs have the same value on every row")
+    if metric.interval == "delong" and sides.plain:
+        how = "delong"
+    return within(start, spread.interval(start.difference or 0.0, sides.sampling.level), how)
 
 
-Mask = npt.NDArray[np.bool_]
+def _spread(metric: Metric, sides: Sides, parts: Array) -> Spread:
+    if not sides.plain:
+        return effective(parts)
+    if classwise(metric):
+        return by_class(parts, sides.strata)
+    return of_mean(parts) if metric.interval == "mean" else effective(parts)
 
 
-def proportion_rows(metric: Metric, p: Predictions) -> tuple[Mask, Mask] | None:
-    """Return which rows count as hits of a proportion, and over which rows it is taken; None for others."""
-    if p.y_pred is None:
-        return None
-    every = np.ones(len(p), dtype=bool)
-    single = p.y_true.ndim == 1
-    found: dict[str, tuple[Mask, Mask]] = {
-        "accuracy": (right(p), every),
-        "subset_accuracy": (right(p), every),
-        "parse_rate": (np.asarray(p.y_pred >= 0), every),
-    }
-    if single and isinstance(p.space, Binary):
-        found["recall"] = (np.asarray(p.y_pred == 1), np.asarray(p.y_true == 1))
-        found["specificity"] = (np.asarray(p.y_pred == 0), np.asarray(p.y_true == 0))
-    return found.get(metric.name)
+def _of_own_intervals(metric: Metric, sides: Sides, start: Difference) -> Difference:
+    own = tuple(_own(metric, side, sides.sampling) for side in (sides.run, sides.baseline))
+    found = unpaired_difference(metric, (own[0], own[1]), (start.run, start.baseline), sides.sampling.level)
+    return found if found.low is None else replace(found, method="MOVER, the pairing not used")
 
 
-def _newcombe(start: Difference, table: tuple[int, int, int, int], sampling: Sampling) -> Difference:
-    both, first, second, neither = table
-    gap, low, high = newcombe_paired(both, first, second, neither, sampling.level)
-    spread = math.sqrt(max(first + second - (first - second) ** 2 / sum(table), 0.0))
-    p = two_sided_p((first - second) / spread) if spread else 1.0
-    return _within(start, gap - low, high - gap, p, "newcombe paired")
+def _own(metric: Metric, counted: Counted, sampling: Sampling) -> Result:
+    return estimates([metric], counted.facts, counted.predictions, sampling)[metric.name]
 
 
 def unpaired_difference(
-    metric: Metric, values: tuple[Result, Result], names: tuple[str, str], sampling: Sampling
+    metric: Metric, values: tuple[Result, Result], names: tuple[str, str], level: float
 ) -> Difference:
     """Return the difference of two independent estimates from their own intervals (MOVER).
+
+    Parameters
+    ----------
+    level : float
+        Of both intervals.
 
     References
     ----------
     Zou & Donner 2008; for proportions this is Newcombe's method 10.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> a, b = Estimate(0.8, n=70, low=0.69, high=0.88), Estimate(0.6, n=80, low=0.49, high=0.70)
+    >>> found = unpaired_difference(find("recall"), (a, b), ("a", "b"), 0.95)
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.05, 0.34)
     """
     a, b = values
     bare = [value if isinstance(value, Undefined) else value.value for value in values]
@@ -148,10 +171,10 @@ def unpaired_difference(
     if not isinstance(a, Estimate) or not isinstance(b, Estimate):
         return start
     if a.low is None or a.high is None or b.low is None or b.high is None:
-        return _without(start, a.reason or b.reason or "one of the runs has no interval")
+        return replace(start, reason=a.reason or b.reason or "one of the runs has no interval")
+    gap = a.value - b.value
     down = math.hypot(a.value - a.low, b.high - b.value)
     up = math.hypot(a.high - a.value, b.value - b.low)
-    against = down if (start.difference or 0) > 0 else up
-    z = t_quantile((1 + sampling.level) / 2, 1e9)
-    p = two_sided_p((start.difference or 0.0) / (against / z)) if against else 1.0
-    return _within(start, down, up, p, "MOVER, unpaired")
+    against = down if gap > 0 else up
+    p = two_sided_p(gap / against * Sampling(level).z) if against else 1.0
+    return within(start, Interval(gap - down, gap + up, p), "MOVER, unpaired")

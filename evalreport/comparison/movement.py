@@ -5,59 +5,125 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.values import Movement
-from evalreport.predictions import Predictions
+from evalreport.comparison.values import Moved, Movement
+from evalreport.evaluation.rows import confidence, cut
+from evalreport.labels import UNPARSED
+from evalreport.predictions import Column, Predictions
 
+Mask = npt.NDArray[np.bool_]
 NAMED = 50
 """Ids of fixed and of broken examples that are kept."""
+SHOWN = 12
+"""Of these, examples that are kept with their answers: the most confident first."""
 
 
-def right(p: Predictions) -> npt.NDArray[np.bool_]:
-    """Return which answers are right, shape (n,); multilabel: every label of the row."""
-    wrong = np.atleast_2d(np.asarray(p.y_true != p.y_pred).T)
-    found: npt.NDArray[np.bool_] = np.asarray(~wrong.any(axis=0))
-    return found
+def right(p: Predictions) -> Mask:
+    """Return which answers are right, shape (n,); multilabel: every label of the row.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multilabel
+    >>> from evalreport.predictions import predictions
+    >>> right(predictions(Multilabel("ab"), [["a"], ["a", "b"]], [["a"], ["b"]]))
+    array([ True, False])
+    """
+    same = np.asarray(p.y_true == p.y_pred)
+    return np.asarray(same.all(axis=1)) if same.ndim == 2 else same
 
 
-def movement(run: Predictions, baseline: Predictions, names: tuple[str, str]) -> Movement:
-    """Return the examples that the run fixed and broke, by class and by slice."""
+def movement(
+    run: Predictions, baseline: Predictions, names: tuple[str, str], *, withheld: bool = False
+) -> Movement:
+    """Return the examples that the run fixed and broke, by class and by slice.
+
+    Parameters
+    ----------
+    run, baseline : Predictions
+        Of the same rows in the same order, with answers.
+    withheld : bool
+        Whether no example may be named.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> a, b = (predictions(Binary(0, 1), [0, 1, 1], y, ids=list("abc")) for y in ([0, 1, 0], [1, 1, 0]))
+    >>> found = movement(a, b, ("new", "old"))
+    >>> found.fixed, found.broken, found.both_wrong, found.fixed_ids
+    (1, 0, 1, ('a',))
+    """
     now, before = right(run), right(baseline)
     fixed, broken = now & ~before, before & ~now
+    ids = () if withheld else (_ids(run, fixed), _ids(run, broken))
+    examples = () if withheld else (*_examples(run, baseline, fixed), *_examples(run, baseline, broken))
     return Movement(
         *names,
         fixed=int(fixed.sum()),
         broken=int(broken.sum()),
         both_wrong=int((~now & ~before).sum()),
         both_right=int((now & before).sum()),
-        fixed_ids=_ids(run, fixed),
-        broken_ids=_ids(run, broken),
+        fixed_ids=ids[0] if ids else (),
+        broken_ids=ids[1] if ids else (),
         by_class=_by_class(run, fixed, broken),
-        by_slice=_by_slice(run, fixed, broken),
+        by_slice={
+            f"{name} = {value}": moved
+            for name, column in run.slices.items()
+            for value, moved in _by_value(column, fixed, broken).items()
+        },
+        examples=examples,
     )
 
 
-def _ids(p: Predictions, rows: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    found = np.flatnonzero(rows)[:NAMED]
-    return tuple(str(row) if p.ids is None else str(p.ids[row]) for row in found)
+def _ids(p: Predictions, rows: Mask) -> tuple[str, ...]:
+    return tuple(_id(p, int(row)) for row in np.flatnonzero(rows)[:NAMED])
 
 
-def _by_class(
-    p: Predictions, fixed: npt.NDArray[np.bool_], broken: npt.NDArray[np.bool_]
-) -> dict[str, tuple[int, int]]:
+def _id(p: Predictions, row: int) -> str:
+    return str(row) if p.ids is None else str(p.ids[row])
+
+
+def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Moved, ...]:
+    """The rows whose wrong answer was the most confident one."""
+    found = np.flatnonzero(rows)
+    sure = np.zeros(len(found))
+    for side in (run, baseline):
+        own, wrong = confidence(side), ~right(side)[found]
+        if own is not None:
+            sure += np.where(wrong, np.nan_to_num(own[found]), 0.0)
+    chosen = found[np.argsort(-sure, kind="stable")[:SHOWN]]
+    return tuple(_moved(run, baseline, int(row)) for row in chosen)
+
+
+def _moved(run: Predictions, baseline: Predictions, row: int) -> Moved:
+    texts = run.texts if run.texts is not None else baseline.texts
+    return Moved(
+        id=_id(run, row),
+        truth=_names(run, run.y_true, row),
+        run=_names(run, run.y_pred, row),
+        baseline=_names(baseline, baseline.y_pred, row),
+        text=None if texts is None else cut(texts[row]),
+    )
+
+
+def _names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> tuple[str, ...]:
+    if codes is None:
+        return ()
+    if codes.ndim == 2:
+        return tuple(p.space.names[label] for label in np.flatnonzero(codes[row]))
+    code = int(codes[row])
+    return () if code == UNPARSED else (p.space.names[code],)
+
+
+def _by_class(p: Predictions, fixed: Mask, broken: Mask) -> dict[str, tuple[int, int]]:
     if p.y_true.ndim == 2:
-        moves = [(rows[:, None] & p.y_true).sum(axis=0) for rows in (fixed, broken)]
+        moves = [p.y_true[rows].sum(axis=0) for rows in (fixed, broken)]
     else:
         moves = [np.bincount(p.y_true[rows], minlength=len(p.space)) for rows in (fixed, broken)]
     pairs = zip(p.space.names, moves[0].tolist(), moves[1].tolist(), strict=True)
     return {name: (up, down) for name, up, down in pairs if up or down}
 
 
-def _by_slice(
-    p: Predictions, fixed: npt.NDArray[np.bool_], broken: npt.NDArray[np.bool_]
-) -> dict[str, tuple[int, int]]:
-    found = {}
-    for name, column in p.slices.items():
-        for code, value in enumerate(column.values):
-            rows = column.codes == code
-            found[f"{name} = {value}"] = (int((fixed & rows).sum()), int((broken & rows).sum()))
-    return found
+def _by_value(column: Column, fixed: Mask, broken: Mask) -> dict[str, tuple[int, int]]:
+    moves = [np.bincount(column.codes[rows], minlength=len(column.values)) for rows in (fixed, broken)]
+    pairs = zip(column.values, moves[0].tolist(), moves[1].tolist(), strict=True)
+    return {value: (up, down) for value, up, down in pairs}

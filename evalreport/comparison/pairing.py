@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.errors import DataError, UsageError
+from evalreport.comparison.spaces import recoded, union_space
+from evalreport.errors import DataError
 from evalreport.evaluation.model import Evaluation
-from evalreport.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Predictions
-from evalreport.scores import NoScores
 
 Kind: TypeAlias = Literal["paired", "unpaired"]
+Rows: TypeAlias = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -49,53 +48,123 @@ class Pair:
     baseline: Predictions | None = None
 
 
-def pair(run: Evaluation, baseline: Evaluation) -> Pair:
+def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> Pair:
     """Match the examples of two runs by id, or without ids by order when the truth is equal.
+
+    Parameters
+    ----------
+    unpaired : bool
+        The examples are known to be others: no match is tried.
 
     Raises
     ------
     UsageError
         The runs have different tasks.
     DataError
-        The same id has another truth, or the runs share no label or no example.
+        The same example has another truth or weight, or without ids equally many rows have another truth.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> space = Binary(0, 1)
+    >>> a = evaluate_predictions(predictions(space, [0, 1, 1], [0, 1, 0], ids=list("abc")))
+    >>> b = evaluate_predictions(predictions(space, [1, 0], [1, 1], ids=list("ba")))
+    >>> pair(a, b).pairing.reason
+    'matched by id; 1 example is in one run only'
     """
     space = union_space(run.space, baseline.space)
     a, b = run.predictions, baseline.predictions
+    if unpaired:
+        return _apart("other examples, as declared")
     if a is None or b is None:
-        known = run.truth_digest == baseline.truth_digest
+        known = bool(run.truth_digest) and run.truth_digest == baseline.truth_digest
         how = "the examples are the same (equal digests), but " if known else ""
-        return Pair(
-            Pairing("unpaired", 0, f"{how}the predictions of a run are not at hand, only its evaluation")
-        )
+        return _apart(f"{how}the predictions of a run are not at hand, only its evaluation")
     a, b = recoded(a, space), recoded(b, space)
-    if a.ids is not None and b.ids is not None:
-        return _by_id(a, b)
-    if len(a) == len(b) and np.array_equal(a.y_true, b.y_true):
-        return Pair(Pairing("paired", len(a), "no ids; equal truth in the same order"), a, b)
-    what = f"{len(a):,} and {len(b):,} rows" if len(a) != len(b) else "truth columns that differ"
-    return Pair(Pairing("unpaired", 0, f"no ids on both sides, and {what}: the same examples are not proven"))
+    return _by_id(a, b) if a.ids is not None and b.ids is not None else _by_order(a, b)
+
+
+def _apart(reason: str, only: tuple[int, int] = (0, 0)) -> Pair:
+    return Pair(Pairing("unpaired", 0, reason, *only))
+
+
+def _by_order(a: Predictions, b: Predictions) -> Pair:
+    if len(a) != len(b):
+        return _apart(
+            f"no ids on both sides, and {len(a):,} rows against {len(b):,}: nothing shows which are the same"
+        )
+    differs = _differing(a, b)
+    if differs.size:
+        row = int(differs[0])
+        raise DataError(
+            f"no ids, and the truth differs in {differs.size:,} of {len(a):,} rows: the rows are in another"
+            " order, or the test sets are two versions",
+            where=f"first: row {row}, {_truth(a, row)} and {_truth(b, row)}",
+            fix="name the column of ids with --id, or pass --unpaired when these are other examples",
+        )
+    _same_weights(a, b)
+    return _together(a, b, "no ids; equal truth in the same order")
 
 
 def _by_id(a: Predictions, b: Predictions) -> Pair:
-    ids = (np.asarray(a.ids), np.asarray(b.ids))
-    shared, rows_a, rows_b = np.intersect1d(*ids, assume_unique=True, return_indices=True)
-    only = (len(a) - len(shared), len(b) - len(shared))
-    if not len(shared):
-        return Pair(Pairing("unpaired", 0, "the runs share no example id", *only))
-    order = np.argsort(rows_a, kind="stable")
-    a, b, shared = a.take(rows_a[order]), b.take(rows_b[order]), shared[order]
-    other = a.y_true != b.y_true
-    differs = np.flatnonzero(other.any(axis=1) if other.ndim == 2 else other)
+    rows_a, rows_b = _shared(np.asarray(a.ids), np.asarray(b.ids))
+    only = (len(a) - len(rows_a), len(b) - len(rows_b))
+    if not len(rows_a):
+        return _apart("the runs share no example id", only)
+    a, b = _taken(a, rows_a), _taken(b, rows_b)
+    differs = _differing(a, b)
     if differs.size:
+        row = int(differs[0])
         raise DataError(
-            f"the truth of {differs.size:,} of {len(shared):,} shared examples differs between the runs",
-            where=f"first: id {shared[differs[0]]!r}, {_truth(a, differs[0])} and {_truth(b, differs[0])}",
+            f"the truth of {differs.size:,} of {len(a):,} shared examples differs between the runs",
+            where=f"first: id {str(np.asarray(a.ids)[row])!r}, {_truth(a, row)} and {_truth(b, row)}",
             fix="score both runs against one version of the test set",
         )
-    reason = "matched by id" + (
-        f"; {only[0]:,} and {only[1]:,} examples are in one run only" if any(only) else ""
-    )
-    return Pair(Pairing("paired", len(shared), reason, *only), a, b)
+    _same_weights(a, b)
+    lost = sum(only)
+    left = f"; {lost:,} example{'s are' if lost > 1 else ' is'} in one run only" if lost else ""
+    return _together(a, b, f"matched by id{left}", only)
+
+
+def _shared(a: npt.NDArray[np.str_], b: npt.NDArray[np.str_]) -> tuple[Rows, Rows]:
+    """Rows of the ids that both have, in the order of the first."""
+    if np.array_equal(a, b):
+        return np.arange(len(a)), np.arange(len(b))
+    place = dict(zip(b.tolist(), range(len(b)), strict=True))
+    found = np.fromiter((place.get(name, -1) for name in a.tolist()), dtype=np.intp, count=len(a))
+    rows = np.flatnonzero(found >= 0)
+    return rows, found[rows]
+
+
+def _taken(p: Predictions, rows: Rows) -> Predictions:
+    whole = len(rows) == len(p) and np.array_equal(rows, np.arange(len(p)))
+    return p if whole else p.take(rows)
+
+
+def _differing(a: Predictions, b: Predictions) -> Rows:
+    other = a.y_true != b.y_true
+    return np.flatnonzero(other.any(axis=1) if other.ndim == 2 else other)
+
+
+def _same_weights(a: Predictions, b: Predictions) -> None:
+    differs = np.flatnonzero(~np.isclose(a.weights, b.weights))
+    if differs.size:
+        row = int(differs[0])
+        raise DataError(
+            f"the weights of {differs.size:,} of {len(a):,} shared examples differ between the runs",
+            where=f"first: row {row}, {a.weights[row]:g} and {b.weights[row]:g}",
+            fix="name one --weight column that both runs hold, or none",
+        )
+
+
+def _together(a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)) -> Pair:
+    """The rows of both; groups and slices are the run's, or the baseline's where it has none."""
+    groups, slices = a.groups or b.groups, a.slices or b.slices
+    if groups is not a.groups or slices is not a.slices:
+        a = replace(a, groups=groups, slices=slices)
+    return Pair(Pairing("paired", len(a), reason, *only), a, b)
 
 
 def _truth(p: Predictions, row: int) -> str:
@@ -103,79 +172,3 @@ def _truth(p: Predictions, row: int) -> str:
     if np.ndim(code):
         return "[" + ", ".join(p.space.names[label] for label in np.flatnonzero(code)) + "]"
     return repr(p.space.names[int(code)])
-
-
-def union_space(a: LabelSpace, b: LabelSpace) -> LabelSpace:
-    """Return the label space of both runs: the first's labels, then what the second adds.
-
-    Raises
-    ------
-    UsageError
-        Different tasks, or binary problems with other labels or another positive.
-
-    Examples
-    --------
-    >>> union_space(Multiclass(["a", "b"]), Multiclass(["b", "c"])).labels
-    ('a', 'b', 'c')
-    """
-    if a == b:
-        return a
-    if a.task != b.task:
-        raise UsageError(
-            f"a {a.task} run cannot be compared with a {b.task} run",
-            fix="declare the task of both with --task, if one was inferred wrongly",
-        )
-    known = set(a.names)
-    labels: list[Label] = [*a.labels, *(x for x in b.labels if str(x) not in known)]
-    match a, b:
-        case Multiclass(), Multiclass():
-            return Multiclass(labels, ordered=a.ordered and a.labels == b.labels)
-        case Multilabel(), _:
-            return Multilabel(labels)
-        case _:
-            raise UsageError(
-                f"the binary runs differ in their labels: {' / '.join(a.names)} and {' / '.join(b.names)}",
-                where="negative / positive",
-                fix="name the same --positive label for both",
-            )
-
-
-def recoded(p: Predictions, space: LabelSpace) -> Predictions:
-    """Return predictions in the codes of a wider label space; a label that was unknown has score 0."""
-    if p.space == space or isinstance(space, Binary):
-        return p
-    place = np.array([space.code_of[name] for name in p.space.names], dtype=np.int32)
-    scores = p.scores
-    if not isinstance(scores, NoScores):
-        wide = np.zeros((len(p), len(space)), dtype=scores.values.dtype)
-        wide[:, place] = scores.values
-        scores = replace(scores, values=wide)
-    return replace(
-        p,
-        space=space,
-        y_true=_moved(p.y_true, place, len(space)),
-        y_pred=None if p.y_pred is None else _moved(p.y_pred, place, len(space)),
-        scores=scores,
-    )
-
-
-def _moved(codes: npt.NDArray[Any], place: npt.NDArray[np.int32], size: int) -> npt.NDArray[Any]:
-    if codes.ndim == 2:
-        wide = np.zeros((len(codes), size), dtype=bool)
-        wide[:, place] = codes
-        return wide
-    return np.where(codes == UNPARSED, UNPARSED, place[codes]).astype(np.int32)
-
-
-def described(pairs: Sequence[Pairing]) -> str:
-    """Return one sentence on how the runs were matched.
-
-    Examples
-    --------
-    >>> described([Pairing("paired", 285, "matched by id")])
-    'Paired: 285 shared examples, matched by id.'
-    """
-    first = pairs[0]
-    if first.kind == "unpaired":
-        return f"Not paired: {first.reason}."
-    return f"Paired: {first.n_shared:,} shared examples, {first.reason}."

@@ -4,103 +4,121 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from evalreport.comparison.differences import Sides, paired_difference
-from evalreport.comparison.pairing import Pair
+from evalreport.comparison.differences import FEWEST, paired_difference, score_interval, within
+from evalreport.comparison.judging import judged
+from evalreport.comparison.sides import Sides
 from evalreport.comparison.values import Difference
-from evalreport.intervals import Sampling
-from evalreport.intervals.significance import holm
+from evalreport.evaluation.rows import one_label
+from evalreport.facts import BinaryCounts
+from evalreport.facts.counts import Array
+from evalreport.intervals.contributions import Counted
+from evalreport.intervals.paired import drawn_interval, label_cells, paired_draws, told
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import HEADLINE, find
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 
-MOST_CLASSES = 300
-"""Classes that are compared one by one: those with most changed answers, when there are more."""
-FEWEST = 10
-"""Rows of a class or slice below which nothing is claimed of it."""
+Codes: TypeAlias = npt.NDArray[np.integer]
+COUNTED = tuple(find(name, "binary") for name in ("recall", "precision", "f1"))
+"""Metrics of each class from its answers."""
+RANKED = tuple(find(name, "binary") for name in ("roc_auc", "average_precision"))
+"""Metrics of each class from its scores."""
+CELLS = 2_000_000
+"""(row, class) cells up to which scores are compared class by class: each class is a sort."""
+BLOCK = 40
+"""Classes whose draws are held at once."""
 
 
-def part_differences(matched: Pair, names: tuple[str, str], sampling: Sampling) -> tuple[Difference, ...]:
-    """Return F1 per class and the headline metrics per slice, Holm-corrected within each kind.
+def part_differences(sides: Sides, names: tuple[str, str]) -> tuple[Difference, ...]:
+    """Return the differences of each class and each slice, corrected for their number, the largest first.
 
-    Only paired runs are compared part by part.
+    Classes and slices with fewer than ten examples are left out.
     """
-    if matched.run is None or matched.baseline is None:
-        return ()
-    classes = list(_classes(matched.run, matched.baseline, names, sampling))
-    slices = list(_slices(matched.run, matched.baseline, names, sampling))
-    return (*_ranked(classes, sampling.level), *_ranked(slices, sampling.level))
+    space = sides.run.predictions.space
+    classes = [] if isinstance(space, Binary) else list(_classes(sides, names))
+    slices = list(_slices(sides, names))
+    better = {metric.name: metric.better for metric in (*COUNTED, *RANKED)}
+    headline = {name: find(name, space.task).better for name in HEADLINE[space.task]}
+    level = sides.sampling.level
+    return (*_ranked(judged(classes, better, level)), *_ranked(judged(slices, headline, level)))
 
 
-def _ranked(parts: list[Difference], level: float) -> list[Difference]:
-    known = [part for part in parts if part.p is not None]
-    adjusted = holm([part.p or 0.0 for part in known]) if known else []
-    judged = [_judged(part, p, level) for part, p in zip(known, adjusted, strict=True)]
-    return sorted(judged, key=lambda part: -abs(part.difference or 0.0))
+def _ranked(parts: tuple[Difference, ...]) -> list[Difference]:
+    known = [part for part in parts if part.difference is not None]
+    return sorted(known, key=lambda part: -abs(part.difference or 0.0))
 
 
-def _judged(part: Difference, p: float, level: float) -> Difference:
-    gap = part.difference or 0.0
-    shown = (
-        p <= 1 - level and part.low is not None and part.high is not None and not part.low <= 0 <= part.high
-    )
-    up = (gap > 0) == (find_better(part.metric) != "lower")
-    return replace(
-        part, p_adjusted=p, verdict=("better" if up else "worse") if shown else "no difference shown"
-    )
+def _classes(sides: Sides, names: tuple[str, str]) -> Iterator[Difference]:
+    run, baseline = sides.run.predictions, sides.baseline.predictions
+    support = _support(run)
+    codes = np.flatnonzero(support >= FEWEST)
+    if run.y_pred is not None and baseline.y_pred is not None:
+        yield from _plain_classes(sides, names, codes) if sides.plain else _each(sides, names, codes, False)
+    if not isinstance(run.scores, NoScores) and len(run) * len(codes) <= CELLS:
+        yield from _each(sides, names, codes, True)
 
 
-def find_better(metric: str) -> str:
-    """Return the direction of a metric, whatever its task."""
-    return find(metric).better
+def _support(p: Predictions) -> Array:
+    rows = p.y_true.sum(axis=0) if p.y_true.ndim == 2 else np.bincount(p.y_true, minlength=len(p.space))
+    return np.asarray(rows, dtype=np.float64)
 
 
-def _classes(
-    run: Predictions, baseline: Predictions, names: tuple[str, str], sampling: Sampling
+def _plain_classes(sides: Sides, names: tuple[str, str], codes: Codes) -> Iterator[Difference]:
+    run, baseline = sides.run.predictions, sides.baseline.predictions
+    cells = label_cells(run.y_true, np.asarray(run.y_pred), np.asarray(baseline.y_pred), len(run.space))
+    for start in range(0, len(codes), BLOCK):
+        block = codes[start : start + BLOCK]
+        draws = paired_draws(cells[block], sides.sampling)
+        for place, code in enumerate(block):
+            own = (cells[code], (draws[0][:, place], draws[1][:, place]))
+            scope = f"class: {run.space.names[code]}"
+            yield from (replace(found, scope=scope) for found in _of_class(own, sides, names))
+
+
+def _of_class(
+    own: tuple[Array, tuple[BinaryCounts, BinaryCounts]], sides: Sides, names: tuple[str, str]
 ) -> Iterator[Difference]:
-    if isinstance(run.space, Binary) or run.y_pred is None or baseline.y_pred is None:
-        return
-    f1 = find("f1", "binary")
-    moved = [
-        int((_is(run.y_pred, code) != _is(baseline.y_pred, code)).sum()) for code in range(len(run.space))
-    ]
-    for code in np.argsort(-np.asarray(moved), kind="stable")[:MOST_CLASSES]:
-        a, b = one_vs_rest(run, int(code)), one_vs_rest(baseline, int(code))
-        if a.y_true.sum() >= FEWEST:
-            found = paired_difference(f1, Sides.of(a, b), names, sampling)
-            yield replace(found, scope=f"class: {run.space.names[code]}")
+    cells, draws = own
+    level = sides.sampling.level
+    counts = told(cells)
+    for metric in COUNTED:
+        values = [float(metric.function(count)) for count in counts]
+        if not np.isfinite(values).all():
+            continue
+        gap = values[0] - values[1]
+        start = Difference(metric.name, *names, values=(values[0], values[1]), difference=gap)
+        if metric.name == "recall":
+            apart = (int(cells[1, 1].sum() - cells[1, 1, 1]), int(cells[1, :, 1].sum() - cells[1, 1, 1]))
+            yield within(start, score_interval(*apart, int(cells[1].sum()), level), "paired score")
+        elif (found := drawn_interval(metric, gap, draws, level)) is not None:
+            yield within(start, found, "paired draws of the counts")
 
 
-def _is(codes: object, code: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    array = np.asarray(codes)
-    return array[:, code].astype(bool) if array.ndim == 2 else array == code
+def _each(sides: Sides, names: tuple[str, str], codes: Codes, scores: bool) -> Iterator[Difference]:
+    """Class by class as binary problems: by their scores, or by their answers."""
+    for code in codes.tolist():
+        pair = [one_label(side.predictions, code) for side in (sides.run, sides.baseline)]
+        if not scores:
+            pair = [replace(p, scores=NoScores()) for p in pair]
+        own = Sides(Counted.of(pair[0]), Counted.of(pair[1]), sides.sampling)
+        for metric in RANKED if scores else COUNTED:
+            found = paired_difference(metric, own, names)
+            yield replace(found, scope=f"class: {sides.run.predictions.space.names[code]}")
 
 
-def one_vs_rest(p: Predictions, code: int) -> Predictions:
-    """Return one label of a problem as a binary problem, decisions only."""
-    return replace(
-        p,
-        space=Binary("other", "this"),
-        y_true=_is(p.y_true, code).astype(np.int32),
-        y_pred=_is(p.y_pred, code).astype(np.int32),
-        scores=NoScores(),
-        threshold=None,
-    )
-
-
-def _slices(
-    run: Predictions, baseline: Predictions, names: tuple[str, str], sampling: Sampling
-) -> Iterator[Difference]:
+def _slices(sides: Sides, names: tuple[str, str]) -> Iterator[Difference]:
+    run, baseline = sides.run.predictions, sides.baseline.predictions
     metrics = [find(name, run.space.task) for name in HEADLINE[run.space.task]]
     for column_name, column in run.slices.items():
         for code, value in enumerate(column.values):
             rows = column.codes == code
             if rows.sum() < FEWEST:
                 continue
-            sides = Sides.of(run.take(rows), baseline.take(rows))
+            part = Sides(Counted.of(run.take(rows)), Counted.of(baseline.take(rows)), sides.sampling)
             for metric in metrics:
-                found = paired_difference(metric, sides, names, sampling)
-                yield replace(found, scope=f"{column_name} = {value}")
+                yield replace(paired_difference(metric, part, names), scope=f"{column_name} = {value}")

@@ -74,11 +74,22 @@ class DelongResult:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """One example that one run gets right and the other wrong: labels of the truth and of both answers."""
+
+    id: str
+    truth: tuple[str, ...]
+    run: tuple[str, ...]
+    baseline: tuple[str, ...]
+    text: str | None = None
+
+
+@dataclass(frozen=True)
 class Movement:
     """Which answers changed: `fixed` are right in the run alone, `broken` in the baseline alone.
 
     `fixed_ids` and `broken_ids` are the first fifty of each; `by_class` and `by_slice` map a name to its
-    (fixed, broken) counts.
+    (fixed, broken) counts; `examples` are some fixed, then some broken ones.
     """
 
     run: str
@@ -91,6 +102,7 @@ class Movement:
     broken_ids: tuple[str, ...] = ()
     by_class: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     by_slice: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    examples: tuple[Moved, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,18 +116,25 @@ class Comparison:
     evaluations : tuple of Evaluation
     baseline : int or None
         Its position; None when all are compared with all.
+    level : float
+        Confidence level of every interval.
+    primary : str
+        The metric that the verdict and the groups are about.
     pairings : tuple of (run, baseline, Pairing)
     differences : tuple of Difference
         All rows: each headline metric of each pair.
     parts : tuple of Difference
         Per class and per slice, the largest first.
     groups : tuple of tuple of str
-        Runs that cannot be told apart by `primary`, the best group first.
+        All against all: runs that cannot be told apart by `primary`, the best group first.
+    notes : tuple of str
+        What a reader must know: other label sets, other thresholds, the same run twice.
     """
 
     names: tuple[str, ...]
     evaluations: tuple[Evaluation, ...]
     baseline: int | None
+    level: float
     primary: str
     pairings: tuple[tuple[str, str, Pairing], ...]
     differences: tuple[Difference, ...]
@@ -130,12 +149,19 @@ class Comparison:
         """Return the differences of a metric, of one run or of all."""
         return tuple(d for d in self.differences if d.metric == metric and run in (None, d.run))
 
+    def apart(self, metric: str, a: str, b: str) -> bool:
+        """Return whether a difference between two runs was shown."""
+        return any(
+            d.verdict in ("better", "worse") and {d.run, d.baseline} == {a, b} for d in self.of(metric)
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison as `compare --json` prints it; `pairing` is the weakest of the pairs."""
         pairs = [{"run": run, "baseline": base, **asdict(pairing)} for run, base, pairing in self.pairings]
         weakest = min(pairs, key=lambda entry: (entry["kind"] == "paired", entry["n_shared"]))
         return {
             "baseline": None if self.baseline is None else self.names[self.baseline],
+            "level": self.level,
             "primary": self.primary,
             "pairing": {key: weakest[key] for key in ("kind", "n_shared", "reason")},
             "pairings": pairs,

@@ -8,9 +8,10 @@ models' influences on the same row make it hold for pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, assert_never
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -31,16 +32,55 @@ BLOCK = 256
 """Labels whose derivatives are taken at once."""
 
 
-def contributions(metric: Metric, p: Predictions, summary: Summary | None = None) -> Array | None:
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Predictions with their facts, and what all metrics look up in them, once.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> len(Counted.of(predictions(Binary(0, 1), [1, 0], [1, 1])).predictions)
+    2
+    """
+
+    predictions: Predictions
+    facts: Summary
+    _latest: dict[str, Array | None] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, predictions: Predictions) -> Self:
+        """Count the predictions."""
+        return cls(predictions, summarise(predictions))
+
+    @cached_property
+    def row_values(self) -> Mapping[str, Array]:
+        """The per-row quantities whose means are metrics."""
+        return row_values(self.predictions)
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.intp]:
+        """Binary scores: where each row stands in the score table."""
+        table, scores = self.facts.scores, self.predictions.scores
+        if not isinstance(table, ScoreTable) or isinstance(scores, NoScores):
+            return np.empty(0, dtype=np.intp)
+        return np.minimum(np.searchsorted(table.scores, scores.values), len(table) - 1)
+
+    def contributions(self, metric: Metric) -> Array | None:
+        """Return `contributions` to a metric, kept until another metric is asked for."""
+        if metric.name not in self._latest:
+            self._latest.clear()
+            self._latest[metric.name] = contributions(metric, self)
+        return self._latest[metric.name]
+
+
+def contributions(metric: Metric, counted: Counted) -> Array | None:
     """Return what each row contributes to a metric: derivative by its weight, times its weight.
 
     Parameters
     ----------
     metric : Metric
         Defined on these predictions.
-    p : Predictions
-    summary : Summary, optional
-        The facts of `p`, when they are at hand.
+    counted : Counted
 
     Returns
     -------
@@ -52,18 +92,18 @@ def contributions(metric: Metric, p: Predictions, summary: Summary | None = None
     >>> from evalreport.metrics.catalogue import find
     >>> from evalreport.predictions import predictions
     >>> p = predictions(Binary(0, 1), [1, 1, 0, 0], [1, 0, 0, 0])
-    >>> contributions(find("recall", "binary"), p).round(3)
+    >>> contributions(find("recall", "binary"), Counted.of(p)).round(3)
     array([ 0.25, -0.25,  0.  ,  0.  ])
     """
-    facts = summarise(p) if summary is None else summary
+    p, facts = counted.predictions, counted.facts
     slope: Array | None = None
     match metric.reads:
         case "counts":
             slope = _of_counts(metric, p, facts)
         case "tally":
-            slope = _of_mean(row_values(p).get(metric.name), facts.weight, p.weights)
+            slope = _of_mean(counted.row_values.get(metric.name), facts.weight, p.weights)
         case "scores":
-            slope = _of_scores(metric.name, p, facts)
+            slope = _of_scores(metric.name, counted)
     return None if slope is None else slope * p.weights
 
 
@@ -168,24 +208,20 @@ def _multilabel_slopes(function: Callable[[Any], Any], p: Predictions, fact: Bin
     return slope
 
 
-def _of_scores(name: str, p: Predictions, facts: Summary) -> Array | None:
-    if isinstance(p.scores, NoScores):
-        return None
-    if isinstance(facts.scores, ScoreTable):
-        return _of_table(name, facts.scores, p.scores.values, p.y_true.astype(bool))
-    if isinstance(facts.scores, ClassScores):
-        return _of_average(name, facts.scores)
-    return None
+def _of_scores(name: str, counted: Counted) -> Array | None:
+    scores = counted.facts.scores
+    if isinstance(scores, ScoreTable):
+        return _of_table(name, scores, counted)
+    return _of_average(name, scores) if isinstance(scores, ClassScores) else None
 
 
-def _of_table(
-    name: str, table: ScoreTable, values: npt.NDArray[Any], positive: npt.NDArray[np.bool_]
-) -> Array | None:
+def _of_table(name: str, table: ScoreTable, counted: Counted) -> Array | None:
     found = influence(name, table)
     if found is None:
         return None
-    place = np.minimum(np.searchsorted(table.scores, values), len(table) - 1)
-    slopes: Array = np.where(positive, found[0][place], found[1][place]) / (table.positives + table.negatives)
+    up, down = (part[counted.places] for part in found)
+    positive = counted.predictions.y_true.astype(bool)
+    slopes: Array = np.where(positive, up, down) / (table.positives + table.negatives)
     return slopes
 
 

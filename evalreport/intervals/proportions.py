@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -112,7 +112,7 @@ def newcombe_paired(
 def _phi(both: float, only1: float, only2: float, neither: float) -> float:
     """Correlation of the pair, with Newcombe's continuity correction when it is positive."""
     n = both + only1 + only2 + neither
-    product: Any = (both + only1) * (only2 + neither) * (both + only2) * (only1 + neither)
+    product = float(both + only1) * (only2 + neither) * (both + only2) * (only1 + neither)
     if product <= 0:
         return 0.0
     cross = both * neither - only1 * only2
@@ -120,7 +120,7 @@ def _phi(both: float, only1: float, only2: float, neither: float) -> float:
         cross -= n / 2
     elif cross > 0:
         cross = 0.0
-    return float(cross / np.sqrt(product))
+    return float(cross / math.sqrt(product))
 
 
 def score_limits(

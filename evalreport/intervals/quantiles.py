@@ -68,6 +68,23 @@ def t_quantile(p: float, df: float) -> float:
     return x
 
 
+def two_sided_t(t: float, df: float) -> float:
+    """Return the two-sided p-value of a Student's t deviate.
+
+    Parameters
+    ----------
+    t : float
+    df : float
+        Degrees of freedom, > 0.
+
+    Examples
+    --------
+    >>> round(two_sided_t(2.262157, 9), 6), round(two_sided_t(1.959964, 1e9), 6)
+    (0.05, 0.05)
+    """
+    return two_sided_p(t) if df > 1e7 else _incomplete_beta(df / (df + t * t), df / 2, 0.5)
+
+
 def t_quantiles(p: float, df: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return the quantiles of Student's t for an array of degrees of freedom.
 

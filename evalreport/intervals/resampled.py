@@ -16,7 +16,7 @@ from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array
 from evalreport.intervals.binary import BY_SCORE, GAPS, SHARED, decided_counts
 from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
-from evalreport.intervals.contributions import contributions
+from evalreport.intervals.contributions import Counted
 from evalreport.intervals.majority import MAJORITY, majority_limits, majority_parts
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
@@ -67,6 +67,11 @@ class Replicates:
         table: ScoreTable = view(self.summary, "scores")
         return table_replicates(table, self.scores, self.p.y_true.astype(bool), self.units)
 
+    @cached_property
+    def counted(self) -> Counted:
+        """The rows, for what each contributes."""
+        return Counted(self.p, self.summary)
+
     @property
     def scores(self) -> npt.NDArray[Any]:
         """Scores of the rows."""
@@ -78,7 +83,7 @@ class Replicates:
             return np.asarray(metric.function(self.counts)), _value(metric, self.summary)
         if metric.reads == "tally":
             return self.means[metric.name], _value(metric, self.summary)
-        rows = contributions(metric, self.p, self.summary) if metric.reads == "scores" else None
+        rows = self.counted.contributions(metric) if metric.reads == "scores" else None
         if rows is not None:
             return self.units.replicated(self.units.summed(rows)), 0.0
         if isinstance(self.summary.scores, ScoreTable):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evalreport.engines.memory import summarise
-from evalreport.intervals.contributions import contributions, standard_error
+from evalreport.intervals.contributions import Counted, contributions, standard_error
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
@@ -40,7 +40,7 @@ def test_contribution_is_the_derivative_by_the_weight(task: str, metric: Metric)
     p = SAMPLES[task]
     if isinstance(metric.of(summarise(p)), Undefined):
         return
-    rows = contributions(metric, p)
+    rows = contributions(metric, Counted.of(p))
     if rows is None or metric.interval == "none":
         return
     assert rows.shape == (len(p),)

@@ -1,0 +1,73 @@
+"""What a reader of a comparison must know before the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores
+
+
+def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    """Return sentences on runs that are the same, label sets and thresholds that are not, and weights.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]))
+    >>> notes(["a", "b"], [ev, ev])
+    ('“a” and “b” are the same predictions: no difference can be shown.',)
+    """
+    return (*_same(names, evaluations), *_labels(names, evaluations), *_thresholds(names, evaluations))
+
+
+def _same(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    for (a, x), (b, y) in combinations(zip(names, evaluations, strict=True), 2):
+        if same_predictions(x, y):
+            yield f"“{a}” and “{b}” are the same predictions: no difference can be shown."
+
+
+def same_predictions(a: Evaluation, b: Evaluation) -> bool:
+    """Return whether two evaluations are of the same answers and scores to the same examples."""
+    if a.predictions is None or b.predictions is None:
+        return bool(a.provenance.sha256) and (
+            (a.provenance.sha256, a.provenance.columns) == (b.provenance.sha256, b.provenance.columns)
+        )
+    return a.predictions is b.predictions or _equal(a.predictions, b.predictions)
+
+
+def _equal(a: Predictions, b: Predictions) -> bool:
+    if a.space != b.space or len(a) != len(b) or not np.array_equal(a.y_true, b.y_true):
+        return False
+    if (a.y_pred is None) != (b.y_pred is None):
+        return False
+    if a.y_pred is not None and b.y_pred is not None and not np.array_equal(a.y_pred, b.y_pred):
+        return False
+    if isinstance(a.scores, NoScores) or isinstance(b.scores, NoScores):
+        return type(a.scores) is type(b.scores)
+    return np.array_equal(a.scores.values, b.scores.values)
+
+
+def _labels(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    sets = [set(ev.space.names) for ev in evaluations]
+    whole = set().union(*sets)
+    for name, known in zip(names, sets, strict=True):
+        missing = sorted(whole - known)
+        if missing:
+            shown = ", ".join(f"“{label}”" for label in missing[:5])
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+            yield f"“{name}” does not know {shown}{more}: compared over the union of the label sets."
+
+
+def _thresholds(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    values = [None if ev.threshold is None else ev.threshold.value for ev in evaluations]
+    known = [(name, value) for name, value in zip(names, values, strict=True) if isinstance(value, float)]
+    if len({value for _, value in known}) > 1:
+        told = ", ".join(f"“{name}” at {value:.4g}" for name, value in known)
+        yield f"The runs decide at different thresholds: {told}."

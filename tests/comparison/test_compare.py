@@ -1,0 +1,317 @@
+"""Whole comparisons: several runs, verdicts, groups, parts, moved examples, bad input, JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalreport.comparison.compare import compare
+from evalreport.comparison.values import Comparison, Difference
+from evalreport.errors import UsageError
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import Provenance
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.parsing import make_parser, parse_all
+from evalreport.predictions import Column, Predictions, predictions
+from evalreport.scores import Logits, NoScores, Probabilities
+from tests.comparison import models
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+EXTRA = os.environ.get("EVALREPORT_EXTRA_DATA")
+
+
+def four() -> list[Evaluation]:
+    """The spam filters: logistic regression, naive Bayes, forest, boosting."""
+    frame = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
+    ids = frame["example_id"].astype(str).to_numpy()
+    return [
+        models.bare(
+            predictions(
+                Binary("ham", "spam"),
+                frame["y_true"].to_numpy(),
+                scores=Probabilities(frame[f"score_{name}"].to_numpy()),
+                ids=ids,
+            )
+        )
+        for name in NAMES
+    ]
+
+
+NAMES = ("lr", "nb", "rf", "histgb")
+
+
+@pytest.fixture(scope="module")
+def spam() -> Comparison:
+    return compare(four(), None, names=NAMES, metrics=["roc_auc", "mcc", "brier"])
+
+
+def test_against_a_baseline_every_other_run_has_its_row() -> None:
+    result = compare(four(), 1, names=NAMES, metrics=["roc_auc"], details=False)
+    assert [(d.run, d.baseline) for d in result.differences] == [("lr", "nb"), ("rf", "nb"), ("histgb", "nb")]
+    assert [d.verdict for d in result.differences] == ["better", "no difference shown", "no difference shown"]
+    assert result.groups == ()
+
+
+def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) -> None:
+    found = spam.of("roc_auc")
+    assert len(found) == 6
+    assert all((d.p_adjusted or 0) >= (d.p or 0) for d in found)
+    lowest = min(found, key=lambda d: d.p or 0)
+    assert lowest.p_adjusted == pytest.approx(6 * (lowest.p or 0))
+    for d in found:
+        assert spam.apart("roc_auc", d.run, d.baseline) == (d.verdict != "no difference shown")
+
+
+def test_groups_hold_runs_that_cannot_be_told_apart() -> None:
+    runs = models.evaluations(models.binary(np.random.default_rng(0), 400, skills=(2.4, 2.35, 1.2, 1.15)))
+    result = compare(runs, None, names=["a", "b", "c", "d"])
+    assert [set(group) for group in result.groups] == [{"a", "b"}, {"c", "d"}]
+    assert result.primary == "roc_auc"
+
+
+def test_a_lower_loss_is_better(spam: Comparison) -> None:
+    known = [d for d in spam.of("brier") if d.verdict in ("better", "worse")]
+    assert known
+    assert all((d.verdict == "better") == ((d.difference or 0) < 0) for d in known)
+
+
+def test_a_verdict_needs_the_interval_and_the_corrected_p() -> None:
+    """One difference of 45 that alone would count for one, and together does not."""
+    runs = [models.bare(p) for p in models.binary(np.random.default_rng(1), 150, skills=(1.8,) * 10)]
+    found = compare(runs, None, metrics=["accuracy"], details=False).of("accuracy")
+    alone = [d for d in found if d.low is not None and d.high is not None and (d.low > 0 or d.high < 0)]
+    assert alone, "of 45 intervals of 95 % some lie beside 0 by chance"
+    assert all(d.verdict == "no difference shown" for d in found)
+
+
+def test_moved_examples_are_counted_and_named(spam: Comparison) -> None:
+    moved, test = spam.movement[0], spam.mcnemar[0]
+    assert (moved.fixed, moved.broken) == (test.only_first, test.only_second)
+    assert moved.fixed + moved.broken + moved.both_wrong + moved.both_right == 5572
+    assert len(moved.broken_ids) == min(50, moved.broken)
+    assert sum(up for up, _ in moved.by_class.values()) == moved.fixed
+    assert sum(down for _, down in moved.by_class.values()) == moved.broken
+    shown = [entry for entry in moved.examples if entry.id in moved.broken_ids]
+    assert all(entry.baseline == entry.truth != entry.run for entry in shown)
+
+
+def test_withheld_examples_are_not_named() -> None:
+    runs = [replace(ev, facts={"withheld": 1.0}) for ev in four()[:2]]
+    moved = compare(runs, metrics=["roc_auc"]).movement[0]
+    assert moved.fixed + moved.broken > 0
+    assert moved.fixed_ids == moved.broken_ids == ()
+    assert moved.examples == ()
+
+
+def test_slices_and_classes_are_compared_and_corrected() -> None:
+    pair = models.multiclass(np.random.default_rng(0), 600, np.array([0.5, 0.3, 0.2]), skills=(2.6, 1.2))
+    sliced = [replace(p, slices=_sites(p)) for p in pair]
+    parts = compare(models.evaluations(sliced)).parts
+    scopes = {part.scope for part in parts}
+    assert {"class: class 0", "class: class 2", "site = north", "site = south"} <= scopes
+    classes = [part for part in parts if part.scope.startswith("class:")]
+    assert {part.metric for part in classes} == {
+        "recall",
+        "precision",
+        "f1",
+        "roc_auc",
+        "average_precision",
+    }
+    sizes = [abs(part.difference or 0) for part in classes]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all((part.p_adjusted or 0) >= (part.p or 0) for part in parts)
+
+
+def _sites(p: Predictions) -> dict[str, Column]:
+    return {"site": Column.of(np.where(np.arange(len(p)) % 2, "north", "south"))}
+
+
+def test_classes_with_weights_or_clusters_go_by_rows() -> None:
+    pair = models.multiclass(np.random.default_rng(0), 300, np.array([0.5, 0.5]), skills=(2.4, 1.4))
+    weights = np.random.default_rng(1).random(300) + 0.5
+    weighted = [models.bare(replace(p, weights=weights, weighted=True)) for p in pair]
+    parts = compare(weighted, metrics=["accuracy"]).parts
+    assert {part.method for part in parts if part.scope} == {"paired contributions"}
+
+
+def test_labels_of_a_multilabel_problem_are_compared_one_by_one() -> None:
+    pair = models.multilabel(np.random.default_rng(0), 500, np.array([0.3, 0.3, 0.01]), skills=(1.4, 2.6))
+    parts = compare(models.evaluations(pair)).parts
+    assert {part.scope for part in parts} == {"class: tag 0", "class: tag 1"}, "tag 2 has fewer than ten"
+    assert {part.verdict for part in parts if part.metric == "roc_auc"} == {"better"}
+
+
+def test_a_run_compared_with_itself_says_so() -> None:
+    ev = four()[0]
+    result = compare([ev, ev], names=["new", "old"], metrics=["roc_auc", "mcc"])
+    assert result.notes == ("“new” and “old” are the same predictions: no difference can be shown.",)
+    assert {d.verdict for d in result.differences} == {"no difference shown"}
+    assert all(d.difference == 0 for d in result.differences)
+    moved = result.movement[0]
+    assert (moved.fixed, moved.broken) == (0, 0)
+    assert result.delong[0].z is None
+
+
+def test_label_sets_that_differ_are_joined_and_said() -> None:
+    truth = list("abab") * 10
+    a = models.bare(predictions(Multiclass("ab"), truth, truth))
+    b = models.bare(predictions(Multiclass("abc"), truth, list("abca") * 10))
+    assert compare([a, b], names=["x", "y"]).notes == (
+        "“x” does not know “c”: compared over the union of the label sets.",
+    )
+
+
+def test_thresholds_that_differ_are_said() -> None:
+    rng = np.random.default_rng(0)
+    a, b = models.binary(rng, 60, threshold=0.3)[0], models.binary(rng, 60, threshold=0.5)[0]
+    (note,) = compare(models.evaluations([a, b]), names=["x", "y"], unpaired=True).notes
+    assert note == "The runs decide at different thresholds: “x” at 0.3, “y” at 0.5."
+
+
+def test_names_are_made_distinct() -> None:
+    runs = [ev.with_provenance(Provenance(run_name="calm")) for ev in four()[:3]]
+    assert compare(runs, details=False, metrics=["mcc"]).names == ("calm", "calm (2)", "calm (3)")
+
+
+@pytest.mark.parametrize(
+    ("runs", "told"),
+    [
+        (lambda: four()[:1], "1 runs cannot be compared"),
+        (lambda: four() * 6, "24 runs cannot be compared"),
+        (
+            lambda: [four()[0], replace(four()[1], sampling=Sampling(level=0.9))],
+            "confidence: 0.9 and 0.95",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(runs: object, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        compare(runs())  # type: ignore[operator]
+
+
+def test_an_unknown_metric_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="no binary metric 'roc_auk'") as caught:
+        compare(four()[:2], metrics=["roc_auk"])
+    assert "roc_auc" in caught.value.fix
+
+
+def test_evaluations_alone_are_compared_by_their_own_intervals() -> None:
+    runs = models.evaluations(models.binary(np.random.default_rng(0), 300, skills=(2.6, 1.2)))
+    stored = [Evaluation.from_json(ev.to_json()) for ev in runs]
+    result = compare(stored, names=["a", "b"])
+    found = result.of("roc_auc")[0]
+    paired = compare(runs, names=["a", "b"]).of("roc_auc")[0]
+    assert found.difference == paired.difference
+    assert found.smallest is not None
+    assert paired.smallest is not None
+    assert found.smallest > paired.smallest, "what is not paired knows less"
+    assert not (result.parts or result.movement)
+    assert result.as_dict()["pairing"]["kind"] == "unpaired"
+    few = Evaluation.from_json(replace(runs[0], metrics={}).to_json())
+    assert compare([few, stored[1]], names=["a", "b"]).of("mcc")[0].reason == "a: not in this evaluation"
+
+
+def test_labels_read_from_text_are_compared_with_the_unread_counted_wrong() -> None:
+    truth = ["yes", "no"] * 30
+    answers = [["yes", "no"] * 29 + ["?", "?"], ["yes"] * 60]
+    space = Binary("no", "yes")
+    runs = [
+        models.bare(predictions(space, truth, parse_all(answer, make_parser("exact", space.names))))
+        for answer in answers
+    ]
+    result = compare(runs, names=["a", "b"], metrics=["accuracy", "parse_rate", "f1", "npv"])
+    assert result.of("accuracy")[0].values == pytest.approx((0.5, 58 / 60))
+    assert result.of("parse_rate")[0].difference == pytest.approx(2 / 60)
+    assert result.of("f1")[0].verdict == "worse"
+    assert result.of("npv")[0].reason.startswith("b: ")
+
+
+def test_decisions_without_scores_and_scores_without_decisions() -> None:
+    whole = models.binary(np.random.default_rng(0), 200)[0]
+    names = np.asarray([0, 1])
+    labels = predictions(whole.space, names[whole.y_true], names[np.asarray(whole.y_pred)], NoScores())
+    result = compare([models.bare(whole), models.bare(labels)], names=["a", "b"])
+    assert result.of("roc_auc")[0].reason == "b: needs scores; got labels alone"
+    assert result.of("recall")[0].difference == 0
+    assert result.delong == ()
+
+
+def test_json_is_plain_and_has_the_documented_keys(spam: Comparison) -> None:
+    data = json.loads(json.dumps(spam.as_dict(), allow_nan=False))
+    assert set(data["pairing"]) == {"kind", "n_shared", "reason"}
+    keys = {"metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "method", "verdict"}
+    assert keys <= set(data["differences"][0])
+    assert {"run", "baseline", "only_first", "only_second", "p", "p_mid"} <= set(data["mcnemar"][0])
+    assert {"run", "baseline", "z", "p"} <= set(data["delong"][0])
+    one = compare(four()[:2], metrics=["mcc"]).as_dict()["movement"]
+    assert {"fixed", "broken", "both_wrong", "both_right"} <= set(one)
+
+
+def test_a_smaller_difference_than_the_smallest_is_never_shown(spam: Comparison) -> None:
+    for d in spam.differences:
+        assert d.smallest is not None
+        if d.verdict in ("better", "worse"):
+            assert abs(d.difference or 0) > 0.8 * d.smallest
+
+
+def test_difference_defaults_say_nothing() -> None:
+    assert Difference("f1", "a", "b", (None, None)).verdict == "undefined"
+
+
+needs_extra = pytest.mark.skipif(
+    EXTRA is None, reason="name the folder of more data in EVALREPORT_EXTRA_DATA"
+)
+
+
+@needs_extra
+def test_checkpoints_of_one_training_are_told_apart() -> None:
+    frame = pd.read_parquet(Path(str(EXTRA)) / "banking77" / "pred_checkpoints_long.parquet")
+    labels = json.loads((DATA / "banking77" / "labels.json").read_text(encoding="utf-8"))
+    runs = [
+        models.bare(
+            predictions(
+                Multiclass(labels), part["y_true"], part["y_pred"], ids=part["example_id"].astype(str)
+            )
+        )
+        for _, part in frame.groupby("run", sort=False)
+    ]
+    result = compare(runs, None, names=[str(name) for name in frame["run"].unique()])
+    assert {d.verdict for d in result.of("accuracy")} == {"better"}
+    assert [len(group) for group in result.groups] == [1, 1, 1, 1]
+
+
+@needs_extra
+def test_two_intent_classifiers_and_two_emotion_classifiers() -> None:
+    folder = Path(str(EXTRA))
+    labels = json.loads((DATA / "banking77" / "labels.json").read_text(encoding="utf-8"))
+    runs = []
+    for name, kind, prefix in (("char_svm_logits", Logits, "logit_"), ("tfidf_lr", Probabilities, "proba_")):
+        frame = pd.read_parquet(folder / "banking77" / f"pred_{name}.parquet")
+        scores = kind(frame[[f"{prefix}{label}" for label in labels]].to_numpy())
+        ids = frame["example_id"].astype(str)
+        runs.append(
+            models.bare(predictions(Multiclass(labels), frame["y_true"], frame["y_pred"], scores, ids=ids))
+        )
+    result = compare(runs, baseline=1, names=["svm", "lr"])
+    assert (result.mcnemar[0].only_first, result.mcnemar[0].only_second) == (114, 80)
+    assert result.of("accuracy")[0].verdict == "better"
+    assert result.of("top_3_accuracy")[0].verdict == "no difference shown"
+    emotions = json.loads((DATA / "goemotions" / "labels.json").read_text(encoding="utf-8"))
+    truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
+    pair = []
+    for name, kind, prefix in (("svm_logits", Logits, "logit_"), ("lr_proba", Probabilities, "proba_")):
+        frame = pd.read_parquet(folder / "goemotions" / f"pred_test_ovr_{name}.parquet")
+        scores = kind(frame[[f"{prefix}{label}" for label in emotions]].to_numpy())
+        indicators = truth[[f"true_{label}" for label in emotions]].to_numpy()
+        ids = frame["example_id"].astype(str)
+        pair.append(models.bare(predictions(Multilabel(emotions), indicators, scores=scores, ids=ids)))
+    result = compare(pair, baseline=1, names=["svm", "lr"])
+    assert result.of("f1_macro")[0].verdict == "better"
+    assert len({part.scope for part in result.parts if part.metric == "roc_auc"}) == 27

@@ -1,0 +1,37 @@
+"""Intervals of differences hold the truth as often as they say; equal runs are not called different.
+
+A short simulation here; the long one is `simulate.main`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.comparison.simulate import Setting, coverage, false_alarms
+
+TIMES = 120
+ENDS = (0.89, 0.995)
+"""Between these lies the coverage of 120 intervals that cover 93 to 97 %, with room for chance."""
+SHORT = (
+    (Setting("binary", 200, (0.5,), (1.8, 1.8), 0.3), ("recall", "f1", "log_loss")),
+    (Setting("binary", 200, (0.2,), (1.8, 1.8), 0.7), ("precision", "mcc", "average_precision")),
+    (Setting("binary", 200, (0.05,), (1.8, 1.8), 0.3), ("balanced_accuracy", "roc_auc")),
+    (Setting("multiclass", 200, (0.5, 0.3, 0.2), (1.8, 1.8), 0.3), ("accuracy", "f1_macro")),
+    (Setting("multiclass", 200, (0.05,) * 20, (1.8, 1.8), 0.8), ("f1_macro",)),
+    (Setting("multilabel", 200, (0.4, 0.1, 0.03), (1.8, 1.8), 0.3), ("f1_micro", "f1_macro")),
+    (Setting("binary", 400, (0.3,), (1.8, 1.8), 0.7, 4), ("f1", "roc_auc", "recall")),
+    (Setting("binary", 400, (0.3,), (1.8, 1.8), 0.7, 1, True), ("f1", "roc_auc", "recall")),
+)
+
+
+@pytest.mark.parametrize("case", SHORT, ids=lambda case: f"{case[0].task}-{case[1][-1]}")
+def test_short_simulation(case: tuple[Setting, tuple[str, ...]]) -> None:
+    setting, names = case
+    for found in coverage(setting, TIMES, names).values():
+        assert ENDS[0] <= found.coverage <= ENDS[1], found
+
+
+@pytest.mark.parametrize("name", ["accuracy", "roc_auc"])
+def test_ten_equally_good_runs_are_seldom_called_different(name: str) -> None:
+    raised = false_alarms(Setting("binary", 250, (0.3,), (1.8,), 0.5), 10, 25, [name])
+    assert raised[name] <= 4 / 25, "at 5 % more than four of twenty-five come once in two hundred times"

@@ -1,0 +1,339 @@
+"""Intervals and tests of differences, each against a second way of getting it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from scipy import optimize, stats
+from sklearn.metrics import roc_auc_score
+from statsmodels.stats.contingency_tables import mcnemar as other_mcnemar
+
+from evalreport.comparison.compare import compare
+from evalreport.comparison.differences import paired_difference, unpaired_difference
+from evalreport.engines.memory import summarise
+from evalreport.intervals import Sampling, estimates
+from evalreport.intervals.paired import by_class, effective, label_cells, of_mean, paired_score, told
+from evalreport.intervals.proportions import newcombe
+from evalreport.intervals.quantiles import two_sided_t
+from evalreport.labels import Binary, Task
+from evalreport.metrics.catalogue import COMPARED, catalogue, find
+from evalreport.predictions import Column, Predictions, predictions
+from evalreport.scores import Decisions, NoScores, Probabilities
+from evalreport.values import Undefined
+from tests.comparison import models
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+FOURS = (
+    ("sms_spam", "spam", ("score_lr", "score_nb", "score_rf", "score_histgb")),
+    ("ai4i_failure", 1, ("score_lr", "score_lr_balanced", "score_rf", "score_histgb")),
+)
+
+
+def naive_delong(
+    truth: npt.NDArray[np.bool_], first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]
+) -> tuple[float, float]:
+    """DeLong 1988 as it is written: every positive against every negative."""
+    placed = []
+    for scores in (first, second):
+        gap = scores[truth][:, None] - scores[~truth][None, :]
+        wins = (gap > 0) + 0.5 * (gap == 0)
+        placed.append((wins.mean(axis=1), wins.mean(axis=0)))
+    covariance = sum(
+        np.cov(np.stack([placed[0][side], placed[1][side]])) / len(placed[0][side]) for side in (0, 1)
+    )
+    contrast = np.array([1, -1])
+    auc = [wins.mean() for wins, _ in placed]
+    z = (auc[0] - auc[1]) / np.sqrt(contrast @ covariance @ contrast)
+    return float(z), float(2 * stats.norm.sf(abs(z)))
+
+
+@pytest.mark.parametrize(("source", "positive", "columns"), FOURS, ids=lambda value: str(value)[:12])
+def test_all_pairs_of_real_models_have_mcnemar_and_delong_of_a_second_implementation(
+    source: str, positive: object, columns: tuple[str, ...]
+) -> None:
+    frame = pd.read_parquet(DATA / source / "oof_scores.parquet")
+    truth = (frame["y_true"] == positive).to_numpy()
+    ids = frame["example_id"].astype(str).to_numpy()
+    runs = [
+        predictions(Binary(0, 1), truth.astype(int), scores=Probabilities(frame[column].to_numpy()), ids=ids)
+        for column in columns
+    ]
+    result = compare(
+        [models.bare(run) for run in runs],
+        None,
+        names=columns,
+        metrics=["roc_auc", "accuracy"],
+        details=False,
+    )
+    assert len(result.mcnemar) == len(result.delong) == 6
+    for test, delong in zip(result.mcnemar, result.delong, strict=True):
+        a, b = (frame[column].to_numpy().astype(np.float64) for column in (test.run, test.baseline))
+        right = [((scores >= 0.5) == truth) for scores in (a, b)]
+        only = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+        assert (test.only_first, test.only_second) == only
+        table = [[0, only[0]], [only[1], 0]]
+        expected = other_mcnemar(table, exact=sum(only) < 25, correction=False).pvalue
+        assert test.p == pytest.approx(expected, rel=1e-9, abs=1e-300)
+        k = min(only)
+        mid = 2 * stats.binom.cdf(k, sum(only), 0.5) - stats.binom.pmf(k, sum(only), 0.5)
+        assert test.p_mid == pytest.approx(min(mid, 1.0), rel=1e-9, abs=1e-300)
+        z, p = naive_delong(truth, a, b)
+        assert delong.z == pytest.approx(z, abs=1e-8)
+        assert delong.p == pytest.approx(p, rel=1e-7)
+        own = next(d for d in result.of("roc_auc", delong.run) if d.baseline == delong.baseline)
+        assert own.difference == pytest.approx(roc_auc_score(truth, a) - roc_auc_score(truth, b), abs=1e-12)
+        assert own.low is not None
+        assert own.high is not None
+        assert (own.high - own.low) / 2 == pytest.approx(abs((own.difference or 0) / z) * 1.96, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "counts", [(12, 2, 50), (0, 0, 30), (5, 0, 20), (1, 9, 400), (40, 31, 200), (3, 3, 8)]
+)
+def test_paired_score_limits_are_where_the_constrained_likelihood_says(counts: tuple[int, int, int]) -> None:
+    b, c, n = counts
+
+    def deviate(gap: float) -> float:
+        """The score test with its nuisance parameter found by a search."""
+
+        def minus_log_likelihood(q: float) -> float:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                terms = stats.multinomial.logpmf([b, c, n - b - c], n, [q + gap, q, 1 - 2 * q - gap])
+            return float(-terms)
+
+        low, high = max(0.0, -gap), (1 - gap) / 2
+        q = optimize.minimize_scalar(
+            minus_log_likelihood, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+        ).x
+        return float((b - c - n * gap) / np.sqrt(n * (2 * q + gap - gap**2)))
+
+    low, high = paired_score(b, c, n)
+    assert deviate(float(low)) == pytest.approx(1.959964, abs=2e-3)
+    assert deviate(float(high)) == pytest.approx(-1.959964, abs=2e-3)
+
+
+def test_paired_score_interval_agrees_with_mcnemars_chi_square() -> None:
+    b, c = np.random.default_rng(4).integers(0, 40, (2, 500))
+    low, high = paired_score(b, c, 100)
+    p = stats.chi2.sf((b - c) ** 2 / np.maximum(b + c, 1), 1)
+    assert (((low > 0) | (high < 0)) == (p < 0.05)).all()
+    mirrored = paired_score(c, b, 100)
+    assert mirrored[0] == pytest.approx(-high)
+    assert mirrored[1] == pytest.approx(-low)
+
+
+def test_p_of_t_agrees_with_scipy() -> None:
+    for t, df in [(0.1, 3), (2.0, 9.5), (-4.0, 40), (8.0, 2)]:
+        assert two_sided_t(t, df) == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-10)
+
+
+PLAIN: dict[Task, Callable[[], list[Predictions]]] = {
+    "binary": lambda: models.binary(np.random.default_rng(0), 400, skills=(2.0, 1.5)),
+    "multiclass": lambda: models.multiclass(
+        np.random.default_rng(0), 400, np.full(4, 0.25), skills=(2.0, 1.5)
+    ),
+    "multilabel": lambda: models.multilabel(
+        np.random.default_rng(0), 400, np.full(4, 0.3), skills=(2.0, 1.5)
+    ),
+}
+
+
+def resampled(
+    pair: list[Predictions], names: list[str], clusters: npt.NDArray[np.int32] | None, times: int = 250
+) -> dict[str, float]:
+    """Standard deviation of each difference over resamples of rows, or of whole clusters."""
+    rng = np.random.default_rng(8)
+    found: dict[str, list[float]] = {name: [] for name in names}
+    members = (
+        [np.flatnonzero(clusters == code) for code in np.unique(clusters)] if clusters is not None else None
+    )
+    for _ in range(times):
+        if members is None:
+            rows = rng.integers(0, len(pair[0]), len(pair[0]))
+        else:
+            rows = np.concatenate([members[code] for code in rng.integers(0, len(members), len(members))])
+        facts = [summarise(replace(p, ids=None).take(rows)) for p in pair]
+        for name in names:
+            values = [find(name, pair[0].space.task).of(fact) for fact in facts]
+            if isinstance(values[0], float) and isinstance(values[1], float):
+                found[name].append(values[0] - values[1])
+    return {name: float(np.std(values)) for name, values in found.items()}
+
+
+@pytest.mark.parametrize("task", PLAIN)
+def test_intervals_are_as_wide_as_the_paired_bootstrap_says(task: Task) -> None:
+    pair = PLAIN[task]()
+    names = list(COMPARED[task])
+    spread = resampled(pair, names, None)
+    both = models.sides(pair)
+    for name in names:
+        found = paired_difference(find(name, task), both, ("a", "b"))
+        assert found.smallest is not None, (name, found.reason)
+        assert found.smallest == pytest.approx(1.96 * spread[name], rel=0.2), name
+
+
+def test_clusters_are_resampled_whole() -> None:
+    rng = np.random.default_rng(2)
+    pair = models.binary(rng, 100, skills=(2.0, 1.6))
+    copies = [
+        replace(
+            p.take(np.repeat(np.arange(100), 4)),
+            ids=None,
+            groups=Column(np.repeat(np.arange(100), 4).astype(np.int32), tuple(map(str, range(100)))),
+        )
+        for p in pair
+    ]
+    whole, grouped = models.sides(pair), models.sides(copies)
+    for name in ("f1", "roc_auc", "log_loss", "recall"):
+        metric = find(name, "binary")
+        one, four = (paired_difference(metric, side, ("a", "b")) for side in (whole, grouped))
+        assert four.difference == pytest.approx(one.difference)
+        assert "by cluster" in four.method
+        assert four.smallest == pytest.approx(one.smallest, rel=0.2), "four copies know no more than one"
+    clusters = np.repeat(np.arange(100), 4).astype(np.int32)
+    spread = resampled(copies, ["f1", "roc_auc"], clusters)
+    for name, width in spread.items():
+        found = paired_difference(find(name, "binary"), grouped, ("a", "b"))
+        assert found.smallest == pytest.approx(1.96 * width, rel=0.25)
+
+
+def test_whole_weights_are_repeated_rows() -> None:
+    rng = np.random.default_rng(3)
+    pair = models.binary(rng, 300, skills=(2.0, 1.6))
+    weights = rng.integers(1, 4, 300).astype(np.float64)
+    weighted = [replace(p, weights=weights, weighted=True) for p in pair]
+    repeated = [replace(p.take(np.repeat(np.arange(300), weights.astype(int))), ids=None) for p in pair]
+    for name in ("f1", "roc_auc", "brier", "accuracy"):
+        metric = find(name, "binary")
+        found = paired_difference(metric, models.sides(weighted), ("a", "b"))
+        other = paired_difference(metric, models.sides(repeated), ("a", "b"))
+        assert found.difference == pytest.approx(other.difference)
+        assert found.smallest is not None
+        assert other.smallest is not None
+        assert found.smallest > other.smallest, "a weight is not more rows"
+
+
+def test_spread_by_class_of_roc_auc_is_delongs() -> None:
+    pair = models.binary(np.random.default_rng(5), 200, skills=(2.0, 1.6))
+    both = models.sides(pair)
+    found = paired_difference(find("roc_auc", "binary"), both, ("a", "b"))
+    values = [p.scores.values.astype(np.float64) for p in pair if not isinstance(p.scores, NoScores)]
+    z, _ = naive_delong(pair[0].y_true.astype(bool), values[0], values[1])
+    parts = both.run.contributions(find("roc_auc", "binary"))
+    other = both.baseline.contributions(find("roc_auc", "binary"))
+    assert parts is not None
+    assert other is not None
+    error = by_class(parts - other, both.strata).standard_error
+    assert (found.difference or 0) / error == pytest.approx(z, abs=1e-6)
+    assert found.method == "delong"
+
+
+def test_one_class_is_one_sample() -> None:
+    parts = np.random.default_rng(1).standard_normal(50)
+    parts -= parts.mean()
+    whole, one = of_mean(parts), by_class(parts, np.zeros(50, dtype=int))
+    assert (one.standard_error, one.df) == pytest.approx((whole.standard_error, whole.df))
+    assert effective(parts).df < of_mean(parts).df
+
+
+def test_label_cells_are_those_of_each_label_alone() -> None:
+    rng = np.random.default_rng(0)
+    truth, a, b = rng.integers(0, 3, 80), rng.integers(-1, 3, 80), rng.integers(-1, 3, 80)
+    cells = label_cells(truth, a, b, 3)
+    for code in range(3):
+        first, second = told(cells[code])
+        for count, answer in ((first, a), (second, b)):
+            assert count.tp == ((truth == code) & (answer == code)).sum()
+            assert count.fp == ((truth != code) & (answer == code)).sum()
+            assert count.fn == ((truth == code) & (answer != code)).sum()
+        assert cells[code].sum() == 80
+    matrix = [rng.random((60, 4)) < 0.4 for _ in range(3)]
+    cells = label_cells(matrix[0], matrix[1], matrix[2], 4)
+    for code in range(4):
+        assert told(cells[code])[1].fn == (matrix[0][:, code] & ~matrix[2][:, code]).sum()
+
+
+@pytest.mark.parametrize("task", PLAIN)
+def test_every_metric_that_estimates_something_gets_an_interval_or_a_reason(task: Task) -> None:
+    pair = PLAIN[task]()
+    both = models.sides(pair)
+    for metric in catalogue(pair[0].space):
+        found = paired_difference(metric, both, ("a", "b"))
+        if found.difference is None or found.low is None:
+            assert found.reason, metric.name
+            continue
+        assert found.high is not None
+        assert found.low <= found.difference <= found.high, metric.name
+        assert found.p is not None
+        assert 0 <= found.p <= 1
+        assert found.smallest is not None
+        assert found.smallest > 0
+
+
+def test_answers_that_never_differ_leave_room_and_scores_that_never_differ_do_not() -> None:
+    p = models.binary(np.random.default_rng(0), 200)[0]
+    both = models.sides([p, p])
+    recall = paired_difference(find("recall", "binary"), both, ("a", "b"))
+    assert recall.low is not None
+    assert recall.low < 0 == recall.difference
+    auc = paired_difference(find("roc_auc", "binary"), both, ("a", "b"))
+    assert (auc.difference, auc.low) == (0, None)
+    assert auc.reason == "the runs have the same value on every row"
+
+
+def test_few_shared_rows_have_no_interval() -> None:
+    pair = [p.take(np.arange(9)) for p in models.binary(np.random.default_rng(0), 50)]
+    found = paired_difference(find("accuracy", "binary"), models.sides(pair), ("a", "b"))
+    assert found.low is None
+    assert found.reason == "an interval needs at least 10 shared rows"
+
+
+def test_undefined_names_the_run_and_the_reason() -> None:
+    whole = models.binary(np.random.default_rng(0), 60)[0]
+    assert isinstance(whole.scores, Probabilities)
+    margins = replace(whole, scores=Decisions(whole.scores.values))
+    found = paired_difference(find("log_loss", "binary"), models.sides([whole, margins]), ("new", "old"))
+    assert (found.difference, found.verdict) == (None, "undefined")
+    assert found.reason == "old: needs probabilities; got decision scores"
+
+
+def test_unpaired_difference_of_proportions_is_newcombes() -> None:
+    a, b = models.binary(np.random.default_rng(0), 300)
+    metric = find("accuracy", "binary")
+    values = [estimates([metric], summarise(p), p, Sampling())["accuracy"] for p in (a, b)]
+    found = unpaired_difference(metric, (values[0], values[1]), ("a", "b"), 0.95)
+    right = [int((p.y_true == p.y_pred).sum()) for p in (a, b)]
+    _, low, high = newcombe(right[0], 300, right[1], 300)
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert found.method == "MOVER, unpaired"
+    missing = unpaired_difference(metric, (values[0], Undefined("not there")), ("a", "b"), 0.95)
+    assert missing.reason == "b: not there"
+
+
+def test_more_correlated_models_are_told_apart_more_easily() -> None:
+    widths = []
+    for correlation in (0.0, 0.5, 0.9):
+        pair = models.binary(np.random.default_rng(1), 500, correlation=correlation)
+        found = paired_difference(find("roc_auc", "binary"), models.sides(pair), ("a", "b"))
+        widths.append(found.smallest or 0.0)
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_every_pair_is_seen_from_both_ends() -> None:
+    pair = models.binary(np.random.default_rng(1), 200, skills=(2.0, 1.4))
+    for one, two in combinations(pair, 2):
+        for name in ("f1", "recall", "roc_auc", "log_loss"):
+            metric = find(name, "binary")
+            there = paired_difference(metric, models.sides([one, two]), ("a", "b"))
+            back = paired_difference(metric, models.sides([two, one]), ("b", "a"))
+            assert there.difference == pytest.approx(-(back.difference or 0))
+            assert there.low is not None
+            assert back.high is not None
+            assert there.low == pytest.approx(-back.high, abs=0.01)
