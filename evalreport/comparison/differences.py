@@ -33,6 +33,7 @@ from evalreport.labels import Binary
 from evalreport.metrics.record import Metric
 from evalreport.values import Estimate, Result, Undefined
 
+SAME = "the runs have the same value on every row"
 FEWEST = 10
 """Shared rows below which no interval of a difference is given."""
 
@@ -119,10 +120,18 @@ def _of_contributions(metric: Metric, sides: Sides, start: Difference) -> Differ
         parts, how = np.asarray(np.bincount(sides.clusters, parts), dtype=np.float64), f"{how}, by cluster"
     spread = _spread(metric, sides, parts)
     if spread.standard_error <= 1e-12 * max(1.0, abs(start.difference or 0.0)):
-        return replace(start, reason="the runs have the same value on every row")
+        return _never_differing(start)
     if metric.interval == "delong" and sides.plain:
         how = "delong"
     return within(start, spread.interval(start.difference or 0.0, sides.sampling.level), how)
+
+
+def _never_differing(start: Difference) -> Difference:
+    """No row tells the runs apart: a difference of 0 is known exactly, and no other could be shown."""
+    known = replace(start, reason="the rows do not vary" if start.difference else SAME)
+    return (
+        known if start.difference else replace(known, low=0.0, high=0.0, p=1.0, method="paired contributions")
+    )
 
 
 def _spread(metric: Metric, sides: Sides, parts: Array) -> Spread:
