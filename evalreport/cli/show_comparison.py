@@ -31,6 +31,9 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     line(headline(found).text)
     if done.ranking is not None:
         _print(line, ["", *_ranking(done.ranking)])
+    if found is done.ranking:
+        line(same_matching(found).text)
+        return
     if len(found.names) > 2:
         _print(line, ["", *_values(found)])
     blocks = _primary_only(found) if found.baseline is None and len(found.names) > 3 else _pairs(found)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalreport.comparison.compare import compare
+from evalreport.comparison.compare import MOST_RUNS, compare
 from evalreport.comparison.values import Comparison, Movement
 from evalreport.errors import (
     ArtifactNotFoundError,
@@ -45,7 +45,7 @@ class CompareOptions:
     all_pairs : bool
     rules : tuple of Rule
     sort_by : str or None
-        Metric by which the runs are ordered, best first.
+        Metric by which the runs are ordered, best first; over twenty runs are only ranked by it.
     """
 
     baseline: str | None = None
@@ -116,8 +116,11 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
         chosen = None if place is None else rivals[place]
         rivals = _ordered(rivals, find(how.sort_by, task).name)
         place = None if chosen is None else rivals.index(chosen)
-        ranking = _compare(rivals, 0, (how.sort_by,))
-    found = _compare(rivals, None if how.all_pairs else place or 0, metrics)
+        ranking = _compare(rivals, 0, (how.sort_by,), details=False)
+    if ranking is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.rules):
+        found = ranking
+    else:
+        found = _compare(rivals, None if how.all_pairs else place or 0, metrics)
     items = tuple(rival.item for rival in rivals)
     if any(rival.evaluation.facts.get("withheld") for rival in rivals):
         found = replace(found, movement=tuple(map(_nameless, found.movement)))
@@ -140,12 +143,15 @@ def wanted(metrics: Sequence[str], rules: Sequence[Rule], task: Task) -> tuple[s
     return tuple(dict.fromkeys((*(metrics or COMPARED[task]), *named))) if named else tuple(metrics)
 
 
-def _compare(rivals: Sequence[_Rival], baseline: int | None, metrics: Sequence[str]) -> Comparison:
+def _compare(
+    rivals: Sequence[_Rival], baseline: int | None, metrics: Sequence[str], *, details: bool = True
+) -> Comparison:
     found = compare(
         [rival.evaluation for rival in rivals],
         baseline,
         names=[rival.name for rival in rivals],
         metrics=metrics,
+        details=details,
     )
     if not found.differences:
         raise UsageError(

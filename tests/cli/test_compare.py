@@ -128,6 +128,20 @@ def test_all_pairs_and_ranking(capsys: Capture) -> None:
     assert "2 of 2 others cannot be told from the best, “histgb”, by ROC AUC." in said
 
 
+def test_very_many_runs_are_ranked(tmp_path: Path, capsys: Capture) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 100)
+    files = []
+    for place in range(25):
+        wrong = rng.random(100) < (0.1 if place < 3 else 0.5)
+        rows = [(k, "ab"[t], "ab"[t ^ int(w)]) for k, (t, w) in enumerate(zip(truth, wrong, strict=True))]
+        files.append(small(tmp_path / f"model{place:02d}.csv", rows))
+    done = run(capsys, "compare", *files, "--sort-by", "accuracy", "--metrics", "accuracy")
+    assert done.code == 0
+    assert "2 of 24 others cannot be told from the best" in done.out
+    assert run(capsys, "compare", *files).code == 2
+
+
 def test_an_evaluation_without_predictions_is_unpaired(tmp_path: Path, capsys: Capture) -> None:
     run(capsys, "report", "lr.parquet", "--out", str(tmp_path / "lr"), "-q")
     done = run(capsys, "compare", str(tmp_path / "lr" / "evaluation.json"), "nb.parquet")
