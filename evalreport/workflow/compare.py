@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalreport.comparison.compare import MOST_RUNS, compare
-from evalreport.comparison.values import Comparison, Movement
+from evalreport.comparison.values import Comparison
 from evalreport.errors import (
     ArtifactNotFoundError,
     DataError,
@@ -122,13 +122,7 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     else:
         found = _compare(rivals, None if how.all_pairs else place or 0, metrics)
     items = tuple(rival.item for rival in rivals)
-    if any(rival.evaluation.facts.get("withheld") for rival in rivals):
-        found = replace(found, movement=tuple(map(_nameless, found.movement)))
     return Compared(found, items, judged_by(how.rules, found), ranking)
-
-
-def _nameless(moved: Movement) -> Movement:
-    return replace(moved, fixed_ids=(), broken_ids=())
 
 
 def wanted(metrics: Sequence[str], rules: Sequence[Rule], task: Task) -> tuple[str, ...]:
