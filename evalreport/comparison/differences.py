@@ -1,9 +1,9 @@
 """Differences between two runs: paired where the rows are the same, else from the runs' own intervals.
 
-Measured by simulation (`tests/comparison/test_coverage.py`, `tests/coverage`): the score interval of a
-proportion, draws of the joint cells for functions of binary counts, and Student's interval of the rows'
-contributions for the rest cover 93 to 97 % from 200 rows on; with ten positives and two models that hardly
-ever differ they cover more.
+Measured by simulation (`coverage.json` beside this file, made by `tests/comparison/simulate.py`): the score
+interval of a proportion, draws of the joint cells for functions of binary counts, and Student's interval
+of the rows' contributions for the rest cover 93 to 97 % from 200 rows on. With ten positives, average
+precision of two unlike models covers 92 %, and models that hardly ever differ cover up to 99 %.
 """
 
 from __future__ import annotations

@@ -1,13 +1,17 @@
 """Intervals of differences hold the truth as often as they say; equal runs are not called different.
 
-A short simulation here; the long one is `simulate.main`.
+A short simulation here; the long one is `simulate.main`, whose result is held to its promise below.
 """
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import numpy as np
 import pytest
 
-from tests.comparison.simulate import Setting, coverage, false_alarms
+from tests.comparison.simulate import RESULT, Setting, coverage, false_alarms
 
 TIMES = 120
 ENDS = (0.89, 0.995)
@@ -35,3 +39,33 @@ def test_short_simulation(case: tuple[Setting, tuple[str, ...]]) -> None:
 def test_ten_equally_good_runs_are_seldom_called_different(name: str) -> None:
     raised = false_alarms(Setting("binary", 250, (0.3,), (1.8,), 0.5), 10, 25, [name])
     assert raised[name] <= 4 / 25, "at 5 % more than four of twenty-five come once in two hundred times"
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8"))
+    return found
+
+
+def near_ties_of_few(row: dict[str, Any]) -> bool:
+    """Ten positives, and models that hardly ever differ on them: the counts are too coarse for 95 %."""
+    few = row["task"] == "binary" and row["n"] * row["shares"][0] <= 10
+    return bool(few and row["correlation"] >= 0.6)
+
+
+def test_long_simulation_kept_its_promise(measured: dict[str, Any]) -> None:
+    for row in measured["coverage"]:
+        error = np.sqrt(0.95 * 0.05 / row["intervals"])
+        assert row["coverage"] >= 0.93 - 2 * error, row
+        if not near_ties_of_few(row):
+            assert row["coverage"] <= 0.97 + 2 * error, row
+    exact = [row for row in measured["coverage"] if row["intervals"] >= 900]
+    outside = [row for row in exact if not 0.93 <= row["coverage"] <= 0.97]
+    assert len(outside) <= 0.1 * len(exact)
+
+
+def test_equal_runs_were_called_different_at_most_once_in_twenty_times(measured: dict[str, Any]) -> None:
+    for row in measured["false_alarms"]:
+        error = np.sqrt(0.05 * 0.95 / row["times"])
+        for name, share in row["raised"].items():
+            assert share <= 0.05 + 2 * error, (name, row)
