@@ -55,7 +55,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         no_examples=bool(options.get("no_examples")),
         checklist=options.get("checklist"),
         command=command,
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        made=written_now(),
     )
 
 
@@ -102,6 +102,11 @@ def _stdin_ids() -> Sequence[str]:
     if not found:
         raise UsageError("stdin holds no run id", where="--run-id -", fix="write one id per line")
     return found
+
+
+def written_now() -> str:
+    """Return the time in UTC, as a report states it."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def command_line() -> str:

@@ -270,57 +270,54 @@ describe = together(
 )
 
 _EVALUATE = "Evaluate"
-evaluation = together(
-    [
-        option(
-            _EVALUATE,
-            "--threshold",
-            metavar="T",
-            help="0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
-        ),
-        option(
-            _EVALUATE,
-            "--tune-on",
-            metavar="FILE|RUN",
-            type=FILE,
-            help="Other predictions, on which the threshold is chosen.",
-        ),
-        option(
-            _EVALUATE,
-            "--confidence",
-            metavar="P",
-            type=click.FloatRange(0.5, 0.999),
-            default=0.95,
-            show_default=True,
-            help="Level of the intervals.",
-        ),
-        option(
-            _EVALUATE,
-            "--resamples",
-            metavar="N",
-            type=click.IntRange(min=100),
-            default=2000,
-            show_default=True,
-            help="Draws of a resampled interval.",
-        ),
-        option(
-            _EVALUATE,
-            "--seed",
-            metavar="N",
-            type=int,
-            default=0,
-            show_default=True,
-            help="Seed of the draws.",
-        ),
-        option(
-            _EVALUATE,
-            "--metrics",
-            type=Words(),
-            metavar="LIST",
-            help="Only these, comma separated; see `evalreport metrics`.",
-        ),
-    ]
+threshold = option(
+    _EVALUATE,
+    "--threshold",
+    metavar="T",
+    help="0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
 )
+tune_on = option(
+    _EVALUATE,
+    "--tune-on",
+    metavar="FILE|RUN",
+    type=FILE,
+    help="Other predictions, on which the threshold is chosen.",
+)
+confidence = option(
+    _EVALUATE,
+    "--confidence",
+    metavar="P",
+    type=click.FloatRange(0.5, 0.999),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
+resamples = option(
+    _EVALUATE,
+    "--resamples",
+    metavar="N",
+    type=click.IntRange(min=100),
+    default=2000,
+    show_default=True,
+    help="Draws of a resampled interval.",
+)
+seed = option(
+    _EVALUATE,
+    "--seed",
+    metavar="N",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Seed of the draws.",
+)
+metrics = option(
+    _EVALUATE,
+    "--metrics",
+    type=Words(),
+    metavar="LIST",
+    help="Only these, comma separated; see `evalreport metrics`.",
+)
+evaluation = together([threshold, tune_on, confidence, resamples, seed, metrics])
 
 _PAGE = "Report"
 page = together(

@@ -22,6 +22,8 @@ KNOWN = (
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "allow_drop", "inconclusive", "train")
 """Keys of `[tool.evalreport.check]`."""
+SWEEPS = ("thresholds", "optuna", "runs")
+"""Commands below `sweep`; each takes the settings."""
 RENAMED = {"slice": "slices"}
 """Keys whose option has another name inside."""
 SEVERAL = ("slice", "group", "require", "allow_drop")
@@ -45,6 +47,8 @@ class Settings:
         found = {RENAMED.get(key, key): _several(key, value) for key, value in self.values.items()}
         if command == "check":
             found.update({key: _several(key, value) for key, value in self.check.items()})
+        if command == "sweep":
+            return dict.fromkeys(SWEEPS, found)
         return found
 
     def origin_of(self, parameter: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.format import change, fixed
 from evalreport.panels.comparison.words import headline, matching, mistakes, ranked, same_matching, verdict
@@ -139,13 +140,5 @@ def _cut(name: str) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns: the first to the left, figures to the right, the last as it is."""
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    words = len(widths) - 1 if len(widths) > 3 else len(widths)
-    return [
-        "  "
-        + "  ".join(
-            cell.ljust(width) if place == 0 or place >= words else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    last = len(rows[0]) - 1
+    return ["  " + line for line in aligned(rows, {0, last} if last > 2 else {0})]

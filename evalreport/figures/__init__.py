@@ -3,5 +3,15 @@
 from evalreport.figures.canvas import png
 from evalreport.figures.confusion import confusion_matrix
 from evalreport.figures.curves import coverage, pr_curve, reliability, roc_curve, thresholds
+from evalreport.figures.sweep import sweep_figures
 
-__all__ = ["confusion_matrix", "coverage", "png", "pr_curve", "reliability", "roc_curve", "thresholds"]
+__all__ = [
+    "confusion_matrix",
+    "coverage",
+    "png",
+    "pr_curve",
+    "reliability",
+    "roc_curve",
+    "sweep_figures",
+    "thresholds",
+]

@@ -43,6 +43,10 @@ Shape: TypeAlias = Literal[
     "dots-wrong",
     "thin",
     "thin-2",
+    "thin-3",
+    "span",
+    "span-2",
+    "span-wrong",
 ]
 """Class of a path: what it shows decides how it looks; a second line differs by dashes, too."""
 Look: TypeAlias = Literal["", "blue", "wrong"]
@@ -275,6 +279,18 @@ def columns_between(x: Axis, y: Axis, ends: tuple[float, float], heights: tuple[
     left, right = across(x, ends[0]), max(across(x, ends[1]), across(x, ends[0]) + 0.5)
     low, high = up(y, heights[0]), up(y, heights[1])
     return f"M{_short(left)} {_short(low)}V{_short(high)}H{_short(right)}V{_short(low)}Z"
+
+
+def span(x: Axis, y: Axis, ends: tuple[float, float], height: float) -> str:
+    """Return path data of a horizontal line.
+
+    Examples
+    --------
+    >>> span(x_axis(0, 1, ""), y_axis(0, 1, ""), (0, 0.5), 1)
+    'M40 8H185'
+    """
+    left, right = across(x, ends[0]), max(across(x, ends[1]), across(x, ends[0]) + 0.5)
+    return f"M{_short(left)} {_short(up(y, height))}H{_short(right)}"
 
 
 def padded(values: Sequence[float]) -> tuple[float, float]:

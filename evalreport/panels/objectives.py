@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalreport.errors import UsageError
+from evalreport.format import Style
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 
@@ -39,3 +40,15 @@ def metric_named(name: str) -> Metric | None:
         return find(name)
     except UsageError:
         return None
+
+
+def objective_style(name: str) -> Style:
+    """Return how values of an objective's metric are shown: a ratio where they have ends, else a number.
+
+    Examples
+    --------
+    >>> objective_style("f1"), objective_style("cost"), objective_style("module:gain")
+    ('ratio', 'number', 'number')
+    """
+    metric = None if name in OWN else metric_named(name)
+    return "ratio" if metric is not None and (metric.low, metric.high) in ((0, 1), (-1, 1)) else "number"

@@ -106,6 +106,15 @@ class Empty:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """The table of a section with a note under it, or why there is none."""
+
+    table: Table | None
+    note: Sentence
+    empty: Empty | None = None
+
+
+@dataclass(frozen=True)
 class ForestRow:
     """One estimate of a forest table.
 

@@ -13,7 +13,7 @@ from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
 from evalreport.report.description import description
 from evalreport.report.grids import grids
-from evalreport.report.keys import metric_keys
+from evalreport.report.keys import metric_keys, objective_keys
 from evalreport.report.names import (
     CLASSES_TABLE,
     EVALUATION,
@@ -133,7 +133,7 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
 def _best_thresholds(ev: Evaluation, prefix: str) -> dict[str, float]:
     optima = {} if ev.sweep is None else ev.sweep.optima
     best = {name: choice for name, choice in optima.items() if isinstance(choice, Optimum)}
-    keys = metric_keys(best, f"{prefix}best_threshold/")
+    keys = objective_keys(best, f"{prefix}best_threshold/")
     return {keys[name]: found.threshold for name, found in best.items() if math.isfinite(found.threshold)}
 
 

@@ -53,7 +53,7 @@ def grids(ev: Evaluation) -> dict[str, Series]:
         for name in AT_THRESHOLDS:
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.asarray(Objective(name).value(counts), dtype=np.float64)
-            found[f"thresholds/{name}_by_threshold_pct"] = _series(values)
+            found[f"thresholds/{name}_by_threshold_pct"] = series_of(values)
     return {key: series for key, series in found.items() if series}
 
 
@@ -65,7 +65,7 @@ def on_grid(function: Callable[[Array], Array]) -> Series:
     >>> on_grid(lambda x: np.where(x < 0.99, np.nan, x))
     ((99, 0.99), (100, 1.0))
     """
-    return _series(function(PERCENT / 100))
+    return series_of(function(PERCENT / 100))
 
 
 def at(curve: Curve, x: Array) -> Array:
@@ -89,6 +89,12 @@ def at(curve: Curve, x: Array) -> Array:
     return np.where((x >= xs[0] - 1e-12) & (x <= xs[-1] + 1e-12), inside, np.nan)
 
 
-def _series(values: Array) -> Series:
-    pairs = zip(PERCENT.tolist(), values.tolist(), strict=True)
+def series_of(values: npt.ArrayLike) -> Series:
+    """Return values at 0 %, 1 %, …, 100 % as a series; undefined ones are left out.
+
+    Parameters
+    ----------
+    values : array-like of shape (101,)
+    """
+    pairs = zip(PERCENT.tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True)
     return tuple((step, value) for step, value in pairs if math.isfinite(value))

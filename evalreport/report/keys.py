@@ -53,6 +53,19 @@ def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None 
     return {name: prefix + key for name, key in keys.items()}
 
 
+def objective_keys(names: Iterable[str], prefix: str = "") -> dict[str, str]:
+    """Return a metric key for each objective; bounds are written in words.
+
+    Examples
+    --------
+    >>> objective_keys(["f1", "recall>=0.95", "fpr<=0.01"], "best_threshold/")["fpr<=0.01"]
+    'best_threshold/fpr_at_most_0.01'
+    """
+    words = {name: name.replace(">=", "_at_least_").replace("<=", "_at_most_") for name in names}
+    keys = metric_keys(words.values(), prefix)
+    return {name: keys[word] for name, word in words.items()}
+
+
 def _plain(name: str, forbidden: re.Pattern[str], room: int) -> str:
     clean = forbidden.sub("_", unicodedata.normalize("NFC", name))
     if clean == name and clean.strip(".") and clean == clean.strip() and len(clean) <= room:

@@ -25,12 +25,16 @@ SWEEP = f"{FOLDER}/sweep.json"
 COMPARISON = f"{FOLDER}/comparison.json"
 TRIALS_TABLE = f"{FOLDER}/trials.json"
 OPTIMA_TABLE = f"{FOLDER}/optima.json"
+SWEEP_POINTS = f"{FOLDER}/thresholds.parquet"
+"""Every threshold of a binary problem."""
 TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
 MANIFEST = f"{FOLDER}/manifest.json"
 """Digests of what was written, by which our files are told from others of the same name."""
 
 DIGEST_TAG = "evalreport.digest"
 VERSION_TAG = "evalreport.version"
+SWEEP_TAGS = "evalreport.sweep."
+"""Beginning of the tags of a sweep."""
 TIME_TAG = "evalreport.logged"
 """Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 
@@ -43,7 +47,7 @@ def is_ours(path: str) -> bool:
     >>> is_ours("evalreport/classes.json"), is_ours("evalreport/predictions.parquet")
     (True, False)
     """
-    ours = {*PAGES, *FIGURES, EVALUATION, ROWS, SWEEP, COMPARISON, *TABLES, *MANIFESTS}
+    ours = {*PAGES, *FIGURES, EVALUATION, ROWS, SWEEP, SWEEP_POINTS, COMPARISON, *TABLES, *MANIFESTS}
     return path in ours or path.startswith("images/")
 
 

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
 from evalreport.comparison.values import Comparison
+from evalreport.evaluation.chosen import Chosen
 from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.study import Study
+from evalreport.panels.chosen import LAST
+from evalreport.panels.chosen import PANELS as THRESHOLDS
 from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.parts import Section
-from evalreport.panels.trials import PANELS, Study
+from evalreport.panels.trials import PANELS
 from evalreport.report.page import sections
 from evalreport.text import printable
 from evalreport.values import Estimate
@@ -102,6 +106,19 @@ def render_comparison(comparison: Comparison, title: str = "") -> str:
     level = f"{comparison.evaluations[0].sampling.level * 100:.10g}%"
     footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
     return to_page(title or f"Comparison of {named}", made, footer)
+
+
+def render_thresholds(found: Chosen) -> str:
+    """Return the page of chosen thresholds as one HTML file, reproducible to the byte.
+
+    Parameters
+    ----------
+    found : Chosen
+    """
+    ev = found.evaluation
+    made = [section for panel in (*THRESHOLDS[ev.task], *LAST) if (section := panel(found)) is not None]
+    name = ev.provenance.title or ev.provenance.run_name or "Thresholds"
+    return to_page(f"{name}: thresholds", made, f"evalreport {__version__} · one file, no network requests.")
 
 
 def to_page(title: str, made: Sequence[Section], footer: str) -> str:

@@ -85,6 +85,42 @@ def trials_from_children(store: Store, parent_run_id: str, metric: Metric | None
     return Trials(goals, trials, f"child runs of the MLflow run {name}", name, spaces, tuple(notes))
 
 
+def with_runs(trials: Trials, store: Store, parent_run_id: str) -> Trials:
+    """Return the trials of a study with the MLflow run of each, found among the children of a run.
+
+    Runs are matched by the trial number that they state, else by their order where there are as many
+    runs as trials that were started.
+
+    Parameters
+    ----------
+    trials : Trials
+    store : Store
+    parent_run_id : str
+
+    Raises
+    ------
+    RunNotFoundError
+        No such run.
+    DataError
+        The run has no child runs.
+    """
+    parent = store.ask(lambda client: client.get_run(parent_run_id), f"run {parent_run_id}")
+    runs = _children(store, parent)
+    layout = layout_of(parent, runs)
+    runs = [run for run in runs if layout.is_trial(run)]
+    started = [trial.number for trial in trials.trials if trial.state != "waiting"]
+    stated = [layout.number(run) for run in runs]
+    if None in stated and len(runs) != len(started):
+        note = (
+            f"{len(runs)} child runs state no trial number and are not as many as the {len(started)} trials"
+        )
+        return replace(trials, notes=(*trials.notes, note))
+    numbers = started if None in stated else stated
+    found = {number: run.info.run_id for number, run in zip(numbers, runs, strict=True)}
+    joined_trials = [replace(trial, run_id=found.get(trial.number, trial.run_id)) for trial in trials.trials]
+    return replace(trials, trials=tuple(joined_trials))
+
+
 def _children(store: Store, parent: Any) -> list[Any]:
     """All child runs by start: of the parent's experiment, or of any where Optuna's callback put them."""
     found = _search(store, [parent.info.experiment_id], parent.info.run_id)

@@ -104,6 +104,11 @@ class WinnersCurse:
     tied: tuple[int, ...]
     confidence: float
 
+    @property
+    def at_most(self) -> bool:
+        """Whether the optimism is the greatest it can be, since errors count as independent."""
+        return self.correlation == 0
+
     def as_dict(self) -> dict[str, Any]:
         """Return the value as JSON-ready data."""
         return {name: getattr(self, name) for name in self.__slots__} | {"tied": list(self.tied)}

@@ -11,6 +11,7 @@ from evalreport import __version__
 from evalreport.evaluation.model import Evaluation
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.contents import PREFIX, payload
+from evalreport.report.names import PAGE
 from evalreport.report.render import render
 from evalreport.sinks.mlflow import Logged, check_run, log
 from evalreport.sources.mlflow_client import Store
@@ -48,43 +49,54 @@ class Done:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the user should know of the run and of what it held before."""
-        left = self.result.left
-        more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
-        remains = (
-            f"an earlier logging left what this one does not have: {', '.join(left[:MOST_LEFT])}{more}; "
-            "MLflow cannot delete it, so it stays",
-        )
-        return (*self.collected, *self.result.notes, *(remains if left else ()))
+        return (*self.collected, *warnings_of(self.result))
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines that the command prints."""
         figures = sum(path.endswith(".png") and "/" not in path for path in self.result.files)
-        what = f"{len(self.result.metrics)} metrics, evalreport.html ({self.size / 1000:.0f} kB)"
+        what = f"{len(self.result.metrics)} metrics, {PAGE} ({self.size / 1000:.0f} kB)"
         what += f" and {figures} figure{'s' if figures != 1 else ''}"
-        match self.result.state:
-            case "unchanged":
-                told = ["unchanged: the run holds exactly this, nothing was written"]
-            case "dry run":
-                told = [
-                    f"would log {what}",
-                    *(f"  {name}" for name in (*self.result.metrics, *self.result.files)),
-                ]
-            case _:
-                told = [f"logged {what}"]
-        return (*told, *map(str, self.paths), *((self.result.page,) if self.result.page else ()))
+        return (*lines_of(self.result, what), *map(str, self.paths), *filter(None, [self.result.page]))
 
     @property
     def logged(self) -> dict[str, Any]:
         """The same for JSON."""
-        return {
-            "state": self.result.state,
-            "metrics": list(self.result.metrics),
-            "files": list(self.result.files),
-            "replaced": list(self.result.replaced),
-            "left": list(self.result.left),
-            "page": self.result.page,
-        }
+        return logged_as_dict(self.result)
+
+
+def lines_of(result: Logged, what: str) -> tuple[str, ...]:
+    """Return what became of a logging in words; of a dry run, everything that would be logged."""
+    match result.state:
+        case "unchanged":
+            return ("unchanged: the run holds exactly this, nothing was written",)
+        case "dry run":
+            return (f"would log {what}", *(f"  {name}" for name in (*result.metrics, *result.files)))
+        case _:
+            return (f"logged {what}",)
+
+
+def warnings_of(result: Logged) -> tuple[str, ...]:
+    """Return what the user should know of a run that was logged to, and of what it held before."""
+    left = result.left
+    more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
+    remains = (
+        f"an earlier logging left what this one does not have: {', '.join(left[:MOST_LEFT])}{more}; "
+        "MLflow cannot delete it, so it stays",
+    )
+    return (*result.notes, *(remains if left else ()))
+
+
+def logged_as_dict(result: Logged) -> dict[str, Any]:
+    """Return what a logging did as JSON holds it."""
+    return {
+        "state": result.state,
+        "metrics": list(result.metrics),
+        "files": list(result.files),
+        "replaced": list(result.replaced),
+        "left": list(result.left),
+        "page": result.page,
+    }
 
 
 def log_run(store: Store, run: RunInfo, request: Request, how: LogOptions, *, several: bool = False) -> Done:

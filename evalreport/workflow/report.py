@@ -117,7 +117,17 @@ def spare(places: Sequence[Path], request: Request, items: Sequence[Item]) -> No
     ------
     UsageError
     """
-    named = (*(item.path for item in items), request.truth_file, request.tune_on)
+    spare_files(places, (*(item.path for item in items), request.truth_file, request.tune_on))
+
+
+def spare_files(places: Sequence[Path], named: Sequence[str | None]) -> None:
+    """Refuse to write over files that are read.
+
+    Raises
+    ------
+    UsageError
+        One of the places is one of the named files.
+    """
     read = {Path(path).resolve() for path in named if path is not None and path != STDOUT}
     for place in places:
         if place.resolve() in read:

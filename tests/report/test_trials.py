@@ -11,7 +11,8 @@ import html5lib
 import numpy as np
 import pytest
 
-from evalreport.panels.trials import PANELS, Study
+from evalreport.evaluation.study import Study
+from evalreport.panels.trials import PANELS
 from evalreport.panels.words import Sentence
 from evalreport.report.render import render_trials
 from evalreport.sweep.importance import importance
@@ -120,6 +121,10 @@ def values(of: Study, name: str) -> set[float]:
         "timed": {sum(trial.duration is not None for trial in trials.trials)},
         "bars": {sum(trial.duration is not None for trial in trials.trials)},
         "tied": {len(getattr(curse, "tied", ()))},
+        "more": {len(getattr(curse, "tied", ())) - 24},
+        "equal": {getattr(curse, "optimism_if_equal", math.nan)},
+        "error": {getattr(curse, "standard_error", math.nan)},
+        "confidence": {0.95},
         "optimism": {getattr(curse, "optimism", math.nan)},
         "corrected": {getattr(curse, "corrected", math.nan)},
     }

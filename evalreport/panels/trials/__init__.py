@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from evalreport.evaluation.study import Study
 from evalreport.panels.parts import Section
-from evalreport.panels.trials import course, outcome, space, verdict
-from evalreport.panels.trials.study import Study
+from evalreport.panels.trials import course, luck, outcome, space, verdict
 
 Panel: TypeAlias = Callable[[Study], Section | None]
 
 PANELS: tuple[Panel, ...] = (
     verdict.panel,
+    luck.panel,
     course.history,
     outcome.front,
     space.importance,
@@ -24,4 +25,4 @@ PANELS: tuple[Panel, ...] = (
 )
 """Panels of a sweep in the order of the page; one that does not apply returns None."""
 
-__all__ = ["PANELS", "Study"]
+__all__ = ["PANELS"]

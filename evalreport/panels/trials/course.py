@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
 
+import numpy as np
+
+from evalreport.evaluation.study import Study
 from evalreport.format import fixed, significant
 from evalreport.panels.chart import (
     Axis,
@@ -12,17 +17,19 @@ from evalreport.panels.chart import (
     Path,
     Shape,
     across,
-    columns_between,
     dots,
+    nice_step,
     padded,
     polyline,
+    span,
     up,
     x_axis,
     y_axis,
 )
 from evalreport.panels.curves import Charts, spread
 from evalreport.panels.parts import Cell, Column, Section, Table
-from evalreport.panels.trials.study import STATES, Study
+from evalreport.panels.placing import clearest, labelled
+from evalreport.panels.trials.states import STATES
 from evalreport.panels.words import Sentence, say
 from evalreport.sweep.views import (
     Bar,
@@ -34,8 +41,19 @@ from evalreport.sweep.views import (
     intermediate_view,
     timeline_view,
 )
+from evalreport.trials import HistoryPoint
 
 ROWS = 20
+LETTER = 5.9
+"""Width of a bold letter of a label, in units of the chart."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The chart of a timeline, and the time by state."""
+
+    chart: Chart
+    states: Table
 
 
 def history(study: Study) -> Section | None:
@@ -47,7 +65,10 @@ def history(study: Study) -> Section | None:
             charts.append(_history(course, len(charts)))
     if not charts:
         return None
-    lede = say("Each point is a trial, in the order of the study; the line is the best so far.")
+    lede = say(
+        "Each point is a trial, in the order of the study; the line is the best so far, the ring the "
+        "first to reach it."
+    )
     gone = study.trials.n_non_finite
     if gone:
         lede += say("{gone:count} completed without a finite value and are left out.", gone=gone)
@@ -67,6 +88,7 @@ def _history(view: HistoryView, place: int) -> Chart:
     complete = [(p.number, p.value) for p in done if p.value is not None and p.state == "complete"]
     others = [(p.number, p.value) for p in done if p.value is not None and p.state != "complete"]
     last = best[-1][1] if best else None
+    first = next((p for p in done if p.value == last and p.state == "complete"), None)
     return Chart(
         id=f"history-{place}",
         title=view.objective.name,
@@ -79,16 +101,19 @@ def _history(view: HistoryView, place: int) -> Chart:
             Path("dots", dots(x, y, *_pairs(complete))),
             *((Path("line", polyline(x, y, *_steps(best))),) if len(best) > 1 else ()),
         ),
-        labels=()
-        if last is None
-        else (Label(*_near_end(x, y, last), f"best {significant(last)}", "end", "blue"),),
+        labels=() if last is None else (_best_label(x, y, done, last),),
+        ring=None if first is None or first.value is None else (across(x, first.number), up(y, first.value)),
         values=_history_table(view, place),
     )
 
 
-def _near_end(x: Axis, y: Axis, value: float) -> tuple[float, float]:
-    height = up(y, value)
-    return across(x, x.high) - 2, height - 6 if height > 24 else height + 14
+def _best_label(x: Axis, y: Axis, done: Sequence[HistoryPoint], last: float) -> Label:
+    """The best value in words, where it covers the fewest points."""
+    words = f"best {significant(last)}"
+    taken = np.array([(across(x, p.number), up(y, p.value)) for p in done if p.value is not None])
+    spots = [(left, base) for base in (250.0, 200.0, 30.0, 150.0, 100.0) for left in (240.0, 50.0, 150.0)]
+    width = LETTER * len(words)
+    return labelled(clearest(spots, width, taken), width, words, "blue")
 
 
 def _best_of(view: HistoryView, last: float | None) -> Sentence:
@@ -135,9 +160,14 @@ def _history_table(view: HistoryView, place: int) -> Table:
 def _intermediate(study: Study, view: Intermediate) -> Chart:
     steps = [float(step) for curve in view.curves for step in curve.steps]
     values = [value for curve in view.curves for value in curve.values]
-    x = x_axis(min(steps), max(*steps, min(steps) + 1), "Step")
+    low, high = min(steps), max(*steps, min(steps) + 1)
+    step = max(1.0, nice_step(high - low))
+    ticks = np.arange(np.ceil(low / step) * step, high + 0.1, step).tolist()
+    x = x_axis(low, high, "Step", ticks)
     y = y_axis(*padded(values), f"{study.objective.name} ↑")
-    ended = [curve for curve in view.curves if curve.state == "complete"]
+    front = {trial.number for trial in study.trials.pareto()} if study.trials.contenders else set()
+    best = [curve for curve in view.curves if curve.number in front]
+    ended = [c for c in view.curves if c.state == "complete" and c.number not in front]
     cut = [curve for curve in view.curves if curve.state != "complete"]
     rows = [
         (
@@ -152,11 +182,15 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
     return Chart(
         id="intermediate-chart",
         title="Learning curves",
-        note=say("Solid: complete. Dashed: pruned or not complete."),
+        note=say("Blue: the best. Grey: other complete trials. Dashed: pruned, or not complete."),
         description=say("Values by step of {shown:count} trials.", shown=len(view.curves)),
         x=x,
         y=y,
-        paths=(Path("thin", _lines(x, y, ended)), Path("thin-2", _lines(x, y, cut))),
+        paths=(
+            Path("thin-3", _lines(x, y, ended)),
+            Path("thin-2", _lines(x, y, cut)),
+            Path("line", _lines(x, y, best)),
+        ),
         values=Table("intermediate-values", "Last reported values", heads, tuple(rows), tall=True),
     )
 
@@ -166,7 +200,7 @@ def _lines(x: Axis, y: Axis, curves: Iterable[StepCurve]) -> str:
 
 
 def timeline(study: Study) -> Section | None:
-    """Return when each trial ran."""
+    """Return when each trial ran, and how long trials of each state took."""
     view = timeline_view(study.trials)
     if not view.bars or not view.seconds:
         return None
@@ -178,23 +212,32 @@ def timeline(study: Study) -> Section | None:
         median=duration(view.median),
         lanes=view.lanes,
     )
-    return Section("timeline", "Time", "Where the time went", "charts", lede, Charts((_timeline(view),)))
+    body = Timed(_timeline(view), _by_state(study))
+    return Section("timeline", "Time", "Where the time went", "timed", lede, body)
+
+
+def _by_state(study: Study) -> Table:
+    rows = []
+    for state, words in STATES.items():
+        every = [trial.duration for trial in study.trials.trials if trial.state == state]
+        took = [seconds for seconds in every if seconds is not None]
+        if every:
+            cells = [duration(f(took)) if took else "–" for f in (median, max, sum)]
+            rows.append((Cell(words), Cell(f"{len(every):,}", "n"), *(Cell(text, "n") for text in cells)))
+    heads = [Column("State"), *(Column(head, "n") for head in ("Trials", "Median", "Longest", "In all"))]
+    return Table("timeline-states", "Time by state", tuple(heads), tuple(rows))
 
 
 def _timeline(view: Timeline) -> Chart:
-    scale, unit = (
-        (3600.0, "hours")
-        if view.seconds > 7200
-        else (60.0, "minutes")
-        if view.seconds > 120
-        else (1.0, "seconds")
-    )
+    long = ((3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
+    scale, unit = next((pair for pair in long if view.seconds > 2 * pair[0]), long[-1])
+    numbers = [bar.number for bar in view.bars]
     x = x_axis(0, view.seconds / scale, f"Time ({unit})")
-    y = y_axis(0, view.lanes, "At once ↑", range(view.lanes + 1) if view.lanes <= 10 else None)
+    y = y_axis(min(numbers) - 1, max(numbers) + 1, "Trial ↑")
     kinds: tuple[tuple[Shape, tuple[str, ...]], ...] = (
-        ("bars", ("complete",)),
-        ("bars-2", ("pruned", "running", "waiting")),
-        ("bars-wrong", ("failed",)),
+        ("span", ("complete",)),
+        ("span-2", ("pruned", "running", "waiting")),
+        ("span-wrong", ("failed",)),
     )
     rows = [
         (
@@ -213,16 +256,15 @@ def _timeline(view: Timeline) -> Chart:
         description=say("Start and end of {bars:count} trials.", bars=len(view.bars)),
         x=x,
         y=y,
-        paths=tuple(Path(shape, _bars(x, y, view.bars, states, scale)) for shape, states in kinds),
+        paths=tuple(Path(shape, _spans(x, y, view.bars, states, scale)) for shape, states in kinds),
         values=Table("timeline-values", "The longest trials", heads, tuple(rows)),
     )
 
 
-def _bars(x: Axis, y: Axis, bars: Iterable[Bar], states: tuple[str, ...], scale: float) -> str:
+def _spans(x: Axis, y: Axis, bars: Iterable[Bar], states: tuple[str, ...], scale: float) -> str:
+    """A line from start to end at the height of each trial; one of no length is a dot."""
     return "".join(
-        columns_between(x, y, (bar.start / scale, bar.end / scale), (bar.lane + 0.1, bar.lane + 0.9))
-        for bar in bars
-        if bar.state in states
+        span(x, y, (bar.start / scale, bar.end / scale), bar.number) for bar in bars if bar.state in states
     )
 
 

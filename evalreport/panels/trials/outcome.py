@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
+from evalreport.evaluation.study import Study
 from evalreport.format import significant
 from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
 from evalreport.panels.classes import Classes
@@ -9,10 +13,15 @@ from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.provenance import Provenance, in_utc
 from evalreport.panels.trials.course import duration
-from evalreport.panels.trials.study import STATES, Study
+from evalreport.panels.trials.luck import against_the_best
+from evalreport.panels.trials.states import STATES
 from evalreport.panels.trials.verdict import look_of, param_cell
 from evalreport.panels.words import Sentence, listed, say
 from evalreport.sweep.views import Front, TableRow, front_view, table_view
+
+FEW = 6
+"""Choices up to which a parameter can be filtered by."""
+MOST_CHOICES = 24
 
 
 def front(study: Study) -> Section | None:
@@ -61,23 +70,25 @@ def _way(sign: float) -> str:
 def table(study: Study) -> Section:
     """Return every trial, best first."""
     view = table_view(study.trials)
-    tied = frozenset(getattr(study.curse, "tied", ()))
+    runs = any(row.run_id for row in view.rows)
     heads = (
         Column("Trial", "n", "up"),
         Column("State", "", "up"),
         *(Column(goal.name, "n", "up" if goal.sign < 0 else "down") for goal in study.trials.objectives),
+        *((Column("Against the best", "", "up"),) if study.tied else ()),
         *(Column(name, look_of(study, name), "up") for name in view.params),
         Column("Time", "n", "down"),
+        *((Column("MLflow run", "id"),) if runs else ()),
     )
+    choices = _choices(study)
     made = Table(
         id="trials-table",
         name="Table of the trials",
         columns=heads,
-        rows=tuple(_row(row, tied) for row in view.rows),
+        rows=tuple(_row(study, row, runs=runs) for row in view.rows),
         tall=True,
-        filters=tuple((words, state) for state, words in STATES.items() if study.trials.counts[state])
-        + ((("not told apart from the best", "tied"),) if tied else ()),
-        marks=tuple(f"{row.state} {'tied' if row.number in tied else ''}".strip() for row in view.rows),
+        filters=_filters(study, choices),
+        marks=tuple(_marks(study, row, choices) for row in view.rows),
     )
     lede = say("Best first, then those that did not complete.")
     if len(view.rows) < view.n_trials:
@@ -86,15 +97,47 @@ def table(study: Study) -> Section:
     return Section("trials", "Trials", "Every trial", "classes", lede, body)
 
 
-def _row(row: TableRow, tied: frozenset[int]) -> tuple[Cell, ...]:
-    near = "not told apart from the best" if row.number in tied else ""
+def _choices(study: Study) -> dict[tuple[str, str], str]:
+    """A filter key for each choice of the parameters that have but few."""
+    some = [c for c in study.trials.columns if c.kind == "categorical" and 2 <= len(c.choices) <= FEW]
+    pairs = [(column.name, choice) for column in some for choice in column.choices]
+    return {pair: f"p{place}" for place, pair in enumerate(pairs[:MOST_CHOICES])}
+
+
+def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tuple[str, str], ...]:
+    states = [(words, state) for state, words in STATES.items() if study.trials.counts[state]]
+    tied = [("not told apart from the best", "tied")] if study.tied else []
+    return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
+
+
+def _marks(study: Study, row: TableRow, choices: Mapping[tuple[str, str], str]) -> str:
+    drawn = zip(study.trials.params, row.params, strict=True)
+    keys = [choices[name, str(value)] for name, value in drawn if (name, str(value)) in choices]
+    return " ".join([row.state, *(["tied"] if row.number in study.tied else []), *keys])
+
+
+def _row(study: Study, row: TableRow, *, runs: bool) -> tuple[Cell, ...]:
     took = "–" if row.duration is None else duration(row.duration)
+    done = row.state == "complete" and all(v is not None and math.isfinite(v) for v in row.values)
+    near = against_the_best(study, row.number) if done else "–"
     return (
-        Cell(str(row.number), "n", row.number, sub=near),
+        Cell(str(row.number), "n", row.number),
         Cell(STATES[row.state]),
-        *(Cell("–" if value is None else significant(value), "n", value) for value in row.values),
+        *(_value(value) for value in row.values),
+        *((Cell(near),) if study.tied else ()),
         *(param_cell(value) for value in row.params),
         Cell(took, "n", row.duration),
+        *((Cell((row.run_id or "–")[:8], "id"),) if runs else ()),
+    )
+
+
+def _value(value: float | None) -> Cell:
+    if value is None:
+        return Cell("–", "n")
+    return Cell(
+        significant(value) if math.isfinite(value) else str(value),
+        "n",
+        value if math.isfinite(value) else None,
     )
 
 

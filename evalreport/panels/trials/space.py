@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalreport.evaluation.study import Study
 from evalreport.format import significant
 from evalreport.panels.chart import (
     Axis,
@@ -12,12 +13,12 @@ from evalreport.panels.chart import (
     across,
     dots,
     padded,
+    up,
     x_axis,
     y_axis,
 )
 from evalreport.panels.curves import Charts
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table, share_cell
-from evalreport.panels.trials.study import Study
+from evalreport.panels.parts import Cell, Column, Empty, Noted, Section, Table, share_cell
 from evalreport.panels.trials.verdict import param_cell
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.sweep.views import Axis as ParameterAxis
@@ -31,15 +32,6 @@ WIDE, TALL = 700.0, 300.0
 BEST = 0.9
 """Rank from which on a line is drawn as one of the best."""
 TICKS = 6
-
-
-@dataclass(frozen=True)
-class Shares:
-    """The table of importances, or why there is none."""
-
-    table: Table | None
-    note: Sentence
-    empty: Empty | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +65,7 @@ def importance(study: Study) -> Section | None:
             say("No importance is shown."),
             say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:]),
         )
-        return Section("importance", "Importance", title, "shares", NOTHING, Shares(None, NOTHING, empty))
+        return Section("importance", "Importance", title, "shares", NOTHING, Noted(None, NOTHING, empty))
     lede = say(
         "{method} on {n:count} complete trials: {meaning}.",
         method=found.method,
@@ -84,7 +76,7 @@ def importance(study: Study) -> Section | None:
     table = Table("importance-table", "Importance", (Column("Parameter"), Column("Share", "q")), rows)
     out = [f"{name} ({why})" for name, why in found.left_out]
     note = say("Left out: {names}.", names=", ".join(out)) if out else NOTHING
-    return Section("importance", "Importance", title, "shares", lede, Shares(table, note))
+    return Section("importance", "Importance", title, "shares", lede, Noted(table, note))
 
 
 def slices(study: Study) -> Section | None:
@@ -93,7 +85,7 @@ def slices(study: Study) -> Section | None:
     if not views:
         return None
     charts = tuple(_slice(study, view, place) for place, view in enumerate(views[:MOST]))
-    lede = say("Each point is a complete trial.")
+    lede = say("Each point is a complete trial; the ring is the best.")
     if len(views) > MOST:
         lede += say("{more:count} more parameters are not drawn.", more=len(views) - MOST)
     return Section("slices", "Parameters", "One parameter at a time", "charts", lede, Charts(charts))
@@ -108,6 +100,7 @@ def _slice(study: Study, view: Slice, place: int) -> Chart:
     places = [view.axis.place(point.at) for point in view.points]
     xs = [0.5 if at is None else at for at in places]
     best = max(view.points, key=lambda point: study.objective.sign * point.value)
+    best_at = view.axis.place(best.at)
     rows = [
         (Cell(str(point.number)), param_cell(point.at), Cell(significant(point.value), "n"))
         for point in sorted(view.points, key=lambda point: -study.objective.sign * point.value)[:20]
@@ -127,6 +120,7 @@ def _slice(study: Study, view: Slice, place: int) -> Chart:
         x=x,
         y=y,
         paths=(Path("dots", dots(x, y, xs, values)),),
+        ring=None if best_at is None else (across(x, best_at), up(y, best.value)),
         values=Table(f"slice-{place}-values", f"The best by {view.axis.name}", heads, tuple(rows)),
     )
 
@@ -181,6 +175,8 @@ def parallel(study: Study) -> Section | None:
         ),
     )
     lede = say("Each line is a complete trial; the best tenth is blue and strong, the others are grey.")
+    if any(None in line.places for line in view.lines):
+        lede += say("A line passes straight by a parameter that its trial did not have.")
     return Section("parallel", "All parameters", "All parameters at once", "parallel", lede, body)
 
 
@@ -189,13 +185,12 @@ def _height(at: float) -> float:
 
 
 def _lines(poles: tuple[Pole, ...], lines: list[tuple[float | None, ...]]) -> str:
-    """Lines that break where a parameter was not drawn."""
+    """Lines that pass straight by an axis whose parameter was not drawn."""
     made = []
     for places in lines:
         pen = "M"
         for pole, at in zip(poles, places, strict=True):
             if at is None:
-                pen = "M"
                 continue
             made.append(f"{pen}{pole.x:g} {_height(at):g}")
             pen = "L"

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalreport.evaluation.study import Study
 from evalreport.format import significant
 from evalreport.panels.parts import Cell, Column, Look, Section, Table
-from evalreport.panels.trials.study import STATES, Study
-from evalreport.panels.words import NOTHING, Sentence, paragraph, say
+from evalreport.panels.trials.doubts import doubts
+from evalreport.panels.trials.states import STATES
+from evalreport.panels.verdict import MOST, Warned
+from evalreport.panels.words import NOTHING, Sentence, Value, paragraph, say
+from evalreport.sweep.views import drawn
 from evalreport.trials import Param, Trial
 from evalreport.values import Undefined
 
 
 @dataclass(frozen=True)
 class StudyVerdict:
-    """Kicker, headline, lede and the best trial's parameters."""
+    """Kicker, headline, lede, the best trial's parameters, and what to beware of."""
 
     kicker: tuple[str, ...]
     name: str
     headline: Sentence
     lede: Sentence
     best: Table | None
+    warnings: tuple[Warned, ...]
+    more: tuple[Warned, ...]
 
 
 def panel(study: Study) -> Section:
     """Return the verdict of a sweep."""
+    warnings = doubts(study)
     body = StudyVerdict(
         kicker=_kicker(study),
         name=study.trials.study_name or study.provenance.run_name,
         headline=headline(study),
         lede=lede(study),
         best=_best(study),
+        warnings=warnings[:MOST],
+        more=warnings[MOST:],
     )
     return Section("verdict", "Verdict", "Verdict", "study", NOTHING, body)
 
@@ -57,7 +66,7 @@ def headline(study: Study) -> Sentence:
         "The best of {complete:count} complete trials reaches {objective} {best_value:significant};",
         complete=len(trials.contenders),
         objective=study.objective.name,
-        best_value=trials.best().values[study.at],
+        best_value=study.best.values[study.at],
     )
     return lead + _tied(study)
 
@@ -80,26 +89,24 @@ def lede(study: Study) -> Sentence:
     curse = study.curse
     if isinstance(curse, Undefined):
         return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
-    judged = say("judged on {n:count} examples", n=curse.n) if curse.n is not None else say("as judged")
-    return paragraph(
-        say(
-            "Picking the best of {rivals:count} trials, {judged}, flatters it by about "
-            "*{optimism:rough}*: expect {corrected:significant} on new data, not {observed:significant}.",
-            rivals=curse.n_trials,
-            judged=judged,
-            optimism=curse.optimism,
-            corrected=curse.corrected,
-            observed=curse.observed,
-        ),
-        say("{assumption}.", assumption=curse.assumption[:1].upper() + curse.assumption[1:]),
-    )
+    judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
+    known: dict[str, Value] = {"judged": judged, "rivals": curse.n_trials, "optimism": curse.optimism}
+    known |= {"corrected": curse.corrected, "observed": curse.observed}
+    if curse.at_most:
+        words = "{judged} best of {rivals:count} trials may look up to *{optimism:rough}* better than it is: "
+        words += "expect between {corrected:significant} and {observed:significant} on new data."
+    else:
+        words = "{judged} best of {rivals:count} trials looks about *{optimism:rough}* better than it is: "
+        words += "expect {corrected:significant} on new data, not {observed:significant}."
+    assumed = curse.assumption[:1].upper() + curse.assumption[1:]
+    return paragraph(say(words, known), say("{assumption}.", assumption=assumed))
 
 
 def _best(study: Study) -> Table | None:
     """The parameters of the best trial, or of the front."""
     if not study.trials.contenders:
         return None
-    chosen = study.trials.pareto() if study.several else (study.trials.best(),)
+    chosen = study.trials.pareto() if study.several else (study.best,)
     names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
     goals = study.trials.objectives
     heads = (
@@ -121,7 +128,7 @@ def _row(trial: Trial, names: list[str]) -> tuple[Cell, ...]:
     return (
         Cell(str(trial.number), "n"),
         *(Cell(significant(value), "n") for value in trial.values),
-        *(param_cell(trial.params.get(name)) for name in names),
+        *(param_cell(drawn(trial, name)) for name in names),
     )
 
 

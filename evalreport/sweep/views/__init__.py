@@ -11,7 +11,15 @@ from evalreport.sweep.views.course import (
     intermediate_view,
     timeline_view,
 )
-from evalreport.sweep.views.outcome import Front, FrontPoint, TableRow, TrialTable, front_view, table_view
+from evalreport.sweep.views.outcome import (
+    Front,
+    FrontPoint,
+    TableRow,
+    TrialTable,
+    drawn,
+    front_view,
+    table_view,
+)
 from evalreport.sweep.views.space import (
     Parallel,
     ParallelLine,
@@ -38,6 +46,7 @@ __all__ = [
     "Timeline",
     "TrialTable",
     "axis_of",
+    "drawn",
     "front_view",
     "history_view",
     "intermediate_view",

@@ -87,8 +87,21 @@ def table_view(trials: Trials, most: int = MOST_POINTS) -> TrialTable:
 
 def _row(trials: Trials, trial: Trial) -> TableRow:
     values = (*trial.values, *[None] * len(trials.objectives))[: len(trials.objectives)]
-    params = tuple(trial.params.get(name) for name in trials.params)
+    params = tuple(drawn(trial, name) for name in trials.params)
     return TableRow(trial.number, trial.state, values, params, trial.duration, trial.run_id)
+
+
+def drawn(trial: Trial, name: str) -> Param:
+    """Return a parameter as a table shows it: a drawn None as text, None for what was not drawn.
+
+    Examples
+    --------
+    >>> trial = Trial(0, "failed", params={"depth": None})
+    >>> drawn(trial, "depth"), drawn(trial, "C")
+    ('None', None)
+    """
+    value = trial.params.get(name)
+    return "None" if value is None and name in trial.params else value
 
 
 def front_view(trials: Trials, x: str | None = None, y: str | None = None) -> Front:

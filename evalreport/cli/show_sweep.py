@@ -1,0 +1,243 @@
+"""How a sweep is printed in a terminal, and what of it stands in `runs` of the JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from evalreport.cli.columns import aligned
+from evalreport.cli.console import Console
+from evalreport.cli.progress import QUIET_FOR
+from evalreport.format import count, fine, fine_interval, percent, significant, threshold
+from evalreport.panels.objectives import objective_style
+
+if TYPE_CHECKING:
+    from evalreport.evaluation.chosen import Chosen
+    from evalreport.evaluation.study import Study
+    from evalreport.sweep.search import Progress
+    from evalreport.trials import Trial
+    from evalreport.values import Result
+    from evalreport.workflow.sweep import Done
+
+HEADS = ("for", "threshold", "its interval", "chosen", "elsewhere", "interval")
+MOST_LABELS = 40
+"""Labels whose thresholds are printed; all are in the JSON and on the page."""
+WIDEST = 24
+
+
+def run_of(done: Done) -> dict[str, Any]:
+    """Return the run or file whose thresholds were swept as an element of `runs`."""
+    from evalreport.report.sweep_contents import provenance_of
+
+    origin = provenance_of(done.swept)
+    return {
+        "run_id": origin.run_id or None,
+        "run_name": origin.run_name,
+        "source": origin.source,
+        "ok": True,
+        "files": [str(path) for path in done.paths],
+        "logged": done.logged,
+    }
+
+
+def print_chosen(console: Console, done: Done) -> None:
+    """Print the chosen thresholds as a table, and what to beware of on stderr."""
+    from evalreport.cli.show import title
+    from evalreport.evaluation.chosen import Chosen
+
+    found = done.swept
+    assert isinstance(found, Chosen)  # noqa: S101  what `sweep thresholds` makes
+    for doubt in found.doubts:
+        console.warn(doubt.removesuffix("."))
+    console.out(title(found.evaluation))
+    for table in (_optima(found), _cutoffs(found), _tuned(found), _labels(found)):
+        console.out(*("  " + line for line in table))
+
+
+def _optima(found: Chosen) -> list[str]:
+    if not found.optima:
+        return []
+    rows: list[tuple[str, ...]] = [(*HEADS, "found", "missed", "alarms")]
+    for name, best in found.optima.items():
+        ends = objective_style(best.metric) == "ratio"
+        metric = "" if name == best.metric else f" ({best.metric})"
+        honest = None if best.honest is None else best.honest.value
+        here = None if found.whole is None else found.whole.at(best.threshold)
+        counts = () if here is None else (here.tp, here.fn, here.fp)
+        rows.append(
+            (
+                name + metric,
+                threshold(best.threshold),
+                _between(best.low, best.high),
+                fine(best.apparent, ends=ends),
+                *_elsewhere(honest, ends=ends),
+                *(count(float(n)) for n in counts),
+            )
+        )
+    return aligned(rows)
+
+
+def _cutoffs(found: Chosen) -> list[str]:
+    if not found.cutoffs:
+        return []
+    rows: list[tuple[str, ...]] = [
+        ("for", "confidence", "its interval", "answered", "right", "answered elsewhere", "right elsewhere")
+    ]
+    for name, cut in found.cutoffs.items():
+        n, kept = found.evaluation.rows, cut.honest.kept
+        elsewhere = [
+            "–" if result is None or result.value is None else percent(result.value, n)
+            for result in (cut.honest.value, kept)
+        ]
+        here = (percent(cut.coverage, n), percent(cut.accuracy, n))
+        rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere))
+    return aligned(rows)
+
+
+def _tuned(found: Chosen) -> list[str]:
+    if not found.tuned:
+        return []
+    weights = found.evaluation.task == "multiclass"
+    rows: list[tuple[str, ...]] = [
+        ("for", "equal weights" if weights else "0.5 for all", "chosen", "elsewhere", "interval", "how")
+    ]
+    for name, best in found.tuned.items():
+        ends = objective_style(name) == "ratio"
+        before = best.starts.get("equal" if weights else "0.5")
+        shown = "–" if before is None else fine(before, ends=ends)
+        elsewhere = _elsewhere(best.honest.value, ends=ends)
+        rows.append((name, shown, fine(best.apparent, ends=ends), *elsewhere, best.method))
+    return aligned(rows, left=(0, 5))
+
+
+def _labels(found: Chosen) -> list[str]:
+    if not found.tuned:
+        return []
+    entries = sorted(found.evaluation.classes, key=lambda entry: -entry.support)
+    weights = found.evaluation.task == "multiclass"
+    form = significant if weights else threshold
+    rows = [("class" if weights else "label", "n", *found.tuned)]
+    rows += [
+        (
+            str(entry.label)[:WIDEST],
+            count(entry.support),
+            *(form(best.values[str(entry.label)]) for best in found.tuned.values()),
+        )
+        for entry in entries[:MOST_LABELS]
+    ]
+    more = len(entries) - MOST_LABELS
+    return ["", *aligned(rows), *([f"and {more:,} more"] if more > 0 else [])]
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{threshold(low)} to {threshold(high)}"
+
+
+def _elsewhere(result: Result | None, *, ends: bool) -> tuple[str, str]:
+    if result is None or result.value is None:
+        return "–", "–"
+    data = result.as_dict()
+    limits = "–" if data["low"] is None else fine_interval(data["low"], data["high"], ends=ends)
+    return fine(result.value, ends=ends), limits
+
+
+def print_study(console: Console, study: Study, top: int) -> None:
+    """Print the best trials as a table, with their luck; what to beware of goes to stderr."""
+    from evalreport.panels.trials.doubts import doubts
+    from evalreport.panels.trials.verdict import headline, lede
+
+    for doubt in doubts(study):
+        console.warn(f"{doubt.claim} {doubt.action}".strip().removesuffix("."))
+    counts = ", ".join(f"{n:,} {state}" for state, n in study.trials.counts.items() if n)
+    goals = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
+    console.out(f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}")
+    console.out(*("  " + line for line in _trials(study, top)))
+    console.out(headline(study).text, *filter(None, [lede(study).text]), *_importance(study))
+
+
+def _trials(study: Study, top: int) -> list[str]:
+    from evalreport.panels.trials.luck import against_the_best
+    from evalreport.sweep.views import table_view
+
+    view = table_view(study.trials, top)
+    names = [name for name in view.params if any(name in trial.params for trial in study.trials.trials)]
+    runs = any(row.run_id for row in view.rows)
+    near = ["against best"] if study.tied else []
+    rows: list[list[str]] = [["trial", "state", *near, *view.objectives, *names, *(["run"] if runs else [])]]
+    for row in view.rows:
+        done = row.state == "complete"
+        rows.append(
+            [
+                str(row.number),
+                row.state,
+                *([against_the_best(study, row.number) if done else "–"] if near else []),
+                *(_value(value) for value in row.values),
+                *(_param(value) for value in row.params),
+                *([(row.run_id or "–")[:8]] if runs else []),
+            ]
+        )
+    more = view.n_trials - len(view.rows)
+    return [*aligned(rows, left=range(2 + len(near))), *([f"and {more:,} more"] if more else [])]
+
+
+def _value(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return significant(value) if math.isfinite(value) else str(value)
+
+
+def _param(value: Any) -> str:
+    if isinstance(value, float) and math.isfinite(value):
+        return significant(value)
+    return "–" if value is None else str(value)[:WIDEST]
+
+
+def _importance(study: Study) -> list[str]:
+    from evalreport.values import Undefined
+
+    found = study.importance
+    if isinstance(found, Undefined):
+        return [f"importance: {found.reason}"]
+    shares = ", ".join(f"{name} {percent(share)}" for name, share in found.shares[:8])
+    return [f"importance ({found.method}): {shares}"]
+
+
+def trial_runs(study: Study) -> list[dict[str, Any]]:
+    """Return the MLflow runs of the trials as elements of `runs`, the best first."""
+    from evalreport.sweep.views import table_view
+
+    place = {row.number: at for at, row in enumerate(table_view(study.trials, len(study.trials)).rows)}
+    ranked = sorted(study.trials.trials, key=lambda trial: place[trial.number])
+    return [_as_run(study, trial) for trial in ranked if trial.run_id]
+
+
+def _as_run(study: Study, trial: Trial) -> dict[str, Any]:
+    goals = [goal.name for goal in study.trials.objectives]
+    values = [value if math.isfinite(value) else None for value in trial.values]
+    params = {name: value if _is_json(value) else str(value) for name, value in trial.params.items()}
+    return {
+        "run_id": trial.run_id,
+        "trial": trial.number,
+        "state": trial.state,
+        "ok": trial.state == "complete",
+        "values": dict(zip(goals, values, strict=False)),
+        "params": params,
+    }
+
+
+def _is_json(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def progress_of(console: Console) -> Callable[[Progress], None] | None:
+    """Return what tells how far a search is: one line that moves, on a terminal, after a second."""
+    if console.verbosity < 0 or not console.terminal:
+        return None
+
+    def tell(progress: Progress) -> None:
+        if console.elapsed >= QUIET_FOR:
+            console.clear()
+            console.say(f"trial {progress.done} of {progress.of}, best {significant(progress.best)}")
+
+    return tell

@@ -1,0 +1,106 @@
+"""The first screen of a page of thresholds: the best one, here and elsewhere."""
+
+from __future__ import annotations
+
+from evalreport.evaluation.chosen import Chosen
+from evalreport.format import count
+from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.chosen.forest import forest
+from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.parts import Section
+from evalreport.panels.verdict import MOST, WORDS, Verdict, Warned
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.sweep.cutoff import Cutoff
+from evalreport.sweep.optimum import Optimum, Unreachable
+from evalreport.sweep.tuned import Tuned
+from evalreport.values import Undefined
+
+TITLES = {
+    "binary": "Decision thresholds",
+    "multiclass": "Cut-offs and class weights",
+    "multilabel": "Thresholds of labels",
+}
+
+
+def panel(found: Chosen) -> Section:
+    """Return the verdict of a choice."""
+    ev = found.evaluation
+    rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
+    warnings = tuple(Warned("note", WORDS["note"], text, "", "") for text in found.doubts)
+    body = Verdict(
+        task=TITLES[ev.task],
+        run=ev.provenance.title or ev.provenance.run_name,
+        kicker=tuple(filter(None, (ev.provenance.dataset, rows, ev.provenance.made))),
+        headline=headline(found),
+        lede=lede(found),
+        forest=forest(found),
+        warnings=warnings[:MOST],
+        more=warnings[MOST:],
+    )
+    return Section("verdict", "Verdict", "Verdict", "verdict", NOTHING, body)
+
+
+def headline(found: Chosen) -> Sentence:
+    """Return what was chosen for the first objective, and what it is worth elsewhere."""
+    name, best = next(
+        ((name, best) for name, best in found.found.items() if name not in found.missing),
+        next(iter(found.found.items())),
+    )
+    match best:
+        case Optimum():
+            return _threshold(name, best)
+        case Cutoff():
+            return say(
+                "Answering from a confidence of {threshold:threshold} on, it is right for {wanted:percent} "
+                "and leaves _{left:percent}_ to others.",
+                threshold=best.threshold,
+                wanted=best.wanted,
+                left=1 - best.coverage,
+            )
+        case Tuned():
+            return _several(found, name, best)
+        case Unreachable() | Undefined():
+            return say("_Nothing can be chosen_: {reason}.", reason=best.reason)
+
+
+def _threshold(name: str, best: Optimum) -> Sentence:
+    values = _here_and_elsewhere(best.apparent, best.honest.value.value if best.honest else None, best.metric)
+    title, verb = objective_title(name), "is best" if name == best.metric else "holds"
+    at = say("{title} " + verb + " at {threshold:threshold}", title=title, threshold=best.threshold)
+    if name == best.metric:
+        return say("{at}: {values}", at=at, values=values)
+    return say("{at} with {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
+
+
+def _here_and_elsewhere(apparent: float, honest: float | None, metric: str) -> Sentence:
+    style = objective_style(metric)
+    if honest is None:
+        return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
+    return say(
+        "expect *{honest:" + style + "}* on new data, not the {apparent:" + style + "} of the choice.",
+        apparent=apparent,
+        honest=honest,
+    )
+
+
+def _several(found: Chosen, name: str, best: Tuned) -> Sentence:
+    what = "One weight per class" if found.evaluation.task == "multiclass" else "One threshold per label"
+    values = _here_and_elsewhere(best.apparent, best.honest.value.value, name)
+    return say(what + " for {title}: {values}", title=objective_title(name), values=values)
+
+
+def lede(found: Chosen) -> Sentence:
+    """Return how to read the two values."""
+    level = confidence_percent(found.evaluation)
+    if found.tuned_on:
+        return say(
+            "Chosen on {source}; “elsewhere” is this data, which took no part in the choice. Intervals are "
+            "{level}.",
+            source=found.tuned_on,
+            level=level,
+        )
+    return say(
+        "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to expect on "
+        "new data; the value where it was chosen is too good. Intervals are {level}.",
+        level=level,
+    )

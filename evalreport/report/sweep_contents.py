@@ -1,0 +1,119 @@
+"""What of a sweep stands where: in an MLflow run, and in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from evalreport.evaluation.chosen import Chosen
+from evalreport.evaluation.parts import Provenance
+from evalreport.evaluation.study import Study
+from evalreport.report.chosen_numbers import chosen_metrics, chosen_series, chosen_tags
+from evalreport.report.contents import LONGEST_VERDICT, PASSING, PREFIX
+from evalreport.report.description import as_text
+from evalreport.report.names import (
+    FOLDER,
+    OPTIMA_TABLE,
+    SWEEP,
+    SWEEP_PAGE,
+    SWEEP_POINTS,
+    SWEEP_TAGS,
+    TRIALS_TABLE,
+    VERSION_TAG,
+)
+from evalreport.report.payload import Payload, content_digest, split_json
+from evalreport.report.study_numbers import study_metrics, study_series, study_tags
+from evalreport.report.sweep_tables import labels_table, optima_table, trials_table
+from evalreport.report.tables import as_csv, as_parquet, thresholds_table
+
+Swept: TypeAlias = Study | Chosen
+
+
+def sweep_payload(
+    swept: Swept,
+    page: str,
+    figures: Mapping[str, bytes],
+    *,
+    verdict: str,
+    version: str,
+    prefix: str = PREFIX,
+) -> Payload:
+    """Return everything that is logged of a sweep.
+
+    Parameters
+    ----------
+    swept : Study or Chosen
+    page : str
+        HTML.
+    figures : mapping from file name to PNG
+    verdict : str
+        One sentence, plain text.
+    version : str
+        Of evalreport.
+    prefix : str
+        Of every metric key.
+    """
+    origin = provenance_of(swept)
+    lasting = {name: value for name, value in asdict(origin).items() if name not in PASSING}
+    tags = study_tags(swept) if isinstance(swept, Study) else chosen_tags(swept)
+    return Payload(
+        digest=content_digest(_data(swept), lasting, sorted(figures), verdict, version, prefix),
+        metrics=study_metrics(swept, prefix) if isinstance(swept, Study) else chosen_metrics(swept, prefix),
+        series=study_series(swept, prefix) if isinstance(swept, Study) else chosen_series(swept, prefix),
+        tags={VERSION_TAG: version, f"{SWEEP_TAGS}verdict": verdict[:LONGEST_VERDICT], **tags},
+        description=f"**{as_text(verdict)}**\n\nThe whole sweep is the artifact `{SWEEP_PAGE}`.",
+        artifacts={
+            SWEEP_PAGE: page.encode(),
+            SWEEP: _json(swept),
+            **_points(swept),
+            **{f"{FOLDER}/{name}": png for name, png in figures.items()},
+        },
+        tables={path: split_json(table) for path, table in _tables(swept).items()},
+        images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
+        part="sweep",
+    )
+
+
+def sweep_files(swept: Swept, page: str, figures: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the files of ``--out``: the page, all that is known as JSON, figures and tables.
+
+    Parameters
+    ----------
+    swept : Study or Chosen
+    page : str
+    figures : mapping from file name to PNG
+    """
+    files = {SWEEP_PAGE: page.encode(), "sweep.json": _json(swept), **figures}
+    if isinstance(swept, Study):
+        return {**files, "trials.csv": as_csv(trials_table(swept))}
+    files["optima.csv"] = as_csv(optima_table(swept))
+    if swept.tuned:
+        files["labels.csv"] = as_csv(labels_table(swept))
+    return files | {name.rpartition("/")[2]: data for name, data in _points(swept).items()}
+
+
+def provenance_of(swept: Swept) -> Provenance:
+    """Return where a sweep comes from."""
+    return swept.provenance if isinstance(swept, Study) else swept.evaluation.provenance
+
+
+def _data(swept: Swept) -> dict[str, Any]:
+    return swept.as_dict() if isinstance(swept, Study) else swept.as_dict(thinned=True)
+
+
+def _points(swept: Swept) -> dict[str, bytes]:
+    if isinstance(swept, Study) or swept.whole is None:
+        return {}
+    return {SWEEP_POINTS: as_parquet(thresholds_table(swept.whole))}
+
+
+def _json(swept: Swept) -> bytes:
+    return json.dumps(_data(swept), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _tables(swept: Swept) -> dict[str, dict[str, list[Any]]]:
+    if isinstance(swept, Study):
+        return {TRIALS_TABLE: trials_table(swept)}
+    return {OPTIMA_TABLE: optima_table(swept)}

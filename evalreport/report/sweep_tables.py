@@ -1,0 +1,74 @@
+"""Tables of a sweep as plain columns: its trials, what was chosen for each objective, and label by label."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from evalreport.evaluation.chosen import Chosen, found_as_dict
+from evalreport.evaluation.study import Study
+from evalreport.report.tables import Columns
+
+CHOICE = ("threshold", "low", "high", "apparent", "honest")
+
+
+def trials_table(study: Study) -> Columns:
+    """Return one row per trial, in the order of the study; what is not finite is null.
+
+    Parameters
+    ----------
+    study : Study
+    """
+    trials = study.trials
+    columns: Columns = {
+        "trial": [trial.number for trial in trials.trials],
+        "state": [trial.state for trial in trials.trials],
+    }
+    for at, goal in enumerate(trials.objectives):
+        columns[f"values.{goal.name}"] = [
+            _finite(trial.values[at]) if len(trial.values) > at else None for trial in trials.trials
+        ]
+    columns["tied_with_best"] = [trial.number in study.tied for trial in trials.trials]
+    for column in trials.columns:
+        number = column.kind == "number"
+        given = [trial.params.get(column.name) for trial in trials.trials]
+        columns[f"params.{column.name}"] = given if number else list(column.values)
+    for name in ("started", "duration", "run_id"):
+        columns[name] = [getattr(trial, name) for trial in trials.trials]
+    return columns
+
+
+def optima_table(chosen: Chosen) -> Columns:
+    """Return one row per objective: the threshold with its interval, its value here and elsewhere.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    """
+    rows = [found_as_dict(found) for found in chosen.found.values()]
+    columns: Columns = {"objective": list(chosen.found)}
+    for name in CHOICE:
+        columns[name] = [row[name] for row in rows]
+    ends = [row.get("honest_estimate") or row.get("honest_coverage") or {} for row in rows]
+    for end in ("low", "high"):
+        columns[f"honest_{end}"] = [row.get(end) for row in ends]
+    for name in ("honest_method", "reason"):
+        columns[name] = [row.get(name) for row in rows]
+    return columns
+
+
+def labels_table(chosen: Chosen) -> Columns:
+    """Return one row per label, and for each objective its threshold (or weight); none is null.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    """
+    columns: Columns = {"label": list(chosen.evaluation.space.names)}
+    for name, tuned in chosen.tuned.items():
+        columns[name] = [_finite(tuned.values[label]) for label in columns["label"]]
+    return columns
+
+
+def _finite(value: Any) -> Any:
+    return value if not isinstance(value, float) or math.isfinite(value) else None

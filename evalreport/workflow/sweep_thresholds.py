@@ -1,0 +1,206 @@
+"""Thresholds of a file or a run, chosen for each objective that is asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import assert_never
+
+import numpy as np
+
+from evalreport.errors import DataError, UsageError
+from evalreport.evaluation.chosen import Chosen, Found
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores, Probabilities
+from evalreport.sources.costs import read_costs
+from evalreport.sweep.class_weights import class_weights
+from evalreport.sweep.cutoff import cutoff
+from evalreport.sweep.goals import Goal
+from evalreport.sweep.honest import judged
+from evalreport.sweep.labels import label_thresholds
+from evalreport.sweep.objectives import STANDARD, Objective
+from evalreport.sweep.search import Progress, Search
+from evalreport.sweep.thresholds import Sweep
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.request import Request
+from evalreport.workflow.runs import Item
+from evalreport.workflow.thresholds import table_of
+
+NEEDED: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("roc_auc", "average_precision"),
+    "multiclass": ("accuracy",),
+    "multilabel": ("precision_micro", "recall_micro", "average_precision_micro"),
+}
+"""Metrics that the page of a sweep names."""
+EACH_LABEL = ("f1_macro", "f1_micro")
+ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
+_ACCURACY = re.compile(r"accuracy\s*>=\s*(\S+)")
+MOST_CELLS = 20_000_000
+"""Decisions up to which an objective of several labels is followed over a common threshold."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What thresholds are sought for.
+
+    Parameters
+    ----------
+    objectives : tuple of str
+        As on the command line; those of the task when empty.
+    costs : str or None
+        File of costs of a multiclass problem.
+    search : Search or None
+        How Optuna searches where an objective does not fall apart. Without it, it searches such
+        objectives of several labels when they are chosen on other rows (a search is not repeated in
+        folds), and a function of the user's in any case.
+    progress : callable, optional
+        Called after every trial of a search.
+    """
+
+    objectives: tuple[str, ...] = ()
+    costs: str | None = None
+    search: Search | None = None
+    progress: Callable[[Progress], None] | None = None
+
+    def searching(self, seed: int) -> Search:
+        """Return how Optuna searches, also where the user has not said it."""
+        return self.search or Search(seed=seed, progress=self.progress)
+
+
+def swept_item(item: Item, request: Request, asked: Asked) -> tuple[Chosen, Collected]:
+    """Read predictions and choose the thresholds that are asked for.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps a threshold from being chosen.
+    """
+    collected = item.collect(request)
+    found = chosen(collected, request, item.tuning_rows(request), asked)
+    return found, collected
+
+
+def chosen(collected: Collected, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+    """Return what is chosen for each objective, on other rows or on these.
+
+    Raises
+    ------
+    UsageError
+        No scores, an objective that is not known or stands twice.
+    DataError
+        Nothing can be chosen for any objective: one class only, or no threshold keeps a constraint.
+    """
+    rows = replace(collected.predictions, texts=None)
+    if isinstance(rows.scores, NoScores):
+        raise UsageError("there are no scores to sweep", fix="name them with --score or --scores")
+    match rows.space:
+        case Binary():
+            found = _binary(rows, request, tune_on, asked)
+        case Multilabel():
+            found = _multilabel(rows, request, tune_on, asked)
+        case Multiclass():
+            found = _multiclass(rows, request, tune_on, asked)
+        case never:
+            assert_never(never)
+    if len(found.missing) == len(found.found):
+        first, reason = next(iter(found.missing.items()))
+        raise DataError(
+            f"no threshold can be chosen by {first}: {reason}", fix="ask for less, or for another"
+        )
+    ev = found.evaluation.with_provenance(collected.provenance)
+    return replace(
+        found, evaluation=ev, tuned_on=request.tune_on or ("" if tune_on is None else "other rows")
+    )
+
+
+def _evaluation(rows: Predictions, request: Request, sweep: Sweep | None = None) -> Evaluation:
+    return evaluate_predictions(rows, request.sampling, only=NEEDED[rows.space.task], sweep=sweep)
+
+
+def _binary(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+    wanted = tuple(map(Objective.parse, asked.objectives)) or STANDARD
+    _check_distinct([objective.name for objective in wanted])
+    objectives = {objective.name: objective for objective in wanted}
+    rest = tuple(other for other in STANDARD if other.name not in objectives)
+    table = table_of(rows)
+    sweep = judged(table, rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling)
+    ev = _evaluation(rows, request, sweep)
+    return Chosen(ev, {name: sweep.optima[name] for name in objectives}, objectives, whole=Sweep.of(table))
+
+
+def _multilabel(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+    plain = [name.removeprefix("max-") for name in asked.objectives or EACH_LABEL]
+    names = ["f1_macro" if name == "f1" else name for name in plain]
+    _check_distinct(names)
+    goals = {name: Goal.parse(name) for name in names}
+    seed = request.sampling.seed
+    search = asked.search if tune_on is None else asked.searching(seed)
+    found: dict[str, Found] = {
+        name: label_thresholds(
+            rows,
+            name,
+            tune_on=tune_on,
+            search=asked.searching(seed) if goals[name].kind == "function" else search,
+            sampling=request.sampling,
+        )
+        for name in names
+    }
+    common = {name: _common(rows, goal) for name, goal in goals.items() if goal.kind != "function"}
+    return Chosen(_evaluation(rows, request), found, common={k: v for k, v in common.items() if v})
+
+
+def _common(rows: Predictions, goal: Goal) -> tuple[tuple[int, float], ...]:
+    """The value of an objective where all labels have one threshold, by percent."""
+    if not isinstance(rows.scores, Probabilities) or rows.scores.values.size > MOST_CELLS:
+        return ()
+    truth, scores = rows.y_true.astype(bool), rows.scores.values
+    steps = range(101)
+    return tuple((step, goal.value(truth, np.asarray(scores >= step / 100), rows.weights)) for step in steps)
+
+
+def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+    names = list(asked.objectives) or ([] if asked.costs else list(ACCURACIES))
+    names = [name.removeprefix("max-").replace(" ", "") for name in names]
+    _check_distinct(names)
+    found: dict[str, Found] = {}
+    for name in names:
+        wanted = _ACCURACY.fullmatch(name)
+        found[name] = (
+            class_weights(
+                rows,
+                name,
+                tune_on=tune_on,
+                search=asked.searching(request.sampling.seed),
+                sampling=request.sampling,
+            )
+            if wanted is None
+            else cutoff(rows, _share(name, wanted[1]), tune_on=tune_on, sampling=request.sampling)
+        )
+    if asked.costs is not None:
+        costs = read_costs(Path(asked.costs), rows.space.names)
+        found["cost"] = class_weights(
+            rows, costs, tune_on=tune_on, search=asked.search, sampling=request.sampling
+        )
+    return Chosen(_evaluation(rows, request), found)
+
+
+def _share(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is not a number", where=f"objective {name!r}", fix="write it as in accuracy>=0.95"
+        ) from None
+
+
+def _check_distinct(names: Sequence[str]) -> None:
+    twice = next((name for name in names if list(names).count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"two objectives are named {twice}", where="--objective", fix="ask for one of them at a time"
+        )
