@@ -16,7 +16,8 @@ HIDDEN = "***"
 _URI = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s'\"<>|`{}]*")
 _AUTHORIZATION = re.compile(r"(?i)(authorization\W{1,4}(?:(?:basic|bearer)\s+)?)[^\s'\",;}]+")
 _BASIC = re.compile(r"(?i)\b(basic|bearer)\s+[A-Za-z0-9+/=._~-]{8,}")
-_SECRET_NAME = re.compile(r"^AWS_|_(TOKEN|PASSWORD|KEY|SECRET)$")
+_SECRET_NAME = re.compile(r"^AWS_|_(TOKEN|PASSWORD|KEY|SECRET)$|^MLFLOW_TRACKING_USERNAME$")
+_PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 _SHORTEST_SECRET = 6
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
@@ -57,8 +58,9 @@ def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
     text : str
         Anything that is about to be shown or stored, most of all the messages of other libraries.
     environ : mapping, optional
-        The environment; values of ``AWS_*``, ``*_TOKEN``, ``*_PASSWORD``, ``*_KEY`` and ``*_SECRET``
-        with six or more characters are hidden. The process's own by default.
+        The environment; values of ``AWS_*``, ``*_TOKEN``, ``*_PASSWORD``, ``*_KEY``, ``*_SECRET`` and
+        MLflow's user name, and passwords in addresses, with six or more characters are hidden. The
+        process's own by default.
 
     Examples
     --------
@@ -70,13 +72,18 @@ def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
     'sent *** to the server'
     """
     known = os.environ if environ is None else environ
-    secrets = [v for k, v in known.items() if len(v) >= _SHORTEST_SECRET and _SECRET_NAME.search(k.upper())]
+    secrets = [value for name, value in known.items() if _SECRET_NAME.search(name.upper())]
+    secrets += [password for value in known.values() for password in _PASSWORD.findall(value)]
     text = _URI.sub(_uri_in_text, text)
     text = _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", text)
     text = _BASIC.sub(rf"\g<1> {HIDDEN}", text)
-    for secret in sorted(secrets, key=len, reverse=True):
+    for secret in sorted(filter(_is_long, secrets), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return text
+
+
+def _is_long(secret: str) -> bool:
+    return len(secret) >= _SHORTEST_SECRET
 
 
 def _uri_in_text(match: re.Match[str]) -> str:

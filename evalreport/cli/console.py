@@ -196,7 +196,7 @@ def show_error(console: Console, error: EvalreportError) -> None:
         import traceback
 
         for line in redact("".join(traceback.format_exception(error)).rstrip()).split("\n"):
-            console.err(printable(line))
+            console.err(f"  | {printable(line)}")  # no line of a message passes for one of ours
 
 
 def internal(error: Exception) -> EvalreportError:

@@ -104,7 +104,7 @@ def _told_apart(items: Sequence[Item]) -> tuple[Item, ...]:
     taken: set[str] = set()
     apart = []
     for item in items:
-        names = (item.name, *(f"{item.name}-{number}" for number in range(2, len(items) + 2)))
+        names = (item.name, *(f"{slug(item.name)[:60]}-{number}" for number in range(2, len(items) + 2)))
         name = next(name for name in names if slug(name).casefold() not in taken)
         taken.add(slug(name).casefold())
         apart.append(replace(item, called=name))
