@@ -16,11 +16,12 @@ from evalreport.comparison.values import Comparison
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation import model
 from evalreport.evaluation.parts import Provenance
+from evalreport.evaluation.study import NOT_SAID, Judging, Study, studied
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, to_labels
 from evalreport.parsing import Parsed, make_parser, parse_all
 from evalreport.predictions import predictions
-from evalreport.report.render import render, render_comparison
+from evalreport.report.render import render, render_comparison, render_trials
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
 from evalreport.sinks.folder import write_file
 from evalreport.sources.mlflow_client import connect
@@ -34,6 +35,7 @@ from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.log import LogOptions, log_evaluation
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
+from evalreport.workflow.sweep_thresholds import Asked, chosen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +48,7 @@ __all__ = [
     "EvalreportError",
     "Evaluation",
     "Finding",
+    "Judging",
     "Logits",
     "Multiclass",
     "Multilabel",
@@ -296,8 +299,10 @@ def _asked(request: Request | None, columns: Mapping[str, Any]) -> Request:
     return replace(asked, columns=replace(asked.columns, **{n: v for n, v in columns.items() if n in named}))
 
 
-def to_html(ev: model.Evaluation | Comparison, *, checklist: str | None = None) -> str:
-    """Return the report, or the comparison of several, as one HTML page."""
+def to_html(ev: model.Evaluation | Comparison | Study, *, checklist: str | None = None) -> str:
+    """Return the report, the comparison of several, or the study of a sweep, as one HTML page."""
+    if isinstance(ev, Study):
+        return render_trials(ev)
     return render_comparison(ev) if isinstance(ev, Comparison) else render(ev, checklist=checklist)
 
 
@@ -329,15 +334,49 @@ def log(
     return log_evaluation(store, run.run_id, ev.with_provenance(origin), LogOptions(prefix, force, dry_run))
 
 
-def sweep(ev: model.Evaluation, objective: str = "f1") -> Any:
-    """Return the best threshold for an objective, over every threshold when the predictions are at hand.
+def sweep(
+    what: model.Evaluation | Trials,
+    objective: str | None = None,
+    *,
+    tune_on: model.Evaluation | None = None,
+    judging: Judging = NOT_SAID,
+) -> Any:
+    """Return what is best for an objective: a threshold, thresholds of labels, or how a sweep's trials stand.
+
+    Parameters
+    ----------
+    what : Evaluation or Trials
+        Trials give a `Study`: best, importance, and how lucky the best is (see `judging`). `to_html` and
+        `log` take it.
+    objective : str, optional
+        As on the command line (``f1``, ``recall>=0.95``, ``f1_macro``, ``accuracy>=0.95``); of trials, the
+        name of one of several objectives.
+    tune_on : Evaluation, optional
+        Other rows that the threshold is chosen on; without them its honest value is cross-fitted.
+    judging : Judging
+        How many examples judged each trial.
+
+    Raises
+    ------
+    EvalreportError
+        No such objective; nothing to choose from; no trial completed.
 
     Examples
     --------
     >>> ev = evaluate([0, 0, 1, 1], scores=Probabilities([0.1, 0.4, 0.35, 0.8]))
     >>> sweep(ev, "recall>=1").threshold
     0.35
+    >>> sweep(Trials.from_records([{"value": 0.7}, {"value": 0.8}], objectives="f1")).best.number
+    1
     """
-    if ev.sweep is None:
-        raise UsageError("there is no threshold to sweep", fix="evaluate scores of a binary problem")
-    return ev.sweep.best(objective)
+    if isinstance(what, Trials):
+        return studied(what, objective, judging=judging)
+    if what.predictions is None:
+        if what.sweep is None:
+            raise UsageError("there is no threshold to sweep", fix="evaluate scores of a binary problem")
+        return what.sweep.best(objective or "f1")
+    goal = objective or {"binary": "f1", "multilabel": "f1_macro"}.get(what.task, "accuracy>=0.95")
+    rows = Collected(what.predictions, (), what.provenance)
+    other = None if tune_on is None else tune_on.predictions
+    found = chosen(rows, Request(sampling=what.sampling), other, Asked((goal,)))
+    return next(iter(found.found.values()))
