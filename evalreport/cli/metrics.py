@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,8 +37,14 @@ def command(console: Console, name: str | None, task: str | None) -> None:
 
 
 def _as_dict(metric: Metric) -> dict[str, Any]:
+    from evalreport.intervals.measured import measured_coverage
+
     ends = [None if abs(end) == float("inf") else end for end in (metric.low, metric.high)]
-    return {**{name: getattr(metric, name) for name in TOLD}, "range": ends}
+    return {
+        **{name: getattr(metric, name) for name in TOLD},
+        "range": ends,
+        "coverage": [asdict(row) for row in measured_coverage(metric.task, metric.name)],
+    }
 
 
 def _explained(metric: Metric) -> list[str]:
@@ -51,7 +58,20 @@ def _explained(metric: Metric) -> list[str]:
         ("trap", metric.trap),
     ]
     lines = [f"{metric.name}  {metric.title}  ({metric.task})", f"  {metric.meaning}"]
-    return lines + [f"  {title:12} {text}" for title, text in rows if text] + [""]
+    return [*lines, *(f"  {title:12} {text}" for title, text in rows if text), *_covered(metric), ""]
+
+
+def _covered(metric: Metric) -> list[str]:
+    """The measured coverage of the interval, setting by setting."""
+    from evalreport.format import percent
+    from evalreport.intervals.measured import measured_coverage
+
+    rows = measured_coverage(metric.task, metric.name)
+    return [
+        f"  {'coverage' if row is rows[0] else '':12} {percent(row.coverage)} of {row.simulations:,}: "
+        f"n = {row.n:,}, {row.setting} ({row.method})"
+        for row in rows
+    ]
 
 
 global_options(command)

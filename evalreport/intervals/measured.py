@@ -1,0 +1,67 @@
+"""How often each interval held the truth in simulation: data made by `make coverage`, never typed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+NOMINAL = 0.95
+NEAR = (0.93, 0.97)
+"""Coverage that counts as holding what was promised, from `ENOUGH` rows on."""
+ENOUGH = 200
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The measured coverage of one metric's 95 % interval in one setting.
+
+    Parameters
+    ----------
+    task, metric, method : str
+    setting : str
+        How the data were simulated, in words.
+    n : int
+        Rows of each data set.
+    simulations : int
+        Data sets on which an interval was given.
+    coverage : float
+        Share of intervals that held the truth.
+    """
+
+    task: str
+    metric: str
+    method: str
+    setting: str
+    n: int
+    simulations: int
+    coverage: float
+
+    @property
+    def near(self) -> bool:
+        """Whether the coverage is within 93 to 97 %, give or take the error of the simulation."""
+        slack = 2 * (self.coverage * (1 - self.coverage) / max(self.simulations, 1)) ** 0.5
+        return bool(NEAR[0] - slack <= self.coverage <= NEAR[1] + slack)
+
+
+@cache
+def _table() -> tuple[Measured, ...]:
+    text = files("evalreport.intervals").joinpath("coverage.json").read_text(encoding="utf-8")
+    return tuple(Measured(**row) for row in json.loads(text))
+
+
+def measured_coverage(task: str, metric: str) -> tuple[Measured, ...]:
+    """Return what was measured of a metric's interval, the settings in their order; empty when nothing was.
+
+    Examples
+    --------
+    >>> {row.metric for row in measured_coverage("binary", "roc_auc")}
+    {'roc_auc'}
+    """
+    return tuple(row for row in _table() if (row.task, row.metric) == (task, metric))
+
+
+def off_coverage(task: str, metric: str) -> tuple[Measured, ...]:
+    """Return the settings of 200 rows or more in which the interval did not hold what it promises."""
+    return tuple(row for row in measured_coverage(task, metric) if row.n >= ENOUGH and not row.near)

@@ -1,0 +1,44 @@
+"""A short, seeded measurement of the intervals, and what the long one left in the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalreport.intervals.measured import ENOUGH, measured_coverage, off_coverage
+from evalreport.metrics.catalogue import HEADLINE
+from tests.coverage.measure import measured
+from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
+
+SIMULATIONS = 150
+ERROR = (0.05 * 0.95 / SIMULATIONS) ** 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "setting", [BINARY[4], MULTICLASS[1], MULTILABEL[1]], ids=lambda s: f"{s.task} {s.n}"
+)
+def test_headline_intervals_cover(setting: Setting) -> None:
+    assert setting.n == ENOUGH
+    for name, count in measured(setting, SIMULATIONS, 7, HEADLINE[setting.task]).items():
+        assert count.given == count.asked, name
+        assert 0.93 - 3.5 * ERROR <= count.coverage <= 1.0, f"{name} covers {count.coverage:.1%}"
+
+
+@pytest.mark.slow
+def test_clusters_need_their_groups() -> None:
+    """Thirty clusters of eight: resampled by cluster the intervals hold, row by row they do not."""
+    setting, names = DEPENDENT[0], ("roc_auc", "accuracy")
+    whole = measured(setting, 100, 5, names)
+    naive = measured(setting, 100, 5, names, ignore_groups=True)
+    for name in names:
+        assert whole[name].coverage >= 0.87, f"{name} by cluster {whole[name].coverage:.0%}"
+        assert naive[name].coverage <= whole[name].coverage - 0.1, f"{name} by row {naive[name].coverage:.0%}"
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass", "multilabel"])
+def test_the_table_in_the_package_holds_every_headline_metric(task: str) -> None:
+    for name in HEADLINE[task]:
+        rows = measured_coverage(task, name)
+        assert {row.n for row in rows} >= {50, 200, 2000}, name
+        assert all(0 <= row.coverage <= 1 and row.method for row in rows)
+        assert set(off_coverage(task, name)) <= set(rows)
