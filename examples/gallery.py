@@ -49,7 +49,7 @@ def intents(file: str, run: str) -> er.Evaluation:
     """77 classes of short messages."""
     texts = pd.read_csv(DATA / "banking77" / "test.csv")
     frame = pd.read_parquet(DATA / "banking77" / file).merge(texts[["example_id", "text"]], on="example_id")
-    columns = [name for name in frame if name.startswith("proba_")]
+    columns = [name for name in map(str, frame) if name.startswith("proba_")]
     labels = sorted(set(frame["y_true"]) | {name.removeprefix("proba_") for name in columns})
     scores = None
     if len(columns) == len(labels):
@@ -80,7 +80,7 @@ def emotions() -> er.Evaluation:
     """28 labels, any number per comment."""
     truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
     frame = pd.read_parquet(DATA / "goemotions" / "pred_test_ovr_lr_proba.parquet")
-    labels = [name.removeprefix("proba_") for name in frame if name.startswith("proba_")]
+    labels = [name.removeprefix("proba_") for name in map(str, frame) if name.startswith("proba_")]
     ev = er.evaluate(
         truth[[f"true_{label}" for label in labels]].to_numpy(),
         scores=er.Probabilities(frame[[f"proba_{label}" for label in labels]].to_numpy()),
