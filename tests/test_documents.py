@@ -1,0 +1,166 @@
+"""What the documents say is so: commands parse, codes and names exist, the Python runs, links lead on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport import errors
+from evalreport.cli import COMMANDS, group
+from evalreport.cli.settings import load
+from tests.cli.running import run
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+SPOKEN = (
+    "evalreport log --run-id 3f9c1e --truth diagnosis --score p_malignant --positive malignant",
+    'evalreport log --experiment "bank-*" --filter "tags.split = \'test\'" --json',
+    "evalreport report preds.csv --truth y --score p -o report.html",
+    "evalreport report --run-id 77ab04 -o -",
+    'evalreport compare --run-id 3f9c1e --run-id 88d2aa --fail-on "recall drops > 0.02"',
+    'evalreport sweep thresholds --run-id 3f9c1e --objective "recall>=0.95" --cost 10',
+    "evalreport sweep optuna --study sqlite:///s.db --study-name triage --metric f1_macro --top 20",
+    'evalreport check --run-id 3f9c1e --require "recall >= 0.9" --require "ece <= 0.06" --use lower',
+)
+"""Commands that were promised in these words."""
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def commands() -> Iterator[str]:
+    for block in blocks("console"):
+        for line in block.splitlines():
+            if line.startswith("$ evalreport"):
+                yield line.removeprefix("$ ").partition("  #")[0].strip()
+    yield from SPOKEN
+
+
+def parsed(words: list[str]) -> click.Context:
+    """Parse a command line as far as its last command, without running it."""
+    ctx = group.make_context("evalreport", list(words))
+    command: click.Command = group
+    while isinstance(command, click.Group):
+        name, inner, rest = command.resolve_command(ctx, [*ctx._protected_args, *ctx.args])
+        assert inner is not None
+        assert name is not None
+        command, ctx = inner, inner.make_context(name, rest, parent=ctx)
+    return ctx
+
+
+@pytest.mark.parametrize("line", sorted(set(commands())))
+def test_every_command_parses(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert parsed(shlex.split(line)[1:]).command.name in {*COMMANDS, "thresholds", "optuna", "runs"}
+
+
+def test_every_option_named_in_the_text_exists() -> None:
+    known = {"--json", "--help"}
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        inner = [command, *command.commands.values()] if isinstance(command, click.Group) else [command]
+        known |= {opt for one in inner if one is not None for param in one.params for opt in param.opts}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--backend-store-uri"} <= known
+
+
+def test_the_list_of_commands_is_whole() -> None:
+    listed = re.findall(r"^evalreport (\w+) ", README, re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+def test_exit_codes_are_those_of_the_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    codes = {
+        kind.exit_code
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and hasattr(kind, "exit_code")
+    }
+    sentence = README[README.index("Exit codes:") : README.index("Errors have three lines")]
+    assert {int(number) for number in re.findall(r"\b\d+\b", sentence)} == codes | {0, 1, 130}
+    shown = run(capsys, "--help").out
+    for number, words in re.findall(r"(\d+) ([a-z ]+)[,.;]", sentence.replace("\n", " ")):
+        if number in "012345":
+            assert f"{number} {words}" in " ".join(shown.split())
+
+
+def test_the_error_of_the_readme_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("predictions.csv").write_text("case_id,diagnosis,p_malignant\n1,malignant,0.9\n")
+    done = run(capsys, "report", "predictions.csv", "--truth", "label")
+    first, _, fix = done.err.splitlines()
+    assert first.replace(".csv", ".parquet") in README
+    assert fix.partition(". ")[0] in README
+
+
+@pytest.mark.parametrize("block", blocks("toml"))
+def test_settings_of_the_readme_are_known(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pyproject.toml").write_text(block)
+    found = load(None)
+    told: dict[str, Any] = tomllib.loads(block)["tool"]["evalreport"]
+    rules = told.pop("check", {})
+    assert (dict(found.values), dict(found.check)) == (told, rules)
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    logged = []
+    monkeypatch.setitem(vars(er), "log", lambda ev, run_id: logged.append((ev, run_id)))
+    rng = np.random.default_rng(0)
+    truth = rng.random(300) < 0.4
+    names: dict[str, Any] = {
+        "y_true": np.where(truth, "malignant", "benign"),
+        "p": np.clip(rng.normal(0.3 + 0.4 * truth, 0.2), 0, 1),
+    }
+    (snippet,) = blocks("python")
+    exec(snippet, names)  # noqa: S102
+    assert isinstance(names["ev"], er.Evaluation)
+    assert logged[0][1] == "3f9c1e0a7b…"
+    assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    for name in re.findall(r"\ber\.(\w+)", README):
+        assert name in er.__all__
+
+
+def test_links_lead_somewhere() -> None:
+    for text in (README, CONTRIBUTING):
+        for target in re.findall(r"\]\(([^)#]+)\)", text):
+            assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_every_target_of_make_has_its_program() -> None:
+    spoken = set(re.findall(r"\bmake (\w+)", README + CONTRIBUTING)) - {"sure"}
+    targets = set(re.findall(r"^(\w+):", MAKEFILE, re.MULTILINE))
+    assert spoken <= targets
+    for module in re.findall(r"-m (tests\.\w+)", MAKEFILE):
+        place = ROOT / module.replace(".", "/")
+        assert (place / "__main__.py").exists() or place.with_suffix(".py").exists(), module
+    for script in re.findall(r"(examples/\w+\.py)", MAKEFILE):
+        assert (ROOT / script).exists()
+
+
+def test_the_floors_of_contributing_exist() -> None:
+    table = CONTRIBUTING[
+        CONTRIBUTING.index("| floor |") : CONTRIBUTING.index("`templates/` at the top level")
+    ]
+    for row in table.splitlines()[2:]:
+        cells = row.split("|")
+        if len(cells) < 4:
+            continue
+        for name in re.findall(r"`(\w+)`", cells[2]):
+            place = ROOT / "evalreport" / name
+            assert place.is_dir() or place.with_suffix(".py").exists(), name
