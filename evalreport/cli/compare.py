@@ -27,6 +27,7 @@ _COMPARE = "Compare"
     help="What the others are held against; the first (with --sort-by the best) when not given.",
 )
 @opt.option(_COMPARE, "--all-pairs", is_flag=True, help="Compare all with all.")
+@opt.option(_COMPARE, "--unpaired", is_flag=True, help="The runs were scored on different examples.")
 @opt.option(
     _COMPARE,
     "--fail-on",
@@ -62,7 +63,9 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
     console = ctx.ensure_object(Console)
     rules = tuple(map(Rule.of, options["rules"]))
-    how = CompareOptions(options["baseline"], options["all_pairs"], rules, options["sort_by"])
+    how = CompareOptions(
+        options["baseline"], options["all_pairs"], rules, options["sort_by"], options["unpaired"]
+    )
     keep = KeepOptions(
         options["output"],
         options["out"],

@@ -46,12 +46,15 @@ class CompareOptions:
     rules : tuple of Rule
     sort_by : str or None
         Metric by which the runs are ordered, best first; over twenty runs are only ranked by it.
+    unpaired : bool
+        Take the runs for independent samples, whatever their ids and truth.
     """
 
     baseline: str | None = None
     all_pairs: bool = False
     rules: tuple[Rule, ...] = ()
     sort_by: str | None = None
+    unpaired: bool = False
 
     def __post_init__(self) -> None:
         if self.all_pairs and self.baseline is not None:
@@ -116,11 +119,11 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
         chosen = None if place is None else rivals[place]
         rivals = _ordered(rivals, find(how.sort_by, task).name)
         place = None if chosen is None else rivals.index(chosen)
-        ranking = _compare(rivals, 0, (how.sort_by,), details=False)
+        ranking = _compare(rivals, 0, (how.sort_by,), details=False, unpaired=how.unpaired)
     if ranking is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.rules):
         found = ranking
     else:
-        found = _compare(rivals, None if how.all_pairs else place or 0, metrics)
+        found = _compare(rivals, None if how.all_pairs else place or 0, metrics, unpaired=how.unpaired)
     items = tuple(rival.item for rival in rivals)
     return Compared(found, items, judged_by(how.rules, found), ranking)
 
@@ -138,7 +141,12 @@ def wanted(metrics: Sequence[str], rules: Sequence[Rule], task: Task) -> tuple[s
 
 
 def _compare(
-    rivals: Sequence[_Rival], baseline: int | None, metrics: Sequence[str], *, details: bool = True
+    rivals: Sequence[_Rival],
+    baseline: int | None,
+    metrics: Sequence[str],
+    *,
+    details: bool = True,
+    unpaired: bool = False,
 ) -> Comparison:
     found = compare(
         [rival.evaluation for rival in rivals],
@@ -146,6 +154,7 @@ def _compare(
         names=[rival.name for rival in rivals],
         metrics=metrics,
         details=details,
+        unpaired=unpaired,
     )
     if not found.differences:
         raise UsageError(

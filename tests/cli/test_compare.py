@@ -206,6 +206,19 @@ def test_a_changed_truth_is_refused(tmp_path: Path, capsys: Capture) -> None:
     assert "the truth of 1 of 20 shared examples differs" in done.err
 
 
+def test_other_examples_are_compared_when_that_is_said(tmp_path: Path, capsys: Capture) -> None:
+    files = []
+    for name, truth in (("one", "abab"), ("two", "baba")):
+        files.append(str(tmp_path / f"{name}.csv"))
+        pd.DataFrame({"y_true": list(truth) * 20, "y_pred": list("abab") * 20}).to_csv(files[-1], index=False)
+    refused = run(capsys, "compare", *files)
+    assert refused.code == 5
+    assert "--unpaired" in refused.err
+    done = run(capsys, "compare", *files, "--unpaired", "--json")
+    assert done.code == 0, done.err
+    assert done.json["comparison"]["pairing"]["kind"] == "unpaired"
+
+
 def test_half_an_evaluation_is_refused(tmp_path: Path, capsys: Capture) -> None:
     half = tmp_path / "evaluation.json"
     half.write_text(json.dumps({"schema": 1, "task": "binary"}))
