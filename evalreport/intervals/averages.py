@@ -21,10 +21,10 @@ from evalreport.facts.rankings import Rankings
 from evalreport.intervals.influence import influence, tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
 
-CELLS = 600_000
+CELLS = 200_000
 """(row, label) cells that are looked at, about."""
-ROWS = 2000
-"""Rows that are looked at, at least (or all)."""
+ROWS, POOLED_ROWS = 2000, 500
+"""Rows that are looked at, at least (or all); fewer where all cells are sorted together."""
 POOLED = ("roc_auc_ovr_micro", "roc_auc_micro", "average_precision_micro")
 PAIRS = "roc_auc_ovo_macro"
 
@@ -78,20 +78,21 @@ def ranking_errors(
     >>> 0.0 <= error < 0.02, df > 28
     (True, True)
     """
-    some, n = _sample(scores, sampling.generator(5)), len(scores)
+    some, n = _sample(scores, sampling.generator(5), ROWS), len(scores)
+    fewer = _sample(some, sampling.generator(9), POOLED_ROWS)
     found = {}
     for name in names:
         if name in POOLED:
-            rows = pooled_moves(name, some)
-            error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(some) / n)
+            rows = pooled_moves(name, fewer)
+            error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(fewer) / n)
             found[name] = (error, 1.0 if rows is None else _freedom(rows, n))
         else:
             found[name] = _average_error(name, some, scores)
     return found
 
 
-def _sample(scores: ClassScores, generator: np.random.Generator) -> ClassScores:
-    most = max(CELLS // scores.size, ROWS)
+def _sample(scores: ClassScores, generator: np.random.Generator, least: int) -> ClassScores:
+    most = max(CELLS // scores.size, least)
     if len(scores) <= most:
         return scores
     rows = np.sort(generator.choice(len(scores), most, replace=False))

@@ -11,7 +11,7 @@ from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
-from evalreport.intervals.crossings import CROSSINGS, Curve, ks_limits
+from evalreport.intervals.crossings import CROSSINGS, SMOOTH, Curve, ks_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import Influence, auc_influence, influence, standard_error, tail_df
 from evalreport.intervals.majority import MAJORITY, majority_errors, majority_limits, majority_parts
@@ -19,6 +19,7 @@ from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import transformed
+from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 from evalreport.metrics.binary_probability import equal_mass, equal_width
 
@@ -89,7 +90,7 @@ def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits
     return Limits(float(low), float(high), "wilson", math.sqrt(max(0.0, share * (1 - share)) / trials))
 
 
-def table_limits(metric: Metric, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+def table_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:
     """Return the limits of a function of the score table.
 
     Parameters
@@ -98,20 +99,22 @@ def table_limits(metric: Metric, value: float, table: ScoreTable, sampling: Samp
         Of the family ``delong``, ``ranking``, ``probabilities`` or ``mean``.
     value : float
         Its value.
-    table : ScoreTable
+    tables : Tables
+        Of the score table.
 
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8, 0.9, 0.3]), np.array([0, 0, 1, 1, 1, 0], bool))
-    >>> limits = table_limits(find("average_precision", "binary"), 0.917, table, Sampling())
+    >>> limits = table_limits(find("average_precision", "binary"), 0.917, Tables(table), Sampling())
     >>> limits.method, bool(limits.low < 0.917 < limits.high)
     ('influence', True)
     """
+    table = tables.exact
     few = min(table.positives, table.negatives) < FEWEST
     match metric.name:
         case _ if metric.interval == "delong":
-            limits = rescaled(metric, delong_limits(table, sampling))
+            limits = rescaled(metric, delong_limits(tables, sampling))
         case _ if metric.interval == "ranking" and few:
             limits = no_limits("an interval needs two positives and two negatives")
         case "ks":
@@ -122,21 +125,22 @@ def table_limits(metric: Metric, value: float, table: ScoreTable, sampling: Samp
             binned, statistic = GAPS[name]
             limits = Limits(*gap_limits(binned(table), value, statistic, sampling), "test inversion")
         case name if name in CROSSINGS:
-            limits = _crossing_limits(name, table, sampling)
+            limits = _crossing_limits(name, tables, sampling)
         case _:
-            limits = _influence_limits(metric, value, table, sampling)
+            limits = _influence_limits(metric, value, tables, sampling)
     return limits
 
 
-def delong_limits(table: ScoreTable, sampling: Sampling) -> Limits:
+def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
     """Return the limits of ROC AUC with DeLong's standard error.
 
     Examples
     --------
     >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
-    >>> delong_limits(table, Sampling()).high
+    >>> delong_limits(Tables(table), Sampling()).high
     1.0
     """
+    table = tables.coarse
     if min(table.positives, table.negatives) < FEWEST:
         return no_limits("an interval of the AUC needs two positives and two negatives")
     if len(table) == 1:
@@ -161,9 +165,10 @@ def rescaled(metric: Metric, limits: Limits) -> Limits:
     return Limits(metric.low + wide * limits.low, metric.low + wide * limits.high, limits.method, error)
 
 
-def _crossing_limits(name: str, table: ScoreTable, sampling: Sampling) -> Limits:
-    place = list(CROSSINGS).index(name)
-    drawn = CROSSINGS[name](Curve.of(table, sampling.resamples, sampling.generator(3, place)))
+def _crossing_limits(name: str, tables: Tables, sampling: Sampling) -> Limits:
+    tp, fp = tables.coarse_curve if name in SMOOTH else tables.curve
+    generator = sampling.generator(3, list(CROSSINGS).index(name))
+    drawn = CROSSINGS[name](Curve(tp, fp, sampling.resamples, generator))
     low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
     return Limits(float(low), float(high), "bayesian bootstrap at the crossing", float(drawn.std()))
 
@@ -176,12 +181,13 @@ def _uncertainty_limits(table: ScoreTable, sampling: Sampling) -> Limits:
     return Limits(min(ends), 0.25 if low <= 0.5 <= high else max(ends), "wilson")
 
 
-def _influence_limits(metric: Metric, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:
+    table = tables.coarse
     found = influence(metric.name, table)
     if found is None:
         return no_limits("no interval is known for this function of the scores")
     n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
-    if metric.name in BY_SCORE and n < SHARED * len(table):
+    if metric.name in BY_SCORE and n < SHARED * len(tables.exact):
         return no_limits(f"needs {SHARED} rows or more per distinct score")
     error = standard_error(table, found)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
@@ -205,12 +211,12 @@ def binary_limits(
     """
     counts = [metric for metric in metrics if metric.interval == "counts"]
     limits = count_limits(counts, decided_counts(summary), sampling) if counts else {}
+    tables = Tables(view(summary, "scores"))
     for metric in metrics:
         if metric.interval == "wilson":
             limits[metric.name] = proportion_limits(values[metric.name], metric.weight(summary), sampling)
         elif metric.reads == "scores":
-            table: ScoreTable = view(summary, "scores")
-            limits[metric.name] = table_limits(metric, values[metric.name], table, sampling)
+            limits[metric.name] = table_limits(metric, values[metric.name], tables, sampling)
     return limits
 
 

@@ -69,8 +69,8 @@ def gap_limits(
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
     moved = [(f * gaps, _noise(weight, probability - f * gaps) if noise is None else spread) for f in factors]
     normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
-    tails = [_tails(statistic(gap + normal * sd, weight), sampling) for gap, sd in moved]
-    least, most = np.maximum.accumulate(tails, axis=0).T
+    drawn = np.stack([statistic(gap + normal * sd, weight) for gap, sd in moved])
+    least, most = np.maximum.accumulate(_tails(drawn, sampling), axis=1)
     low, high = (value * float(np.interp(value, tail, factors)) for tail in (most, least))
     if statistic is mean_gap:
         # Gaps in few bins are not inflated by noise; the scaled ones are, and put the upper limit too low.
@@ -84,11 +84,11 @@ def _independent(bins: int, sampling: Sampling) -> Array:
 
 
 def _tails(errors: Array, sampling: Sampling) -> Array:
-    """Central limits of draws; of few draws (their bins are many, the sum is normal) from two moments."""
-    if len(errors) < FEW:
-        spread: Array = errors.mean() + sampling.z * errors.std() * np.array([-1, 1])
-        return spread
-    return np.quantile(errors, [1 - sampling.upper, sampling.upper])
+    """Central limits of each row of draws; of few (their bins are many, the sum is normal) by moments."""
+    if errors.shape[1] < FEW:
+        centre, reach = errors.mean(axis=1), sampling.z * errors.std(axis=1)
+        return np.stack([centre - reach, centre + reach])
+    return np.quantile(errors, [1 - sampling.upper, sampling.upper], axis=1)
 
 
 def class_draws(scores: ClassScores, sampling: Sampling) -> Array:

@@ -37,11 +37,6 @@ class Curve:
     size: int
     generator: np.random.Generator
 
-    @classmethod
-    def of(cls, table: ScoreTable, size: int, generator: np.random.Generator) -> Curve:
-        """Return the curve of a table with both classes."""
-        return cls(np.append(0.0, table.tp[::-1]), np.append(0.0, table.fp[::-1]), size, generator)
-
     @property
     def positives(self) -> float:
         """All positives."""
@@ -157,3 +152,5 @@ CROSSINGS: dict[str, Callable[[Curve], Array]] = {
     "recall_at_precision90": recall_at_precision90,
     "lift_at_10": lift_at_10,
 }
+SMOOTH = ("eer", "lift_at_10")
+"""Read on the line between points of the curve, of which blocks have enough."""

@@ -12,6 +12,7 @@ from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
 from evalreport.intervals.onelabel import MERGED, Plain, Resampled
 from evalreport.intervals.resampled import Replicates
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
+from evalreport.intervals.tables import Tables
 from evalreport.intervals.units import Units
 from evalreport.metrics import Metric, view
 from evalreport.metrics.record import lacks, one_vs_rest
@@ -104,11 +105,12 @@ def _from_scores(
         return
     whole = any(metric.name not in MERGED for metric in metrics)
     for k, (merged, label) in enumerate(zip(summary.scores.rankings.tables, found, strict=True)):
-        full = summary.scores.table(k) if whole else merged
+        short = Tables(merged)
+        full = Tables(summary.scores.table(k)) if whole else short
         for metric in metrics:
-            table = merged if metric.name in MERGED else full
-            value = metric.function(table)
+            tables = short if metric.name in MERGED else full
+            value = metric.function(tables.exact)
             limits = TOO_FEW if summary.rows < FEWEST else Limits()
             if math.isfinite(value) and summary.rows >= FEWEST:
-                limits = maker.limits(metric, value, table, k)
-            label[metric.name] = _result(metric, value, summary.weight, limits, table)
+                limits = maker.limits(metric, value, tables, k)
+            label[metric.name] = _result(metric, value, summary.weight, limits, tables.exact)

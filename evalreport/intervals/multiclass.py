@@ -15,6 +15,7 @@ from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import spread_limits, transformed
+from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 
 PROPORTIONS = ("precision_micro", "recall_micro", "f1_micro", "recall_weighted")
@@ -42,7 +43,7 @@ def several_limits(
             limits[metric.name] = mean_limits(metric, value, summary.tally, sampling)
         elif metric.reads == "confidence":
             table: ScoreTable = view(summary, "confidence")
-            limits[metric.name] = table_limits(metric, value, table, sampling)
+            limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
         elif metric.reads == "bins":
             bins: ClassBins = view(summary, "bins")
             flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())

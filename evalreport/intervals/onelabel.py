@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, ScoreTable, Summary
+from evalreport.facts import BinaryCounts, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.averages import merged_place
 from evalreport.intervals.binary import class_majority, table_limits
@@ -20,6 +20,7 @@ from evalreport.intervals.proportions import wilson
 from evalreport.intervals.resampled import Replicates, interval
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread
+from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric
 
 MERGED = ("roc_auc", "gini", "average_precision")
@@ -71,9 +72,9 @@ class Plain:
         with np.errstate(divide="ignore", invalid="ignore"):
             return low, high, np.sqrt(values * (1 - values) / n), "wilson"
 
-    def limits(self, metric: Metric, value: float, table: ScoreTable, label: int) -> Limits:  # noqa: ARG002
+    def limits(self, metric: Metric, value: float, tables: Tables, label: int) -> Limits:  # noqa: ARG002
         """Return the limits of a function of one label's table."""
-        return table_limits(metric, value, table, self.sampling)
+        return table_limits(metric, value, tables, self.sampling)
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,9 @@ class Resampled:
             found[metric.name] = (low, high, errors, self.replicates.units.method)
         return found
 
-    def limits(self, metric: Metric, value: float, table: ScoreTable, label: int) -> Limits:
+    def limits(self, metric: Metric, value: float, tables: Tables, label: int) -> Limits:
         """Return the limits of a function of one label's table."""
+        table = tables.exact
         found = influence(metric.name, table)
         if found is None:
             return no_limits("not resampled label by label")

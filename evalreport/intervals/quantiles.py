@@ -38,8 +38,9 @@ def two_sided_p(z: float) -> float:
 def t_quantile(p: float, df: float) -> float:
     """Return the quantile of Student's t.
 
-    Newton's method on the distribution function from the normal quantile, which lies nearer to 0: the
-    function is concave above its median, so the steps approach the root from one side.
+    Newton's method on the distribution function, from an expansion about the normal quantile (Abramowitz &
+    Stegun 26.7.5) where that is good, else from the normal quantile itself, which lies nearer to 0: the
+    function is concave above its median, so that the steps approach the root from one side.
 
     Parameters
     ----------
@@ -58,6 +59,8 @@ def t_quantile(p: float, df: float) -> float:
     x = normal_quantile(p)
     if df > 1e7:
         return x
+    if df > 5:
+        x += (x**3 + x) / (4 * df) + (5 * x**5 + 16 * x**3 + 3 * x) / (96 * df**2)
     constant = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
     for _ in range(100):
         upper = 0.5 * _incomplete_beta(df / (df + x * x), df / 2, 0.5)

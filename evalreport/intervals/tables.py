@@ -1,0 +1,69 @@
+"""A score table as intervals read it: exact, in blocks, and as a curve, each made once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array
+
+LARGE = 16_384
+"""Distinct scores from which variances are taken over blocks."""
+BLOCKS = 4000
+"""Blocks, each with at most one in so many of the positives and of the negatives."""
+TAIL = 500
+"""Distinct scores at either end that stay by themselves: there one row can matter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A score table with what several intervals need of it.
+
+    Parameters
+    ----------
+    exact : ScoreTable
+
+    Examples
+    --------
+    >>> tables = Tables(ScoreTable.of(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))
+    >>> tables.curve[0], len(tables.coarse)
+    (array([0., 1., 1.]), 2)
+    """
+
+    exact: ScoreTable
+
+    @cached_property
+    def coarse(self) -> ScoreTable:
+        """The table in blocks of neighbouring scores, when it is large.
+
+        A variance over blocks is that over rows to a ten-thousandth: what rows of one block differ in is
+        a ten-thousandth of what they differ in at all.
+        """
+        t = self.exact
+        if len(t) <= LARGE:
+            return t
+        share = (t.tp / max(t.positives, 1.0) + t.fp / max(t.negatives, 1.0)) * (BLOCKS / 2)
+        block = np.floor(share)
+        starts = np.append(0, np.flatnonzero(block[1:] != block[:-1]) + 1)
+        ends = np.arange(TAIL)
+        starts = np.union1d(starts, np.concatenate([ends, len(t) - 1 - ends]))
+        pos, neg = np.add.reduceat(t.pos, starts), np.add.reduceat(t.neg, starts)
+        mass = np.add.reduceat((t.pos + t.neg) * t.scores, starts)
+        return ScoreTable(mass / np.maximum(pos + neg, np.finfo(np.float64).tiny), pos, neg)
+
+    @cached_property
+    def curve(self) -> tuple[Array, Array]:
+        """Counts of true and false positives from the strictest threshold to the laxest, 0 first."""
+        return _curve(self.exact)
+
+    @cached_property
+    def coarse_curve(self) -> tuple[Array, Array]:
+        """The curve of the blocks."""
+        return _curve(self.coarse)
+
+
+def _curve(table: ScoreTable) -> tuple[Array, Array]:
+    return np.append(0.0, table.tp[::-1]), np.append(0.0, table.fp[::-1])
