@@ -103,7 +103,10 @@ class Store:
 
 
 def _name_of(call: Callable[[Any], Any]) -> str:
-    words = repr(call.__reduce__()[1][0]) if isinstance(call, methodcaller) else "log_batch"
+    if not isinstance(call, methodcaller):
+        return "log batch"
+    # With keyword arguments a methodcaller reduces to a partial; its text always begins with the name.
+    words = repr(call).split(",", 1)[0].partition("(")[2].rstrip(")")
     return words.strip("'").replace("_", " ")
 
 
