@@ -19,6 +19,7 @@ from evalreport.comparison.values import Difference
 from evalreport.facts.counts import Array
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.contributions import Counted
+from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.paired import (
     Interval,
     Spread,
@@ -179,11 +180,9 @@ def unpaired_difference(
     start = _start(metric, bare, names)
     if not isinstance(a, Estimate) or not isinstance(b, Estimate):
         return start
-    if a.low is None or a.high is None or b.low is None or b.high is None:
+    if a.width is None or b.width is None:
         return replace(start, reason=a.reason or b.reason or "one of the runs has no interval")
-    gap = a.value - b.value
-    down = math.hypot(a.value - a.low, b.high - b.value)
-    up = math.hypot(a.high - a.value, b.value - b.low)
-    against = down if gap > 0 else up
-    p = two_sided_p(gap / against * Sampling(level).z) if against else 1.0
-    return within(start, Interval(gap - down, gap + up, p), "MOVER, unpaired")
+    gap, p = independent_difference(a, b, level)
+    if not isinstance(gap, Estimate) or gap.low is None or gap.high is None or p is None:
+        return start
+    return within(start, Interval(gap.low, gap.high, p), "MOVER, unpaired")
