@@ -40,10 +40,8 @@ def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 
     """
     P, N = sizes
     corners = hull(fpr, tpr)
-    (fpr_low, fpr_high), (tpr_low, tpr_high) = wilson(fpr * N, N, level), wilson(tpr * P, P, level)
-    at = np.interp(fpr, fpr[corners], tpr[corners])
-    fewer = at - np.interp(2 * fpr - fpr_high, fpr[corners], tpr[corners])
-    more = np.interp(2 * fpr - fpr_low, fpr[corners], tpr[corners]) - at
+    tpr_low, tpr_high = wilson(tpr * P, P, level)
+    fewer, more = _moved(fpr, wilson(fpr * N, N, level), fpr[corners], tpr[corners])
     low = (tpr - np.hypot(tpr - tpr_low, fewer)).clip(0, 1)
     high = (tpr + np.hypot(tpr_high - tpr, more)).clip(0, 1)
     low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)
@@ -73,10 +71,8 @@ def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: fl
     """
     P, N = sizes
     corners = hull(fpr, tpr)
-    (fpr_low, fpr_high), (tpr_low, tpr_high) = wilson(fpr * N, N, level), wilson(tpr * P, P, level)
-    at = np.interp(tpr, tpr[corners], fpr[corners])
-    fewer = at - np.interp(2 * tpr - tpr_high, tpr[corners], fpr[corners])
-    more = np.interp(2 * tpr - tpr_low, tpr[corners], fpr[corners]) - at
+    fpr_low, fpr_high = wilson(fpr * N, N, level)
+    fewer, more = _moved(tpr, wilson(tpr * P, P, level), tpr[corners], fpr[corners])
     ratio, spread = N / P, np.exp(normal_quantile((1 + level) / 2) * np.sqrt(1 / P + 1 / N))
     odds = fpr * ratio
     least = odds - np.hypot(ratio * np.hypot(fpr - fpr_low, fewer), odds * (1 - 1 / spread))
@@ -86,3 +82,10 @@ def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: fl
     high[flagged] = (tpr / (tpr + least.clip(0, None) + ~flagged))[flagged]
     low[0], high[0] = low[1], high[1]
     return Band(numbers(tpr), numbers(low), numbers(high), level, steps=True)
+
+
+def _moved(x: Array, limits: tuple[Array, Array], xs: Array, ys: Array) -> tuple[Array, Array]:
+    """Return how far the line `xs`, `ys` falls and rises from `x` when `x` is off by its limits."""
+    low, high = limits
+    at = np.interp(x, xs, ys)
+    return at - np.interp(2 * x - high, xs, ys), np.interp(2 * x - low, xs, ys) - at
