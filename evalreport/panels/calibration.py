@@ -59,14 +59,13 @@ CARDINALITIES = 8
 def panel(ev: Evaluation) -> Section | None:
     """Return reliability diagram and score histogram."""
     match found := known(ev.curves):
-        case BinaryCurves():
-            charts = [_reliability(ev, found.reliability), _histogram(ev, found.histogram)]
-        case MulticlassCurves():
-            charts = [_reliability(ev, found.reliability), _histogram(ev, found.histogram)]
+        case BinaryCurves() | MulticlassCurves():
+            beside = _histogram(ev, found.histogram)
         case MultilabelCurves():
-            charts = [_reliability(ev, found.reliability), _cardinality(ev, found.cardinality)]
+            beside = _cardinality(ev, found.cardinality)
         case None:
-            charts = []
+            beside = None
+    charts = (_reliability(ev), beside)
     shown = tuple(chart for chart in charts if chart is not None)
     if ev.score_kind is None:
         return None  # the sections before this one say so
@@ -152,8 +151,18 @@ def _expected(ev: Evaluation) -> Sentence:
     )
 
 
-def _reliability(ev: Evaluation, bins: Reliability | Undefined) -> Chart | None:
-    if isinstance(bins, Undefined) or not bins.n:
+def reliability(ev: Evaluation) -> Reliability | None:
+    """Return the groups of the reliability diagram; None where there are no probabilities."""
+    found = known(ev.curves)
+    if isinstance(found, BinaryCurves | MulticlassCurves | MultilabelCurves):
+        bins = known(found.reliability)
+        return bins if bins is not None and bins.n else None
+    return None
+
+
+def _reliability(ev: Evaluation) -> Chart | None:
+    bins = reliability(ev)
+    if bins is None:
         return None
     x_title, y_title = _axes(ev)
     x, y = x_axis(0, 1, x_title), y_axis(0, 1, y_title)

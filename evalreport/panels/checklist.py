@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Binary
 from evalreport.panels.about import estimate, four_counts, units
+from evalreport.panels.calibration import reliability
 from evalreport.panels.parts import Section
 from evalreport.panels.utility import benefits
 from evalreport.panels.words import Sentence, listed, say
@@ -78,14 +78,11 @@ def _discrimination(ev: Evaluation) -> Item:
 
 def _calibration(ev: Evaluation) -> Item:
     question = "Calibration?"
-    if estimate(ev, "ece") is None:
+    if reliability(ev) is None:
         return Item(question, "Not supplied", say("No probabilities were logged."))
-    return Item(
-        question,
-        "Yes",
-        say("Plot, calibration error" + (", slope." if isinstance(ev.space, Binary) else ".")),
-        "calibration",
-    )
+    numbers = {"ece": "calibration error", "calibration_slope": "slope"}
+    given = [said for name, said in numbers.items() if estimate(ev, name) is not None]
+    return Item(question, "Yes", say("Plot" + "".join(f", {said}" for said in given) + "."), "calibration")
 
 
 def _utility(ev: Evaluation) -> Item:
