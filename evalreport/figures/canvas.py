@@ -1,6 +1,7 @@
 """The one place that knows how a figure looks: `Figure` objects, no pyplot state, no mathtext.
 
-The user's rcParams are left as they are: everything is drawn inside a context of our own.
+The user's rcParams are left as they are: everything is drawn inside a context of our own. They belong to the
+process, so that one thread draws at a time (`-j` has several); drawing holds the interpreter's lock anyway.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from io import BytesIO
+from threading import RLock
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
@@ -41,7 +43,11 @@ STYLE: Any = {
     "legend.frameon": False,
 }
 
+MARGINS: Any = {"left": 0.11, "right": 0.98, "bottom": 0.1, "top": 0.94}
+"""Room for titles and numbers around a unit square, which need no layout to be worked out."""
+
 P = ParamSpec("P")
+_one_at_a_time = RLock()
 
 
 @contextmanager
@@ -49,7 +55,7 @@ def style() -> Iterator[None]:
     """Draw and save inside our own settings; the user's come back at the end."""
     import matplotlib as mpl
 
-    with mpl.rc_context():
+    with _one_at_a_time, mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield
@@ -64,7 +70,6 @@ def drawn(function: Callable[P, Figure]) -> Callable[P, Figure]:
 
         with style():
             figure = function(*args, **kwargs)
-            figure.draw_without_rendering()
             for text in figure.findobj(Text):
                 text.set_parse_math(False)
         return figure
@@ -82,8 +87,10 @@ def new_figure(width: float = 5.2, height: float = 4.6) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
-def unit_square(axes: Axes, x: str, y: str) -> None:
-    """Set both axes to 0 … 1 with their names."""
+def unit_square(figure: Figure, axes: Axes, x: str, y: str) -> None:
+    """Set both axes to 0 … 1 with their names, and the margins."""
+    figure.set_layout_engine(None)
+    figure.subplots_adjust(**MARGINS)
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
     axes.grid(visible=True, linewidth=0.6)
     axes.set_axisbelow(True)

@@ -29,7 +29,7 @@ def roc_curve(*evaluations: Evaluation) -> Figure:
         band(axes, getattr(evaluations[0].curves, "roc_band", None))
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="dotted")
     axes.text(0.62, 0.56, "no skill", color=GREY, fontsize=9)
-    unit_square(axes, "false positive rate (1 − specificity)", "true positive rate (recall)")
+    unit_square(figure, axes, "false positive rate (1 − specificity)", "true positive rate (recall)")
     axes.set_title("ROC curve")
     axes.legend(loc="lower right", fontsize=9)
     return figure
@@ -47,7 +47,7 @@ def pr_curve(*evaluations: Evaluation) -> Figure:
             axes.text(1.0, level, f"prevalence {level:.2g}", color=GREY, fontsize=9, ha="right", va="bottom")
     if len(evaluations) == 1:
         band(axes, getattr(evaluations[0].curves, "pr_band", None))
-    unit_square(axes, "recall", "precision")
+    unit_square(figure, axes, "recall", "precision")
     axes.set_title("Precision-recall curve")
     axes.legend(loc="lower left", fontsize=9)
     return figure
@@ -67,7 +67,7 @@ def reliability(*evaluations: Evaluation) -> Figure:
         axes.errorbar(
             bins.score, bins.observed, [down, up], fmt="o", markersize=4, linewidth=1, color=COLORS[place % 5]
         )
-    unit_square(axes, "mean predicted probability", "observed share")
+    unit_square(figure, axes, "mean predicted probability", "observed share")
     axes.set_title("Reliability")
     return figure
 
@@ -77,7 +77,7 @@ def coverage(ev: Evaluation) -> Figure:
     """Draw accuracy against the share of rows answered, most confident first (multiclass)."""
     figure, axes = new_figure()
     line(axes, part(ev, "coverage"), "", 0)
-    unit_square(axes, "share answered", "accuracy among the answered")
+    unit_square(figure, axes, "share answered", "accuracy among the answered")
     axes.set_title("Accuracy against coverage")
     return figure
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -41,6 +44,7 @@ def test_no_label_is_read_as_mathematics() -> None:
     figure = figures.confusion_matrix(evaluate_predictions(predictions(Multiclass(HOSTILE), truth, truth)))
     assert not any(text.get_parse_math() for text in figure.findobj(Text))
     assert figures.png(figure)
+    figure.savefig(BytesIO())  # as a notebook does, outside our own settings
 
 
 def test_the_settings_of_the_user_stay() -> None:
@@ -48,6 +52,17 @@ def test_the_settings_of_the_user_stay() -> None:
         before = dict(mpl.rcParams)
         figures.png(figures.roc_curve(evaluate_predictions(factories.binary())))
         assert dict(mpl.rcParams) == before
+
+
+def test_threads_draw_one_at_a_time() -> None:
+    """rcParams belong to the process: threads that take turns in them would leave our settings behind."""
+    ev = evaluate_predictions(factories.binary())
+    alone = figures.png(figures.confusion_matrix(ev))
+    with mpl.rc_context({"font.size": 17}), ThreadPoolExecutor(4) as pool:
+        before = dict(mpl.rcParams)
+        drawn = list(pool.map(lambda _: figures.png(figures.confusion_matrix(ev)), range(4)))
+        assert dict(mpl.rcParams) == before
+    assert set(drawn) == {alone}
 
 
 @pytest.mark.parametrize(
