@@ -26,7 +26,7 @@ COMPARISON = f"{FOLDER}/comparison.json"
 TRIALS_TABLE = f"{FOLDER}/trials.json"
 OPTIMA_TABLE = f"{FOLDER}/optima.json"
 SWEEP_POINTS = f"{FOLDER}/thresholds.parquet"
-"""Every threshold of a binary problem."""
+"""Every threshold with its counts: of the score, of each label, or of the confidence."""
 TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
 MANIFEST = f"{FOLDER}/manifest.json"
 """Digests of what was written, by which our files are told from others of the same name."""

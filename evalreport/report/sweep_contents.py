@@ -25,8 +25,8 @@ from evalreport.report.names import (
 )
 from evalreport.report.payload import Payload, content_digest, split_json
 from evalreport.report.study_numbers import study_metrics, study_series, study_tags
-from evalreport.report.sweep_tables import labels_table, optima_table, trials_table
-from evalreport.report.tables import as_csv, as_parquet, thresholds_table
+from evalreport.report.sweep_tables import labels_table, optima_table, points_table, trials_table
+from evalreport.report.tables import as_csv, as_parquet
 
 Swept: TypeAlias = Study | Chosen
 
@@ -104,9 +104,8 @@ def _data(swept: Swept) -> dict[str, Any]:
 
 
 def _points(swept: Swept) -> dict[str, bytes]:
-    if isinstance(swept, Study) or swept.whole is None:
-        return {}
-    return {SWEEP_POINTS: as_parquet(thresholds_table(swept.whole))}
+    columns = {} if isinstance(swept, Study) else points_table(swept)
+    return {SWEEP_POINTS: as_parquet(columns)} if columns else {}
 
 
 def _json(swept: Swept) -> bytes:

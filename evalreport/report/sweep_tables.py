@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, assert_never
 
 from evalreport.evaluation.chosen import Chosen, found_as_dict
 from evalreport.evaluation.study import Study
-from evalreport.report.tables import Columns
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.report.tables import Columns, thresholds_table
+from evalreport.sweep.points import every_threshold
+from evalreport.sweep.thresholds import Sweep
 
 CHOICE = ("threshold", "low", "high", "apparent", "honest")
 
@@ -68,6 +72,45 @@ def labels_table(chosen: Chosen) -> Columns:
     for name, tuned in chosen.tuned.items():
         columns[name] = [_finite(tuned.values[label]) for label in columns["label"]]
     return columns
+
+
+def points_table(chosen: Chosen) -> Columns:
+    """Return one row per threshold with its counts: of the score, of each label, or of the confidence.
+
+    Without the predictions at hand there are no rows of labels or of confidence.
+
+    Parameters
+    ----------
+    chosen : Chosen
+    """
+    ev = chosen.evaluation
+    if isinstance(ev.space, Binary):
+        return {} if chosen.whole is None else thresholds_table(chosen.whole)
+    sweeps = {} if ev.predictions is None else every_threshold(ev.predictions)
+    match ev.space:
+        case Multilabel():
+            return _of_labels({name: thresholds_table(sweep) for name, sweep in sweeps.items()})
+        case Multiclass():
+            return _of_confidence(sweeps[""]) if sweeps else {}
+        case never:
+            assert_never(never)
+
+
+def _of_labels(tables: Mapping[str, Columns]) -> Columns:
+    columns: Columns = {"label": [name for name, table in tables.items() for _ in table["threshold"]]}
+    for table in tables.values():
+        for name, values in table.items():
+            columns.setdefault(name, []).extend(values)
+    return columns if tables else {}
+
+
+def _of_confidence(sweep: Sweep) -> Columns:
+    """Right and wrong answers from each confidence on."""
+    answered, weight = sweep.tp + sweep.fp, sweep.positives + sweep.negatives
+    columns = {"answered": answered, "right": sweep.tp, "wrong": sweep.fp, "coverage": answered / weight}
+    shares = [right / n if n else None for right, n in zip(sweep.tp.tolist(), answered.tolist(), strict=True)]
+    named = {name: values.tolist() for name, values in columns.items()}
+    return {"confidence": [_finite(at) for at in sweep.thresholds.tolist()], **named, "accuracy": shares}
 
 
 def _finite(value: Any) -> Any:
