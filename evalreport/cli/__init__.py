@@ -15,6 +15,7 @@ import click
 
 from evalreport import __version__
 from evalreport.cli.console import Console, fail, internal
+from evalreport.cli.options import global_options
 from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, UsageError, nearest
 
@@ -70,13 +71,7 @@ def group() -> None:
     """How good is it, really? Every classification metric of finished MLflow runs, with intervals."""
 
 
-def _install_globals() -> None:
-    from evalreport.cli.options import global_options
-
-    global_options(group)
-
-
-_install_globals()
+global_options(group)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -122,17 +122,11 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
         for warning in settings.warnings:
             if console is not None and warning not in console.warnings:
                 console.warn(warning)
-        if ctx.parent is None:
-            ctx.default_map = {name: settings.defaults(name) for name in _commands()}
+        if ctx.parent is None and isinstance(ctx.command, click.Group):
+            ctx.default_map = {name: settings.defaults(name) for name in ctx.command.list_commands(ctx)}
         else:
             ctx.default_map = settings.defaults(ctx.info_name or "")
     return value
-
-
-def _commands() -> Sequence[str]:
-    from evalreport.cli import COMMANDS
-
-    return list(COMMANDS)
 
 
 def global_options(command: Any) -> Any:
