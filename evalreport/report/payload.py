@@ -146,11 +146,19 @@ def content_digest(*parts: Any) -> str:
 def split_json(columns: Mapping[str, list[Any]]) -> str:
     """Return a table as the JSON that `log_table` writes: ``{"columns": […], "data": [[…], …]}``.
 
+    MLflow shows every digit, so that no more than six stand here; `evaluation.json` has them all.
+
     Examples
     --------
-    >>> split_json({"label": ["a", "b"], "f1": [0.5, None]})
-    '{"columns":["label","f1"],"data":[["a",0.5],["b",null]]}'
+    >>> split_json({"label": ["a", "b"], "f1": [0.123456789, None], "n": [1234567.0, 3]})
+    '{"columns":["label","f1","n"],"data":[["a",0.123457,1234567.0],["b",null,3]]}'
     """
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    rows = [list(map(_six_digits, row)) for row in zip(*columns.values(), strict=True)]
     table = {"columns": list(columns), "data": rows}
     return json.dumps(table, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def _six_digits(value: Any) -> Any:
+    if not isinstance(value, float) or not value or not math.isfinite(value):
+        return value
+    return round(value, max(0, 5 - math.floor(math.log10(abs(value)))))

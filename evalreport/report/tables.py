@@ -20,31 +20,33 @@ from evalreport.values import Undefined
 
 Columns: TypeAlias = dict[str, list[Any]]
 
-PER_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
-WITH_INTERVAL = ("precision", "recall", "f1")
+PER_CLASS = ("f1", "recall", "precision", "roc_auc", "average_precision")
+WITH_INTERVAL = ("f1", "recall", "precision")
 _FORMULA = re.compile(r"^[\s\0]*[=+\-@＝＋－＠\t\r]")
 
 
 def metrics_table(ev: Evaluation) -> Columns:
     """Return one row per metric: its value, interval, how that was made, and why there is none.
 
+    MLflow's table view groups by the first column and compares the second across runs.
+
     Parameters
     ----------
     ev : Evaluation
     """
-    columns: Columns = {
-        "metric": list(ev.metrics),
-        "title": [find(name, ev.task).title for name in ev.metrics],
-    }
+    columns: Columns = {"metric": list(ev.metrics)}
     rows = [result.as_dict() for result in ev.metrics.values()]
-    for name in ("value", "low", "high", "method", "n", "reason"):
+    for name in ("value", "low", "high"):
         columns[name] = [row[name] for row in rows]
     columns["no_skill"] = [ev.no_skill.get(name) for name in ev.metrics]
+    for name in ("n", "method", "reason"):
+        columns[name] = [row[name] for row in rows]
+    columns["title"] = [find(name, ev.task).title for name in ev.metrics]
     return columns
 
 
 def classes_table(ev: Evaluation) -> Columns:
-    """Return one row per label: state, counts, metrics with intervals, what it is mistaken for.
+    """Return one row per label: metrics with intervals, counts, state, what it is mistaken for.
 
     No rows for a binary problem: its two labels are the metrics themselves.
 
@@ -53,10 +55,10 @@ def classes_table(ev: Evaluation) -> Columns:
     ev : Evaluation
     """
     columns: Columns = {"label": [str(entry.label) for entry in ev.classes]}
-    for name in ("state", "support", "predicted"):
-        columns[name] = [getattr(entry, name) for entry in ev.classes]
     for name in PER_CLASS:
         columns[name] = [_of(entry, name, "value") for entry in ev.classes]
+    for name in ("support", "predicted", "state"):
+        columns[name] = [getattr(entry, name) for entry in ev.classes]
     for name in WITH_INTERVAL:
         for end in ("low", "high"):
             columns[f"{name}_{end}"] = [_of(entry, name, end) for entry in ev.classes]
@@ -75,7 +77,7 @@ def _mistaken(entry: ClassResult) -> str:
 
 
 def thresholds_table(sweep: Sweep) -> Columns:
-    """Return one row per threshold: the four counts, and precision, recall and F1; infinity is null.
+    """Return one row per threshold: F1, precision, recall and the four counts; infinity is null.
 
     Parameters
     ----------
@@ -83,10 +85,10 @@ def thresholds_table(sweep: Sweep) -> Columns:
     """
     counts = sweep.counts
     columns: Columns = {"threshold": _numbers(sweep.thresholds)}
+    for name in ("f1", "precision", "recall"):
+        columns[name] = _numbers(Objective(name).value(counts))
     for name in ("tp", "fp", "fn", "tn"):
         columns[name] = _numbers(getattr(counts, name))
-    for name in ("precision", "recall", "f1"):
-        columns[name] = _numbers(Objective(name).value(counts))
     return columns
 
 
