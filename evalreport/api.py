@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import to_labels
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.errors import EvalreportError, UsageError
@@ -18,7 +19,7 @@ from evalreport.evaluation import model
 from evalreport.evaluation.parts import Provenance
 from evalreport.evaluation.study import NOT_SAID, Judging, Study, studied
 from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, to_labels
+from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.report.render import render, render_comparison, render_trials

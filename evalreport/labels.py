@@ -6,7 +6,6 @@ over them with `assert_never`, so that a fourth is a type error until every floo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -138,95 +137,6 @@ def _check_distinct(labels: Sequence[Label]) -> None:
                 fix="labels are distinct, also as text: 1 and '1' are the same label",
             )
         seen[str(label)] = label
-
-
-def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[Any]:
-    """Return values as an array of `str`, `bool` or `int64`; other kinds are an error.
-
-    Whole floats (what a CSV or pandas makes of integers beside a gap) become integers.
-
-    Parameters
-    ----------
-    values : array-like, shape (n,)
-    what : str
-        Name of the column, for the error.
-
-    Raises
-    ------
-    DataError
-        Gaps (with count and first row), mixed types, numbers that are not whole.
-
-    Examples
-    --------
-    >>> to_labels([1.0, 0.0], "y_true")
-    array([1, 0])
-    """
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise DataError(
-            f"{what} has shape {array.shape}; expected one label per row",
-            where=what,
-            fix="pass one label per row; several labels per row are lists of names, or indicators",
-        )
-    if array.dtype.kind == "f":
-        return _whole(array, what)
-    if array.dtype.kind == "u":
-        return array.astype(np.int64)
-    if array.dtype.kind in "biU":
-        return array.astype(np.int64) if array.dtype.kind == "i" else array
-    items: list[Any] = array.astype(object).tolist()
-    gaps = np.flatnonzero([item is None or (isinstance(item, float) and math.isnan(item)) for item in items])
-    if gaps.size:
-        raise _gaps(what, gaps)
-    return _one_kind(items, what)
-
-
-def _whole(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    gaps = np.flatnonzero(np.isnan(array))
-    if gaps.size:
-        raise _gaps(what, gaps)
-    off = np.flatnonzero(array != np.rint(array))
-    if off.size:
-        raise DataError(
-            f"{what} has {off.size} values that are not whole numbers",
-            where=f"{what}, first: row {off[0]}, {array[off[0]]}",
-            fix=f"{what} holds labels; a column of scores is named with --score",
-        )
-    return array.astype(np.int64)
-
-
-def _gaps(what: str, rows: npt.NDArray[np.intp]) -> DataError:
-    return DataError(
-        f"{what} is missing for {rows.size} row{'s' if rows.size > 1 else ''}",
-        where=f"{what}, first: row {rows[0]}",
-        fix="fill the gaps or drop those rows before the predictions are logged",
-    )
-
-
-_KINDS: Mapping[type, str] = {str: "text", bool: "bool", int: "number", float: "number"}
-
-
-def _one_kind(items: list[Any], what: str) -> npt.NDArray[Any]:
-    kinds = {_KINDS.get(kind, kind.__name__) for kind in set(map(type, items))}
-    if len(kinds) > 1:
-        named = [_KINDS.get(type(item), type(item).__name__) for item in items]
-        first = ", ".join(f"{kind} (first: row {named.index(kind)})" for kind in sorted(kinds))
-        raise DataError(
-            f"{what} mixes types of labels", where=f"{what}: {first}", fix="use one type of label"
-        )
-    match kind := next(iter(kinds), "text"):
-        case "text":
-            return np.asarray(items, dtype=str)
-        case "number":
-            return _whole(np.asarray(items, dtype=np.float64), what)
-        case "bool":
-            return np.asarray(items, dtype=bool)
-        case _:
-            raise DataError(
-                f"{what} holds values of type {kind}, not labels",
-                where=f"{what}, first: row 0",
-                fix="a label is text, a whole number or a truth value",
-            )
 
 
 def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArray[np.int32]:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import as_array, checked_weights, distinct_ids, is_gap, read_only, to_labels
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import (
     UNPARSED,
@@ -24,7 +25,6 @@ from evalreport.labels import (
     Multilabel,
     encode,
     indicators,
-    to_labels,
 )
 from evalreport.parsing import Parsed
 from evalreport.scores import (
@@ -76,9 +76,9 @@ class Column:
         >>> Column.of(["b", None, "b"])
         Column(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
         """
-        named = ["(missing)" if v is None or v != v else str(v) for v in np.asarray(values).tolist()]  # noqa: PLR0124
+        named = ["(missing)" if is_gap(value) else str(value) for value in as_array(values).tolist()]
         distinct, codes = np.unique(np.asarray(named, dtype=str), return_inverse=True)
-        return cls(_read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
+        return cls(read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,11 +124,11 @@ class Predictions:
             scores = replace(scores, values=scores.values[rows])
         return replace(
             self,
-            y_true=_read_only(self.y_true[rows]),
-            y_pred=None if self.y_pred is None else _read_only(self.y_pred[rows]),
+            y_true=read_only(self.y_true[rows]),
+            y_pred=None if self.y_pred is None else read_only(self.y_pred[rows]),
             scores=scores,
-            weights=_read_only(self.weights[rows]),
-            ids=None if self.ids is None else _read_only(self.ids[rows]),
+            weights=read_only(self.weights[rows]),
+            ids=None if self.ids is None else read_only(self.ids[rows]),
             groups=None if self.groups is None else replace(self.groups, codes=self.groups.codes[rows]),
             slices={name: replace(column, codes=column.codes[rows]) for name, column in self.slices.items()},
             texts=None if self.texts is None else [self.texts[int(row)] for row in rows],
@@ -224,13 +224,13 @@ def predictions(
     decided, point = _operating_point(space, decided, known, threshold)
     return Predictions(
         space=space,
-        y_true=_read_only(truth),
-        y_pred=None if decided is None else _read_only(decided),
+        y_true=read_only(truth),
+        y_pred=None if decided is None else read_only(decided),
         scores=known,
-        weights=_read_only(_weights(weights, n)),
+        weights=read_only(np.ones(n) if weights is None else checked_weights(weights)),
         weighted=weights is not None,
         threshold=point,
-        ids=None if ids is None else _distinct_ids(ids),
+        ids=None if ids is None else distinct_ids(ids),
         groups=None if groups is None else Column.of(groups),
         slices={name: Column.of(values) for name, values in (slices or {}).items()},
         texts=texts,
@@ -247,14 +247,6 @@ def _decisions(space: LabelSpace, y_pred: npt.ArrayLike | Sequence[Any] | Parsed
             return y_pred.codes
         case _:
             return _codes(space, y_pred, "y_pred")
-
-
-def _read_only(array: Any) -> Any:
-    array = np.ascontiguousarray(array)
-    if array.flags.writeable:
-        array = array.view()
-        array.flags.writeable = False
-    return array
 
 
 def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:
@@ -307,39 +299,6 @@ def _same_length(n: int, parts: Mapping[str, Any]) -> None:
                 where=name,
                 fix="every column describes the same examples in the same order",
             )
-
-
-def _weights(weights: npt.ArrayLike | None, n: int) -> npt.NDArray[np.float64]:
-    if weights is None:
-        return np.ones(n)
-    array = np.asarray(weights, dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
-    if bad.size:
-        raise DataError(
-            f"{bad.size} weights are negative or not finite",
-            where=f"weights, first: row {bad[0]}, {array[bad[0]]}",
-            fix="a weight is finite and at least 0",
-        )
-    if not array.any():
-        raise DataError(
-            "all weights are zero", where="weights", fix="give at least one row a positive weight"
-        )
-    return array.copy()
-
-
-def _distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
-    array = np.asarray(ids).astype(str)
-    order = np.argsort(array, kind="stable")
-    again = np.flatnonzero(array[order][1:] == array[order][:-1])
-    if again.size:
-        row = int(order[again + 1].min())
-        first = int(np.flatnonzero(array == array[row])[0])
-        raise DataError(
-            f"{again.size} ids occur more than once",
-            where=f"ids, first: {array[row]!r} in rows {first} and {row}",
-            fix="one row per example; for several rows of one user, name that column with --group",
-        )
-    return _read_only(array)  # type: ignore[no-any-return]
 
 
 def _operating_point(

@@ -151,14 +151,23 @@ def normalised(scores: Probabilities) -> Probabilities:
     off = np.flatnonzero(np.abs(sums - 1) > ROW_SUM)
     if off.size:
         raise DataError(
-            f"the probabilities of {off.size} rows do not sum to one",
+            f"the probabilities of {off.size} row{'s' if off.size > 1 else ''} do not sum to one",
             where=f"first: row {off[0]}, sum {sums[off[0]]:.6g}",
-            fix="for logits pass --score-kind logit, for uncalibrated margins --score-kind decision",
+            fix=_other_sum(sums, scores.values.shape[1]),
         )
     sums[np.abs(sums - 1) < ROUNDING] = 1.0
     if (sums == 1).all() and scores.values.dtype == np.float64:
         return scores
     return Probabilities(_frozen(scores.values / sums[:, None]), scores.notes, scores.declared)
+
+
+def _other_sum(sums: npt.NDArray[np.float64], labels: int) -> str:
+    """The remedy for rows that do not sum to one; rounding moves a sum by half a digit for each label."""
+    digit = next((d for d in (3, 2, 1) if np.abs(sums - 1).max() <= labels * 0.5 * 10**-d), None)
+    if digit is not None:
+        rounded = f"if they are rounded to {digit} digit{'s' if digit > 1 else ''}, log more of them"
+        return f"{rounded}; if they are margins, pass --score-kind decision"
+    return "for logits pass --score-kind logit, for uncalibrated margins --score-kind decision"
 
 
 def highest(values: FloatArray) -> npt.NDArray[np.int32]:
@@ -222,8 +231,26 @@ def _outside(values: FloatArray, far: npt.NDArray[np.bool_]) -> DataError:
     return DataError(
         f"scores have {count} value{'s' if count > 1 else ''} outside [0, 1]",
         where=f"first: row {_place(first)}, {values[tuple(first)]:.6g}",
-        fix="for logits pass --score-kind logit, for uncalibrated margins --score-kind decision",
+        fix=other_kind(values),
     )
+
+
+def other_kind(values: FloatArray) -> str:
+    """Return the remedy for scores that are no probabilities, by what their range may be.
+
+    Examples
+    --------
+    >>> other_kind(np.array([12.0, 88.5]))
+    'if these are percents, divide them by 100; if they are margins, pass --score-kind decision'
+    """
+    if values.min() >= 0 and 1 < values.max() <= 100:
+        return "if these are percents, divide them by 100; if they are margins, pass --score-kind decision"
+    if values.max() <= 0:
+        return (
+            "if these are logarithms of probabilities, log exp(score); if they are logits, pass --score-kind "
+            "logit; if they are margins, --score-kind decision"
+        )
+    return "if these are logits, pass --score-kind logit; if they are margins, --score-kind decision"
 
 
 def _place(index: npt.NDArray[np.intp]) -> str:

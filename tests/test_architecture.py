@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format"),
+    ("errors", "values", "text", "format", "cells"),
     ("labels", "scores", "parsing"),
     ("predictions", "trials"),
     ("facts",),

@@ -6,13 +6,24 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings import calibration, confusions, labels, multilabel, sample, scores, skill, text
+from evalreport.findings import (
+    calibration,
+    confusions,
+    labels,
+    lookalikes,
+    multilabel,
+    sample,
+    scores,
+    skill,
+    text,
+)
 from evalreport.values import Finding
 
 Rule: TypeAlias = Callable[[Evaluation], Finding | None]
 
 RULES: tuple[Rule, ...] = (
     skill.one_class,
+    lookalikes.lookalikes,
     skill.no_skill,
     skill.inverted,
     skill.constant_scores,
@@ -54,7 +65,7 @@ SAID: Mapping[str, tuple[str, ...]] = {
     "imbalance": ("one_class",),
     "too_perfect": ("one_class",),
     "class_shares": ("one_class", "never_predicted", "favourite_labels", "no_skill"),
-    "spurious_classes": ("one_class",),
+    "spurious_classes": ("one_class", "lookalikes"),
     "macro_definitions": ("one_class",),
     "other_threshold": ("off_scores",),
     "label_load": ("empty_predictions",),

@@ -120,8 +120,10 @@ def listed(names: Iterable[str]) -> str:
     'case_id, diagnosis'
     >>> listed(["id", *(f"proba_{label}" for label in range(77))])
     'id, proba_* (77)'
+    >>> listed(["", "score"])
+    '(no name), score'
     """
-    known = list(names)
+    known = [name or "(no name)" for name in names]
     if len(known) > MAX_SHOWN:
         heads = Counter(name.partition("_")[0] for name in known if "_" in name)
         several = {head: f"{head}_* ({count})" for head, count in heads.items() if count >= MANY}

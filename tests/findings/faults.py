@@ -137,6 +137,15 @@ def only_answers(truth: Array, answer: Array) -> None:
     truth[truth == 3] = 4
 
 
+SPELT = (*INTENTS[:5], " intent_03", *INTENTS[6:])
+
+
+def respelt(truth: Array, answer: Array) -> None:
+    """Intent 3 stands in the truth alone, and its answers have a space before it."""
+    truth[truth == 5] = 3
+    answer[np.isin(answer, (3, 5))] = 5
+
+
 def drift(truth: Array, answer: Array) -> None:
     """One of three classes is answered a quarter too often."""
     answer[np.flatnonzero(answer == 0)[:180]] = 1
@@ -252,6 +261,7 @@ PLANTED: Mapping[str, Planted] = {
         lambda: decided(np.zeros(300), np.arange(300) < 9),
         lambda: decided(np.arange(300) < 5, np.arange(300) < 9),
     ),
+    "lookalikes": Planted(lambda: intents(respelt, labels=SPELT), intents),
     "no_skill": Planted(
         lambda: decided(random(1).random(500) < 0.5, random(2).random(500) < 0.5),
         lambda: decided(*decided_well()),

@@ -45,6 +45,8 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     if data.count(b"\n") > MAX_ROWS + 1:
         raise DataError(f"the file has over {MAX_ROWS:,} lines", fix="evaluate a sample")
     head = _head(data)
+    if not head.strip():
+        raise DataError("the file holds blank lines only", fix="check the program that wrote it")
     separator = _separator(head)
     names = _cells(head, separator, 1)[0]
     if any(UNREADABLE in name for name in names):

@@ -7,6 +7,8 @@ import codecs
 from evalreport.errors import DataError
 
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UNMARKED = ([False, True, False, True], [True, False, True, False])
+"""Which of the first four bytes are zero in UTF-16 without a mark, of a text that begins with ASCII."""
 
 
 def without_mark(data: bytes) -> bytes:
@@ -22,7 +24,7 @@ def without_mark(data: bytes) -> bytes:
     >>> without_mark(b"\\xef\\xbb\\xbfa,b")
     b'a,b'
     """
-    if data.startswith(UTF16):
+    if data.startswith(UTF16) or [byte == 0 for byte in data[:4]] in UNMARKED:
         raise DataError("the file is UTF-16", fix="save it as UTF-8")
     return data.removeprefix(codecs.BOM_UTF8)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import checked_weights, is_gap
 from evalreport.sources.request import Columns, missing_column
 from evalreport.sources.shapes.join import Rows, check_length
-from evalreport.sources.shapes.layout import not_numbers
 from evalreport.sources.shapes.roles import TEXT, WEIGHT
 
 Array = npt.NDArray[Any]
@@ -41,8 +41,8 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
     groups = {name: _column(rows, name, "--group", file) for name in request.groups}
     weights = _optional(rows, weight, "--weight", file)
-    if weights is not None and weights.dtype.kind not in "biuf":
-        raise not_numbers(weights, weight or "")
+    if weights is not None:
+        checked_weights(weights, f"column {weight!r}")
     slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
     for name, values in (*slices.items(), *groups.items()):
         check_length(values, name)
@@ -78,7 +78,7 @@ def _optional(rows: Rows, name: str | None, option: str, file: str) -> Array | N
 
 def texts_of(values: Array) -> Array:
     """Return texts as str; a gap is an empty text."""
-    return np.array(["" if v is None or v != v else str(v) for v in values.tolist()], dtype=object)  # noqa: PLR0124
+    return np.array(["" if is_gap(value) else str(value) for value in values.tolist()], dtype=object)
 
 
 def text_column(rows: Rows, request: Columns, decided: bool, file: str) -> str | None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.errors import DataError
 from evalreport.labels import LabelSpace
-from evalreport.scores import NOISE, ScoreKind
+from evalreport.scores import NOISE, ScoreKind, other_kind
 from evalreport.sources.request import counted, listed
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.roles import Part
@@ -115,7 +115,7 @@ def raw_scores(rows: Rows, part: Part, declared: ScoreKind | None) -> RawScores:
 
 def _numbers(values: Array, name: str) -> Array:
     if values.dtype.kind not in "biuf":
-        raise not_numbers(values, name)
+        raise _not_numbers(values, name)
     if values.dtype.kind != "f":
         return values.astype(np.float64)
     finite = np.isfinite(values)
@@ -130,8 +130,7 @@ def _numbers(values: Array, name: str) -> Array:
     return values
 
 
-def not_numbers(values: Array, name: str) -> DataError:
-    """Return the error of a column that should hold numbers, with the first value that is none."""
+def _not_numbers(values: Array, name: str) -> DataError:
     items = values.tolist()
     row = next(r for r, v in enumerate(items) if isinstance(v, bool) or not isinstance(v, (int, float)))
     kind = "text" if isinstance(items[row], str) else type(items[row]).__name__
@@ -149,7 +148,7 @@ def _check_unit(values: Array, name: str) -> None:
         raise DataError(
             f"column {name!r} has {counted(outside.size, 'value')} outside [0, 1] {first}",
             where=f"column {name!r}, first: row {outside[0]}",
-            fix="if these are logits, pass --score-kind logit; if they are margins, --score-kind decision",
+            fix=other_kind(values),
         )
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import to_labels
 from evalreport.errors import DataError, UsageError, nearest
-from evalreport.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels, to_labels
+from evalreport.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.join import check_length
 

@@ -105,7 +105,7 @@ def test_scores_outside_zero_and_one() -> None:
 
 def test_probabilities_that_do_not_sum_to_one() -> None:
     assert lines("y_true,proba_a,proba_b,proba_c\na,0.5,0.5,0\nb,0.9,0.9,0\nc,0,0,1\n")[1:3] == [
-        "error: the probabilities of 1 rows do not sum to one",
+        "error: the probabilities of 1 row do not sum to one",
         "  at   p.csv, first: row 1, sum 1.8",
     ]
 
@@ -175,8 +175,8 @@ def test_a_positive_label_that_is_none() -> None:
 
 def test_weights_that_are_bad() -> None:
     assert lines("y_true,y_pred,w\n1,1,1\n0,0,-2\n", Columns(weight="w"))[1:3] == [
-        "error: 1 weights are negative or not finite",
-        "  at   p.csv, weights, first: row 1, -2.0",
+        "error: 1 weight is negative or not finite",
+        "  at   p.csv, column 'w', first: row 1, -2.0",
     ]
     assert (
         lines("y_true,y_pred,w\n1,1,much\n", Columns(weight="w"))[1]
@@ -227,6 +227,9 @@ BROKEN = [
     ),
     ("p.csv", b"y_true,score\na,0.5\ncaf\xe9,0.5\n", "line 3 is not UTF-8", "line 3, byte 0xe9"),
     ("p.csv", "y_true,score\na,0.5\n".encode("utf-16"), "the file is UTF-16", ""),
+    ("p.csv", "y_true,score\na,0.5\n".encode("utf-16-le"), "the file is UTF-16", ""),
+    ("p.csv", "y_true,score\na,0.5\n".encode("utf-16-be"), "the file is UTF-16", ""),
+    ("p.csv", b"\n  \n\n", "the file holds blank lines only", ""),
     (
         "p.csv",
         b"y_true,score,y_true\n1,0.5,1\n",
@@ -335,3 +338,56 @@ def test_label_files(tmp_path: Path) -> None:
         read_labels(" , ")
     with pytest.raises(FileMissingError):
         read_labels(f"@{tmp_path / 'nothing'}")
+
+
+@pytest.mark.parametrize(
+    ("scores", "remedy"),
+    [
+        (("12.5", "88"), "if these are percents, divide them by 100"),
+        (("-0.2", "-3.1"), "if these are logarithms of probabilities, log exp(score)"),
+        (("-0.2", "3.1"), "if these are logits, pass --score-kind logit"),
+        (("0.5", "140"), "if these are logits, pass --score-kind logit"),
+    ],
+)
+def test_the_remedy_follows_from_the_range_of_the_scores(scores: tuple[str, str], remedy: str) -> None:
+    code, *_, fix = lines(f"y_true,score\n0,{scores[0]}\n1,{scores[1]}\n")
+    assert code == "5"
+    assert fix.startswith(f"  fix  {remedy}")
+
+
+@pytest.mark.parametrize(
+    ("scores", "remedy"),
+    [
+        ("0.33,0.33,0.33", "if they are rounded to 2 digits, log more of them"),
+        ("0.3,0.3,0.3", "if they are rounded to 1 digit, log more of them"),
+        ("0.9,0.8,0.7", "for logits pass --score-kind logit"),
+    ],
+)
+def test_rows_that_do_not_sum_to_one_may_be_rounded(scores: str, remedy: str) -> None:
+    code, message, place, fix = lines(f"y_true,proba_a,proba_b,proba_c\na,{scores}\nb,0,1,0\n")
+    assert (code, message) == ("5", "error: the probabilities of 1 row do not sum to one")
+    assert "first: row 0" in place
+    assert fix.startswith(f"  fix  {remedy}")
+
+
+def test_weights_are_named_by_their_column() -> None:
+    code, message, place, _ = lines("y_true,y_pred,sample_weight\n1,1,1\n0,0,-1\n")
+    assert (code, message) == ("5", "error: 1 weight is negative or not finite")
+    assert place == "  at   p.csv, column 'sample_weight', first: row 1, -1.0"
+    _, message, place, fix = lines("y_true,y_pred,sample_weight\n1,1,x\n0,0,y\n")
+    assert message == "error: column 'sample_weight' holds text, not numbers"
+    assert fix == "  fix  pass numbers, with a decimal point"
+
+
+@pytest.mark.parametrize("number", ["99999999999999999999999", "1e300", "inf"])
+def test_a_label_that_is_too_large_a_number(number: str) -> None:
+    code, message, place, fix = lines(f"y_true,y_pred\n1,1\n{number},1\n")
+    assert (code, message) == ("5", "error: y_true holds a number that is too large for a label")
+    assert place.startswith("  at   p.csv, y_true, first: row 1, ")
+    assert fix == "  fix  write such labels as text"
+
+
+def test_a_column_without_a_name_is_said_so() -> None:
+    code, *_, fix = lines(",truth_,answer_\n0,a,a\n")
+    assert code == "3"
+    assert "columns are: (no name), truth_, answer_" in fix

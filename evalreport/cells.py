@@ -1,0 +1,303 @@
+"""One column of what somebody holds: gaps found, types told apart, nothing turned into something else.
+
+NumPy is too obliging here: it makes text of a list of names with a NaN among them, and floats of whole
+numbers beside a gap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+
+EDGE = 2**63
+"""Whole numbers from here on have no place in int64."""
+EXACT = 2**53
+"""From here on a float no longer tells neighbouring whole numbers apart."""
+
+
+def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[Any]:
+    """Return values as an array of `str`, `bool` or `int64`; other kinds are an error.
+
+    Whole floats (what a CSV or pandas makes of integers beside a gap) become integers.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+    what : str
+        Name of the column, for the error.
+
+    Raises
+    ------
+    DataError
+        Gaps (with count and first row), mixed types, numbers that are not whole.
+
+    Examples
+    --------
+    >>> to_labels([1.0, 0.0], "y_true")
+    array([1, 0])
+    """
+    array = as_array(values)
+    if array.ndim != 1:
+        raise DataError(
+            f"{what} has shape {array.shape}; expected one label per row",
+            where=what,
+            fix="pass one label per row; several labels per row are lists of names, or indicators",
+        )
+    match array.dtype.kind:
+        case "f":
+            return _whole(array, what)
+        case "i" | "u":
+            return _exact(array, what)
+        case "b" | "U":
+            return array
+    items = [item.item() if isinstance(item, np.generic) else item for item in array.astype(object).tolist()]
+    gaps = np.flatnonzero([is_gap(item) for item in items])
+    if gaps.size:
+        raise _gaps(what, gaps)
+    return _one_kind(items, what)
+
+
+def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
+    """Return values as an array in which each item is still what it was.
+
+    Items of several types stay objects.
+
+    Examples
+    --------
+    >>> as_array(["a", float("nan")])
+    array(['a', nan], dtype=object)
+    >>> as_array([0.5, 1])
+    array([0.5, 1. ])
+    """
+    if hasattr(values, "__array__"):
+        return np.asarray(values)
+    items = list(values)  # type: ignore[arg-type]
+    kinds = set(map(type, items))
+    nested = any(issubclass(kind, (list, tuple, set, np.ndarray)) for kind in kinds)
+    if nested or (len(kinds) > 1 and not kinds <= {int, float}):
+        try:
+            return np.asarray(items) if nested else _objects(items)
+        except ValueError:  # rows of unequal length
+            return _objects(items)
+    return np.asarray(items)
+
+
+def _objects(items: Sequence[Any]) -> npt.NDArray[Any]:
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def is_gap(item: object) -> bool:
+    """Tell whether a value stands for nothing: None, NaN, and what pandas writes there.
+
+    Examples
+    --------
+    >>> is_gap(None), is_gap(float("nan")), is_gap("nan")
+    (True, True, False)
+    """
+    if isinstance(item, float):
+        return math.isnan(item)
+    return item is None or type(item).__name__ in ("NAType", "NaTType")
+
+
+def _whole(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
+    gaps = np.flatnonzero(np.isnan(array))
+    if gaps.size:
+        raise _gaps(what, gaps)
+    off = np.flatnonzero(np.isfinite(array) & (array != np.rint(array)))
+    if off.size:
+        raise DataError(
+            f"{what} has {off.size} values that are not whole numbers",
+            where=f"{what}, first: row {off[0]}, {array[off[0]]}",
+            fix=f"{what} holds labels; a column of scores is named with --score",
+        )
+    vague = np.flatnonzero(np.abs(array) >= EXACT)
+    if vague.size:
+        raise _too_large(what, int(vague[0]), array[vague[0]])
+    return array.astype(np.int64)
+
+
+def _exact(array: npt.NDArray[Any], what: str) -> npt.NDArray[np.int64]:
+    large = np.flatnonzero(array > np.iinfo(np.int64).max) if array.dtype.kind == "u" else np.zeros(0, int)
+    if large.size:
+        raise _too_large(what, int(large[0]), array[large[0]])
+    return array.astype(np.int64)
+
+
+def _too_large(what: str, row: int, value: object) -> DataError:
+    return DataError(
+        f"{what} holds a number that is too large for a label",
+        where=f"{what}, first: row {row}, {value}",
+        fix="write such labels as text",
+    )
+
+
+def _gaps(what: str, rows: npt.NDArray[np.intp]) -> DataError:
+    return DataError(
+        f"{what} is missing for {rows.size} row{'s' if rows.size > 1 else ''}",
+        where=f"{what}, first: row {rows[0]}",
+        fix="fill the gaps or drop those rows before the predictions are logged",
+    )
+
+
+_KINDS: Mapping[type, str] = {str: "text", bool: "bool", int: "number", float: "number"}
+
+
+def _one_kind(items: list[Any], what: str) -> npt.NDArray[Any]:
+    kinds = {_KINDS.get(kind, kind.__name__) for kind in set(map(type, items))}
+    if len(kinds) > 1:
+        named = [_KINDS.get(type(item), type(item).__name__) for item in items]
+        first = ", ".join(f"{kind} (first: row {named.index(kind)})" for kind in sorted(kinds))
+        raise DataError(
+            f"{what} mixes types of labels", where=f"{what}: {first}", fix="use one type of label"
+        )
+    match kind := next(iter(kinds), "text"):
+        case "text":
+            return np.asarray(items, dtype=str)
+        case "number":
+            return _numbers(items, what)
+        case "bool":
+            return np.asarray(items, dtype=bool)
+        case _:
+            raise DataError(
+                f"{what} holds values of type {kind}, not labels",
+                where=f"{what}, first: row 0",
+                fix="a label is text, a whole number or a truth value",
+            )
+
+
+def _numbers(items: list[Any], what: str) -> npt.NDArray[Any]:
+    """Return numbers as int64; whole ones never pass through a float, which would merge large ones."""
+    whole = [row for row, item in enumerate(items) if isinstance(item, int) and not -EDGE <= item < EDGE]
+    if whole:
+        raise _too_large(what, whole[0], items[whole[0]])
+    if set(map(type, items)) == {int}:
+        return np.asarray(items, dtype=np.int64)
+    return _whole(np.asarray(items, dtype=np.float64), what)
+
+
+def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.float64]:
+    """Return values as float64 of their own, shape (n,); a gap is NaN.
+
+    Raises
+    ------
+    DataError
+        More than one axis, or something that is no number (names the first row).
+
+    Examples
+    --------
+    >>> numbers([1, None], "weights")
+    array([ 1., nan])
+    """
+    array = as_array(values)
+    if array.ndim != 1:
+        raise DataError(
+            f"{what} has shape {array.shape}; expected one number per row",
+            where=what,
+            fix="pass one number per row",
+        )
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    items = [math.nan if is_gap(item) else item for item in array.tolist()]
+    strangers = [row for row, item in enumerate(items) if not _is_number(item)]
+    if strangers:
+        strange = next((row for row in strangers if not _reads_as_number(items[row])), strangers[0])
+        kind = type(items[strange])
+        raise DataError(
+            f"{what} holds {_KINDS.get(kind, kind.__name__)}, not numbers",
+            where=f"{what}, first: row {strange}, {str(items[strange])[:80]!r}",
+            fix="pass numbers, with a decimal point",
+        )
+    return np.asarray(items, dtype=np.float64)
+
+
+def _is_number(item: object) -> bool:
+    return isinstance(item, (int, float, np.number)) and not isinstance(item, bool)
+
+
+def _reads_as_number(item: object) -> bool:
+    """Whether a text would be a number: one that would not is the reason why the column is text."""
+    try:
+        float(str(item))
+    except ValueError:
+        return False
+    return True
+
+
+def checked_weights(weights: npt.ArrayLike, what: str = "weights") -> npt.NDArray[np.float64]:
+    """Return weights as float64 of their own, shape (n,).
+
+    Raises
+    ------
+    DataError
+        Text, negative or infinite weights, gaps; all of them zero.
+
+    Examples
+    --------
+    >>> checked_weights([1, 0.5])
+    array([1. , 0.5])
+    """
+    array = numbers(weights, what)
+    bad = np.flatnonzero(~np.isfinite(array) | (array < 0))
+    if bad.size:
+        raise DataError(
+            f"{bad.size} weight{'s are' if bad.size > 1 else ' is'} negative or not finite",
+            where=f"{what}, first: row {bad[0]}, {array[bad[0]]}",
+            fix="a weight is finite and at least 0",
+        )
+    if not array.any():
+        raise DataError("all weights are zero", where=what, fix="give at least one row a positive weight")
+    return array
+
+
+def distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
+    """Return ids as text, shape (n,), read-only.
+
+    Raises
+    ------
+    DataError
+        More than one axis, gaps, an id that occurs twice (names the first).
+
+    Examples
+    --------
+    >>> distinct_ids([3, 1])
+    array(['3', '1'], dtype='<U21')
+    """
+    held = as_array(ids)
+    if held.ndim != 1:
+        raise DataError(
+            f"ids have shape {held.shape}; expected one per row", where="ids", fix="pass one id per row"
+        )
+    gaps = [row for row, item in enumerate(held.tolist()) if is_gap(item)]
+    if gaps:
+        raise DataError(
+            f"{len(gaps)} id{'s are' if len(gaps) > 1 else ' is'} missing",
+            where=f"ids, first: row {gaps[0]}",
+            fix="give every row an id, or leave the ids out",
+        )
+    array = held.astype(str)
+    order = np.argsort(array, kind="stable")
+    again = np.flatnonzero(array[order][1:] == array[order][:-1])
+    if again.size:
+        row = int(order[again + 1].min())
+        first = int(np.flatnonzero(array == array[row])[0])
+        raise DataError(
+            f"{again.size} ids occur more than once",
+            where=f"ids, first: {array[row]!r} in rows {first} and {row}",
+            fix="one row per example; for several rows of one user, name that column with --group",
+        )
+    return read_only(array)  # type: ignore[no-any-return]
+
+
+def read_only(array: Any) -> Any:
+    """Return an array that cannot be written through, contiguous."""
+    array = np.ascontiguousarray(array)
+    if array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array

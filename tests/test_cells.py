@@ -1,0 +1,95 @@
+"""One column as somebody holds it: nothing becomes a label that was none, nothing is merged in silence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalreport.cells import as_array, checked_weights, distinct_ids, numbers, to_labels
+from evalreport.errors import DataError
+
+
+@pytest.mark.parametrize("gap", [None, math.nan, np.nan, pd.NA, pd.NaT])
+def test_a_gap_in_a_list_is_never_a_label(gap: Any) -> None:
+    with pytest.raises(DataError, match="y_true is missing for 1 row") as caught:
+        to_labels(["a", gap, "nan"], "y_true")
+    assert caught.value.where == "y_true, first: row 1"
+
+
+@pytest.mark.parametrize("mixed", [["a", 1], [1, "a"], ["a", True], ["a", 0.5], [True, 2]])
+def test_types_of_a_list_are_not_mixed_in_silence(mixed: list[Any]) -> None:
+    with pytest.raises(DataError, match="mixes types of labels") as caught:
+        to_labels(mixed, "y_true")
+    assert "row 0" in caught.value.where
+    assert "row 1" in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("values", "row"),
+    [
+        (np.array([5, 2**63 + 1], dtype=np.uint64), 1),
+        ([2**70, 1], 0),
+        ([1, 2**63], 1),
+        ([1.0, math.inf], 1),
+        ([1.0, -1e300], 1),
+        (np.array([0.0, 2.0**53]), 1),
+        (pd.Series([1, 2**65], dtype=object), 1),
+    ],
+)
+def test_numbers_too_large_to_tell_apart_are_refused(values: Any, row: int) -> None:
+    with pytest.raises(DataError, match="too large for a label") as caught:
+        to_labels(values, "y_true")
+    assert f"first: row {row}, " in caught.value.where
+    assert caught.value.fix == "write such labels as text"
+
+
+def test_large_whole_numbers_keep_their_last_digit() -> None:
+    large = [2**60, 2**60 + 1]
+    for values in (large, np.array(large), pd.Series(large, dtype=object), pd.array(large, dtype="Int64")):
+        assert to_labels(values, "y_true").tolist() == large
+
+
+def test_scalars_of_numpy_are_what_they_hold() -> None:
+    assert to_labels(pd.Series([np.int64(1), np.int64(0)], dtype=object), "y_true").tolist() == [1, 0]
+    assert to_labels(np.array([np.str_("a"), "b"], dtype=object), "y_true").tolist() == ["a", "b"]
+    assert to_labels([np.int8(1), 0], "y_true").tolist() == [1, 0]
+
+
+def test_rows_of_unequal_length_are_no_labels() -> None:
+    with pytest.raises(DataError, match="holds values of type list, not labels"):
+        to_labels([["a"], ["a", "b"]], "y_true")
+    assert as_array([["a"], ["a", "b"]]).shape == (2,)
+    assert as_array([[0, 1], [1, 0]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message", "where"),
+    [
+        ([1, -2.0], "1 weight is negative or not finite", "weights, first: row 1, -2.0"),
+        ([math.nan, None, 1], "2 weights are negative or not finite", "weights, first: row 0, nan"),
+        (["1", "x"], "weights holds text, not numbers", "weights, first: row 1, 'x'"),
+        ([0, 0], "all weights are zero", "weights"),
+        ([[1, 2]], "weights has shape \\(1, 2\\)", "weights"),
+    ],
+)
+def test_weights_are_judged_by_row(weights: Any, message: str, where: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        checked_weights(weights)
+    assert caught.value.where == where
+
+
+def test_numbers_are_a_copy() -> None:
+    given = np.ones(3)
+    numbers(given, "weights")[0] = 5
+    assert given[0] == 1
+
+
+@pytest.mark.parametrize("gap", [None, math.nan, pd.NA])
+def test_a_missing_id_is_no_id(gap: Any) -> None:
+    with pytest.raises(DataError, match="1 id is missing") as caught:
+        distinct_ids(["a", gap])
+    assert caught.value.where == "ids, first: row 1"
