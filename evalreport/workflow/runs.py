@@ -11,6 +11,7 @@ from evalreport.errors import UsageError
 from evalreport.predictions import Predictions
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.runs import RunInfo, Selection, select_runs
+from evalreport.sources.tables import ACCEPTED
 from evalreport.text import slug
 from evalreport.workflow.collect import Collected, collect_file, collect_run
 from evalreport.workflow.request import Request
@@ -41,7 +42,7 @@ class Item:
             return self.called
         if self.run is not None:
             return self.run.name or self.run.run_id[:8]
-        return "stdin" if self.path == STDIN else Path(str(self.path)).name.split(".", 1)[0]
+        return "stdin" if self.path == STDIN else _without_ending(Path(str(self.path)))
 
     def collect(self, request: Request) -> Collected:
         """Read the predictions of the item."""
@@ -109,3 +110,9 @@ def _told_apart(items: Sequence[Item]) -> tuple[Item, ...]:
         taken.add(slug(name).casefold())
         apart.append(replace(item, called=name))
     return tuple(apart)
+
+
+def _without_ending(path: Path) -> str:
+    """The file's name without the endings of its format: other dots, as of a version, are part of it."""
+    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    return plain.stem if plain.suffix.lower() in ACCEPTED else plain.name
