@@ -30,11 +30,26 @@ def run_of(done: Done) -> dict[str, Any]:
     """Return the run or file whose thresholds were swept as an element of `runs`."""
     from evalreport.report.sweep_contents import provenance_of
 
+    return _element(done, provenance_of(done.swept).source)
+
+
+def study_run(done: Done) -> dict[str, Any]:
+    """Return a study as an element of `runs`, its parent run with it where it is known."""
+    from evalreport.evaluation.study import Study
+
+    study = done.swept
+    assert isinstance(study, Study)  # noqa: S101  what `sweep optuna` and `sweep runs` make
+    return _element(done, study.trials.source)
+
+
+def _element(done: Done, source: str) -> dict[str, Any]:
+    from evalreport.report.sweep_contents import provenance_of
+
     origin = provenance_of(done.swept)
     return {
         "run_id": origin.run_id or None,
         "run_name": origin.run_name,
-        "source": origin.source,
+        "source": source,
         "ok": True,
         "files": [str(path) for path in done.paths],
         "logged": done.logged,
@@ -100,14 +115,20 @@ def _tuned(found: Chosen) -> list[str]:
         return []
     weights = found.evaluation.task == "multiclass"
     rows: list[tuple[str, ...]] = [
-        ("for", "equal weights" if weights else "0.5 for all", "chosen", "elsewhere", "interval", "how")
+        (
+            "for",
+            "chosen",
+            "elsewhere",
+            "interval",
+            "there with equal weights" if weights else "there at 0.5",
+            "how",
+        )
     ]
     for name, best in found.tuned.items():
         ends = objective_style(name) == "ratio"
-        before = best.starts.get("equal" if weights else "0.5")
-        shown = "–" if before is None else fine(before, ends=ends)
+        shown = "–" if best.without is None else fine(best.without, ends=ends)
         elsewhere = _elsewhere(best.honest.value, ends=ends)
-        rows.append((name, shown, fine(best.apparent, ends=ends), *elsewhere, best.method))
+        rows.append((name, fine(best.apparent, ends=ends), *elsewhere, shown, best.method))
     return aligned(rows, left=(0, 5))
 
 

@@ -15,6 +15,9 @@ from evalreport.sweep.thresholds import Sweep
 from evalreport.sweep.tuned import Tuned
 from evalreport.values import Undefined
 
+PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}
+"""What would be taken without a choice, by the name of that starting point."""
+
 Found: TypeAlias = Choice | Tuned | CutoffChoice
 """What was chosen for one objective."""
 
@@ -87,6 +90,12 @@ class Chosen:
             f"{name} has no value elsewhere: {best.honest.value.reason}."
             for name, best in self.tuned.items()
             if isinstance(best.honest.value, Undefined)
+        ]
+        told += [
+            f"{name}: nothing was found that does better than {PLAIN[start]}."
+            for name, best in self.tuned.items()
+            for start in PLAIN
+            if best.method != "bayes" and best.apparent == best.starts.get(start)
         ]
         return (*told, *(f"{name}: {reason}." for name, reason in self.missing.items()))
 

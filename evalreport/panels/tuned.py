@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evalreport.evaluation.chosen import PLAIN
 from evalreport.format import interval, number, ratio
 from evalreport.panels.objectives import objective_title
 from evalreport.panels.parts import Cell, Column, Table
@@ -15,12 +16,10 @@ HOW: Mapping[Method, str] = {
     "coordinate ascent": "one label at a time, each move exact",
     "optuna": "searched by Optuna",
 }
-PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}
-"""Starting points that a reader would take without choosing."""
 
 
 def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
-    """Return one row per objective: without a choice, on the rows of the choice, and elsewhere.
+    """Return one row per objective: on the rows of the choice, elsewhere, and there without a choice.
 
     Parameters
     ----------
@@ -34,26 +33,28 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
     >>> from evalreport.sweep.optimum import Honest
     >>> from evalreport.values import Estimate
     >>> honest = Honest(Estimate(0.4, 50, 0.3, 0.5), None, "other rows")
-    >>> table = tuned_table("tuned", [Tuned("f1_micro", {"a": 0.3}, 0.45, honest, "exact", {"0.5": 0.2})])
+    >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, honest, "exact", {"0.5": 0.2}, without=0.21)
+    >>> table = tuned_table("tuned", [found])
     >>> [cell.words for cell in table.rows[0]]
-    ['Micro F1', '0.20', '0.45', '0.40', '0.30 to 0.50', 'exact: no others reach more']
+    ['Micro F1', '0.45', '0.40', '0.30 to 0.50', '0.21', 'exact: no others reach more']
     """
     plain = next((name for name in PLAIN if all(name in choice.starts for choice in found)), None)
-    heads = [Column("For"), *([] if plain is None else [Column(PLAIN[plain].capitalize(), "n")])]
-    heads += [Column(title, "n") for title in ("Where chosen", "Elsewhere", "Its interval")]
+    titles = ["Where chosen", "Elsewhere", "Its interval"]
+    titles += [] if plain is None else [f"There with {PLAIN[plain]}"]
+    heads = [Column("For"), *(Column(title, "n") for title in titles)]
     rows = tuple(_row(choice, plain) for choice in found)
     return Table(id, "What the chosen numbers reach", (*heads, Column("How", "text")), rows)
 
 
 def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
     elsewhere = choice.honest.value
-    before = () if plain is None else (Cell(_shown(choice, choice.starts[plain]), "n"),)
+    without = () if plain is None else (Cell(_or_dash(choice, choice.without), "n"),)
     return (
         Cell(objective_title(choice.objective)),
-        *before,
         Cell(_shown(choice, choice.apparent), "n"),
-        Cell("–" if elsewhere.value is None else _shown(choice, elsewhere.value), "n", sub=_where(choice)),
+        Cell(_or_dash(choice, elsewhere.value), "n", sub=_where(choice)),
         Cell(interval(elsewhere, "number" if is_cost(choice) else "ratio"), "n"),
+        *without,
         Cell(HOW[choice.method], "text"),
     )
 
@@ -66,6 +67,10 @@ def _where(choice: Tuned) -> str:
 def is_cost(choice: Tuned) -> bool:
     """Whether the objective is a cost or a function of the user's, and so no ratio."""
     return choice.objective == "cost" or ":" in choice.objective
+
+
+def _or_dash(choice: Tuned, value: float | None) -> str:
+    return "–" if value is None else _shown(choice, value)
 
 
 def _shown(choice: Tuned, value: float) -> str:

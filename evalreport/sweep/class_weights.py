@@ -159,6 +159,10 @@ class _Rows:
     def rounds(self) -> int:
         return 1
 
+    @property
+    def plain(self) -> Array:
+        return np.zeros(len(self.labels))
+
     def take(self, rows: npt.NDArray[np.bool_]) -> _Rows:
         parts = {name: getattr(self, name)[rows] for name in ("scores", "truth", "weights", "unit")}
         return replace(self, **parts)
@@ -177,7 +181,7 @@ class _Rows:
     def choose(self, search: Search | None) -> Choice:
         costs = self.goal.costs
         separate = None if costs is None else costs.by_truth()
-        points = {"equal": np.zeros(len(self.labels))}
+        points = {"equal": self.plain}
         if costs is not None and separate is not None:
             points["bayes"] = _centred(np.log(separate))
             values = self._values(points)

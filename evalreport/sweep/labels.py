@@ -124,6 +124,10 @@ class _Rows:
     def rounds(self) -> int:
         return 3 if self.scores.size <= FEW and self.goal.kind != "rows" else 1
 
+    @property
+    def plain(self) -> Array | None:
+        return np.full(len(self.labels), 0.5) if self.probabilities else None
+
     def take(self, rows: Flags) -> _Rows:
         parts = {name: getattr(self, name)[rows] for name in ("scores", "truth", "weights", "unit")}
         return replace(self, **parts)
@@ -171,7 +175,7 @@ class _Rows:
     def _starts(self) -> dict[str, Array]:
         """Starting points by name: those that are exact for something, and ascents from them."""
         given = (self.scores, self.truth, self.weights if self.weighted else None)
-        points = {"0.5": np.full(len(self.labels), 0.5)} if self.probabilities else {}
+        points = {} if self.plain is None else {"0.5": self.plain}
         if self.goal.kind != "pooled":
             points["each"] = each_alone(*given, EACH.get(self.name, "f1"))
         if self.goal.kind != "each":

@@ -44,6 +44,9 @@ class Tuned:
         Value of each starting point on the rows of the choice.
     trials : Trials or None
         The study, where Optuna searched.
+    without : float or None
+        Value on the rows that are reported on without a choice: at 0.5 for all labels, with equal weights
+        of classes. None where scores are no probabilities.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class Tuned:
     method: Method
     starts: Mapping[str, float]
     trials: Trials | None = None
+    without: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the choice as `evaluation.json` holds it."""
@@ -73,6 +77,7 @@ class Tuned:
             "method": self.method,
             "starts": dict(self.starts),
             "trials": None if self.trials is None else self.trials.to_dict(),
+            "without": self.without,
         }
 
     @classmethod
@@ -86,6 +91,7 @@ class Tuned:
             data["method"],
             data["starts"],
             None if data["trials"] is None else Trials.from_dict(data["trials"]),
+            data["without"],
         )
 
 
@@ -121,6 +127,11 @@ class Problem(Protocol):
     @property
     def rounds(self) -> int:
         """How many times rows are dealt into folds."""
+        ...
+
+    @property
+    def plain(self) -> Array | None:
+        """The numbers that nobody chose, where there are such."""
         ...
 
     def take(self, rows: npt.NDArray[np.bool_]) -> Self:
@@ -161,7 +172,8 @@ def tuned(
     else:
         honest = _cross_fitted(own, choice, sampling)
     values = dict(zip(labels, choice.values.tolist(), strict=True))
-    return Tuned(own.name, values, choice.value, honest, choice.method, choice.starts, choice.trials)
+    without = None if own.plain is None else own.value(own.decide(own.plain))
+    return Tuned(own.name, values, choice.value, honest, choice.method, choice.starts, choice.trials, without)
 
 
 def _cross_fitted(own: Problem, choice: Choice, sampling: Sampling) -> Honest:

@@ -60,16 +60,34 @@ class Asked:
         folds), and a function of the user's in any case.
     progress : callable, optional
         Called after every trial of a search.
+    item : str
+        Name of the file or run, where there are several whose studies are kept in one storage.
     """
 
     objectives: tuple[str, ...] = ()
     costs: str | None = None
     search: Search | None = None
     progress: Callable[[Progress], None] | None = None
+    item: str = ""
 
-    def searching(self, seed: int) -> Search:
-        """Return how Optuna searches, also where the user has not said it."""
-        return self.search or Search(seed=seed, progress=self.progress)
+    def searching(self, seed: int, objective: str) -> Search:
+        """Return how Optuna searches for an objective, also where the user has not said it.
+
+        Studies that are kept have a name each: that of the user, of the objective where there are
+        several, of the item.
+
+        Examples
+        --------
+        >>> asked = Asked(("f1_samples", "subset_accuracy"), search=Search(storage="s.log", study_name="x"))
+        >>> asked.searching(0, "f1_samples").study_name
+        'x f1_samples'
+        """
+        search = self.search or Search(seed=seed, progress=self.progress)
+        if search.storage is None:
+            return search
+        named = search.study_name or ""
+        goal = objective if len(self.objectives) > 1 or not named else ""
+        return replace(search, study_name=" ".join(filter(None, (named, goal, self.item))))
 
 
 def swept_item(item: Item, request: Request, asked: Asked) -> tuple[Chosen, Collected]:
@@ -139,16 +157,16 @@ def _multilabel(rows: Predictions, request: Request, tune_on: Predictions | None
     _check_distinct(names)
     goals = {name: Goal.parse(name) for name in names}
     seed = request.sampling.seed
-    search = asked.search if tune_on is None else asked.searching(seed)
+    wanted = asked.search is not None or tune_on is not None
     found: dict[str, Found] = {
         name: label_thresholds(
             rows,
             name,
             tune_on=tune_on,
-            search=asked.searching(seed) if goals[name].kind == "function" else search,
+            search=asked.searching(seed, name) if wanted or goal.kind == "function" else None,
             sampling=request.sampling,
         )
-        for name in names
+        for name, goal in goals.items()
     }
     common = {name: _common(rows, goal) for name, goal in goals.items() if goal.kind != "function"}
     return Chosen(_evaluation(rows, request), found, common={k: v for k, v in common.items() if v})
@@ -175,7 +193,7 @@ def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None
                 rows,
                 name,
                 tune_on=tune_on,
-                search=asked.searching(request.sampling.seed),
+                search=asked.searching(request.sampling.seed, name),
                 sampling=request.sampling,
             )
             if wanted is None
@@ -183,9 +201,8 @@ def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None
         )
     if asked.costs is not None:
         costs = read_costs(Path(asked.costs), rows.space.names)
-        found["cost"] = class_weights(
-            rows, costs, tune_on=tune_on, search=asked.search, sampling=request.sampling
-        )
+        search = None if asked.search is None else asked.searching(request.sampling.seed, "cost")
+        found["cost"] = class_weights(rows, costs, tune_on=tune_on, search=search, sampling=request.sampling)
     return Chosen(_evaluation(rows, request), found)
 
 

@@ -1,0 +1,37 @@
+"""`evalreport sweep`: thresholds of predictions, an Optuna study, or the child runs of a sweep."""
+
+from __future__ import annotations
+
+import click
+
+from evalreport.cli import options as opt
+from evalreport.cli.settings import SWEEPS
+from evalreport.cli.sweep.studies import optuna, runs
+from evalreport.cli.sweep.thresholds import thresholds
+from evalreport.errors import UsageError, nearest
+
+
+class SweepGroup(click.Group):
+    """Names the nearest command when there is none of that name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant."""
+        name = args[0]
+        if name not in SWEEPS and not name.startswith("-"):
+            raise UsageError(
+                f"no such command: sweep {name}", where="evalreport sweep", fix=nearest(name, SWEEPS)
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group("sweep", cls=SweepGroup)
+def command() -> None:
+    """Sweep thresholds, or report on a sweep that was run: an Optuna study, or child runs in MLflow."""
+
+
+for _sub in (thresholds, optuna, runs):
+    opt.global_options(_sub)
+    command.add_command(_sub)
+opt.global_options(command)

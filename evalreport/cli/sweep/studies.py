@@ -1,0 +1,243 @@
+"""`evalreport sweep optuna` and `evalreport sweep runs`: sweeps that others ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.inputs import command_line, tracking_uri, written_now
+from evalreport.cli.several import each_run
+from evalreport.cli.sweep.writing import check_run_of, how_of, print_done, writing
+from evalreport.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalreport.evaluation.study import Study
+    from evalreport.sources.mlflow_client import Store
+    from evalreport.sources.runs import RunInfo
+    from evalreport.workflow.sweep import Done, SweepOptions
+    from evalreport.workflow.sweep_trials import StudyRequest
+
+_TRIALS = "Trials"
+PAGE = "sweep.html"
+
+_trial_options = opt.together(
+    [
+        opt.option(
+            _TRIALS,
+            "--examples",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Examples that judged each trial: tells how lucky the best one is.",
+        ),
+        opt.option(
+            _TRIALS,
+            "--standard-error",
+            metavar="S",
+            type=click.FloatRange(min=0, min_open=True),
+            help="Error of one trial's value, where it does not follow from --examples.",
+        ),
+        opt.option(
+            _TRIALS,
+            "--correlation",
+            metavar="R",
+            type=click.FloatRange(0, 1, max_open=True),
+            help="Between the errors of two trials; independent when not given.",
+        ),
+        opt.option(
+            _TRIALS,
+            "--top",
+            metavar="N",
+            type=click.IntRange(min=1),
+            default=20,
+            show_default=True,
+            help="Trials that are printed.",
+        ),
+        opt.confidence,
+        opt.seed,
+        opt.option("Report", "--title", metavar="TEXT", help="Title of the page."),
+        writing,
+    ]
+)
+
+
+@click.command("optuna", cls=opt.SectionCommand)
+@opt.option(
+    _TRIALS,
+    "--study",
+    "storage",
+    metavar="URL|FILE",
+    required=True,
+    help="Storage: sqlite:///study.db, or a journal file; read only, never created.",
+)
+@opt.option(
+    _TRIALS,
+    "--study-name",
+    "study_names",
+    metavar="NAME",
+    multiple=True,
+    help="Which study, when the storage holds several; repeat.",
+)
+@opt.option(_TRIALS, "--metric", metavar="NAME", help="Which objective, or what the only one is called.")
+@opt.option(_TRIALS, "--run-id", metavar="ID", help="MLflow parent run, to join trials with their runs.")
+@_trial_options
+@click.pass_context
+def optuna(ctx: click.Context, /, **options: Any) -> int:
+    """Report on an Optuna study: history, importance, every trial, and how lucky the best one is."""
+    names = list(dict.fromkeys(options["study_names"])) or [None]
+    run_id = options["run_id"]
+    if options["log"] and run_id is None:
+        raise UsageError("--log needs the run to log into", fix="name the parent run with --run-id ID")
+    if len(names) > 1 and run_id is not None:
+        raise UsageError("--run-id is the parent of one study", fix="name one study with --study-name")
+    storage = options["storage"]
+    sweeps = [
+        _Sweep(f"study {name or 'of ' + storage}", _optuna_study(storage, name), run_id) for name in names
+    ]
+    metrics = () if options["metric"] is None else (options["metric"],)
+    path = storage.partition(":///")[2] or storage
+    return _report(ctx, sweeps, options, metrics, path=path)
+
+
+def _optuna_study(storage: str, name: str | None) -> Reader:
+    def read(request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
+        from evalreport.workflow.sweep_trials import study_from_optuna
+
+        return study_from_optuna(storage, name, request, store=store, parent=parent)
+
+    return read
+
+
+@click.command("runs", cls=opt.SectionCommand)
+@opt.option(
+    _TRIALS,
+    "--run-id",
+    "run_ids",
+    metavar="ID",
+    multiple=True,
+    required=True,
+    help="Parent run of the sweep; repeat.",
+)
+@opt.option(
+    _TRIALS,
+    "--metric",
+    "metrics",
+    metavar="NAME",
+    multiple=True,
+    help="What was optimised; repeat for several objectives, the one to report on first.",
+)
+@opt.option(
+    _TRIALS,
+    "--direction",
+    "directions",
+    type=click.Choice(["maximize", "minimize"]),
+    multiple=True,
+    help="Of each --metric, in their order.",
+)
+@_trial_options
+@click.pass_context
+def runs(ctx: click.Context, /, **options: Any) -> int:
+    """Report on a sweep whose trials are the child runs of a run, whoever made them."""
+    sweeps = [_Sweep(f"run {run_id}", _child_runs, run_id) for run_id in dict.fromkeys(options["run_ids"])]
+    return _report(ctx, sweeps, options, options["metrics"], options["directions"])
+
+
+def _child_runs(request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
+    from evalreport.workflow.sweep_trials import study_from_runs
+
+    assert store is not None and parent is not None  # noqa: S101  each sweep of this kind names a run
+    return study_from_runs(store, parent, request)
+
+
+Reader = Callable[["StudyRequest", "Store | None", "RunInfo | None"], "Study"]
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """One sweep: how it is told, how it is read, and its parent run."""
+
+    shown: str
+    read: Reader
+    run_id: str | None
+
+
+def _report(
+    ctx: click.Context,
+    sweeps: Sequence[_Sweep],
+    options: dict[str, Any],
+    metrics: tuple[str, ...],
+    directions: tuple[Any, ...] = (),
+    *,
+    path: str | None = None,
+) -> int:
+    """Read, print, write and log every sweep."""
+    console = ctx.ensure_object(Console)
+    how = how_of(options, len(sweeps))
+    several = how.several or options["jsonl"]
+    if not (how.output or how.out or how.log or console.json or several):
+        how = replace(how, output=PAGE)
+    request = _request(options, metrics, directions)
+    needed = any(sweep.run_id for sweep in sweeps)
+    store = _store(ctx) if needed else None
+    work = partial(_work, store=store, request=request, how=how, path=path)
+    if several:
+        return each_run(console, sweeps, work, partial(_show, console, options), options)
+    done = work(sweeps[0])
+    body = _show(console, options, done)
+    console.emit(
+        runs=body["trials"], sweep={**body["sweep"], "files": body["files"], "logged": body["logged"]}
+    )
+    return 0
+
+
+def _work(
+    sweep: _Sweep, store: Store | None, request: StudyRequest, how: SweepOptions, path: str | None
+) -> Done:
+    from evalreport.sources.runs import find_run
+    from evalreport.workflow.sweep import finished
+
+    parent = None if store is None or sweep.run_id is None else find_run(store, sweep.run_id)
+    check_run_of(store, parent, how)
+    study = sweep.read(request, store, parent)
+    name = study.trials.study_name or sweep.shown
+    return finished(study, how, store=store, run=parent, name=name, read=(path,))
+
+
+def _show(console: Console, options: dict[str, Any], done: Done) -> dict[str, Any]:
+    """Print a study, and return it as the element of `runs` that it is among several."""
+    from evalreport.cli.show_sweep import print_study, study_run, trial_runs
+    from evalreport.evaluation.study import Study
+
+    study = done.swept
+    assert isinstance(study, Study)  # noqa: S101  what these commands read
+    print_study(console, study, options["top"])
+    print_done(console, done, options)
+    return {**study_run(done), "trials": trial_runs(study), "sweep": study.as_dict()}
+
+
+def _store(ctx: click.Context) -> Store:
+    from evalreport.sources.mlflow_client import connect
+
+    return connect(tracking_uri(ctx))
+
+
+def _request(options: dict[str, Any], metrics: tuple[str, ...], directions: tuple[Any, ...]) -> StudyRequest:
+    from evalreport.evaluation.study import Judging
+    from evalreport.workflow.sweep_trials import StudyRequest
+
+    return StudyRequest(
+        metrics=metrics,
+        directions=directions,
+        judging=Judging(
+            options["examples"], options["standard_error"], options["correlation"], options["confidence"]
+        ),
+        seed=options["seed"],
+        title=options["title"] or "",
+        command=command_line(),
+        made=written_now(),
+    )

@@ -1,0 +1,121 @@
+"""`evalreport sweep thresholds`: the best threshold of predictions for each objective."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.several import each_run
+from evalreport.cli.sweep.writing import check_run_of, how_of, print_done, writing
+from evalreport.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalreport.workflow.runs import Item
+    from evalreport.workflow.sweep import Done
+    from evalreport.workflow.sweep_thresholds import Asked
+
+_SWEEP = "Sweep"
+
+
+@click.command("thresholds", cls=opt.SectionCommand)
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
+@opt.option(
+    _SWEEP,
+    "--objective",
+    "objectives",
+    metavar="OBJ",
+    multiple=True,
+    help="f1, youden, recall>=0.95, net_benefit:0.2, … | several labels: f1_macro, subset_accuracy, "
+    "module:function, … | classes: accuracy>=0.95, f1_macro, …; repeat.",
+)
+@opt.option(_SWEEP, "--cost", metavar="N", help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
+@opt.option(
+    _SWEEP, "--costs", metavar="FILE", type=opt.FILE, help="Costs of each answer for each true class."
+)
+@opt.option(
+    _SWEEP, "--trials", metavar="N", type=click.IntRange(min=1), help="Let Optuna search so many trials."
+)
+@opt.option(
+    _SWEEP,
+    "--timeout",
+    metavar="S",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds it may search.",
+)
+@opt.option(_SWEEP, "--storage", metavar="URL|FILE", help="Where Optuna keeps its study.")
+@opt.option(_SWEEP, "--study-name", metavar="NAME", help="What it calls the study.")
+@opt.selection
+@opt.describe
+@opt.tune_on
+@opt.confidence
+@opt.resamples
+@opt.seed
+@opt.option("Report", "--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
+@opt.option("Report", "--unit", metavar="ONE,MANY", type=opt.Words(), help="What a row is.")
+@writing
+@click.pass_context
+def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
+    """Find the best threshold for each objective, with its value on rows that took no part in the choice.
+
+    Several labels get a threshold each; classes get a cut-off of confidence or a weight each.
+    """
+    from evalreport.cli.show_sweep import print_chosen, run_of
+    from evalreport.workflow.runs import items_of
+    from evalreport.workflow.sweep import finished
+    from evalreport.workflow.sweep_thresholds import swept_item
+
+    console = ctx.ensure_object(Console)
+    if options["log"] and files:
+        raise UsageError("--log needs the run to log into", fix="pass --run-id ID instead of a file")
+    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    request = request_of({**options, "threshold": None, "metrics": None}, command_line())
+    asked = _asked(options, console)
+    how = how_of(options, len(items))
+    whole: dict[str, Any] = {}
+    several = len(items) > 1 or options["jsonl"]
+
+    def work(item: Item) -> Done:
+        check_run_of(item.store, item.run, how)
+        asked_here = replace(asked, item=item.name) if len(items) > 1 else asked
+        found, collected = swept_item(item, request, asked_here)
+        console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
+        read = (item.path, request.truth_file, request.tune_on, options["costs"])
+        return finished(found, how, store=item.store, run=item.run, name=item.name, read=read)
+
+    def show(done: Done) -> dict[str, Any]:
+        print_chosen(console, done)
+        print_done(console, done, options)
+        body = run_of(done)
+        if console.json:
+            body["sweep"] = done.swept.as_dict()
+            whole.update(body.pop("sweep") if not several else {})
+        return body
+
+    parts = {} if several else {"sweep": whole}
+    return each_run(console, items, work, show, options, **parts)
+
+
+def _asked(options: dict[str, Any], console: Console) -> Asked:
+    """What is sought, and how Optuna searches where it has to."""
+    from evalreport.cli.show_sweep import progress_of
+    from evalreport.sweep.search import Search
+    from evalreport.workflow.sweep_thresholds import Asked
+
+    cost = () if options["cost"] is None else (f"cost:{options['cost']}",)
+    wanted = [options[name] for name in ("trials", "timeout", "storage", "study_name")]
+    told = progress_of(console)
+    search = Search(
+        trials=options["trials"] or Search.trials,
+        timeout=options["timeout"],
+        seed=options["seed"],
+        storage=options["storage"],
+        study_name=options["study_name"],
+        progress=told,
+    )
+    objectives = (*options["objectives"], *cost)
+    return Asked(objectives, options["costs"], search if any(wanted) else None, told)
