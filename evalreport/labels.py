@@ -152,7 +152,7 @@ def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArr
     >>> encode(np.array(["b", "a"]), Multiclass(["a", "b"]), "y_true")
     array([1, 0], dtype=int32)
     """
-    distinct, inverse = np.unique(values, return_inverse=True)
+    distinct, inverse = _distinct(values)
     names = [str(value) for value in distinct.tolist()]
     codes = np.array([labels.code_of.get(name, UNPARSED) for name in names], dtype=np.int32)
     if (codes == UNPARSED).any():
@@ -163,7 +163,19 @@ def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArr
             where=f"{what}, first: row {rows[0]}, {name!r}",
             fix=nearest(name, labels.names),
         )
-    return codes[inverse].astype(np.int32)
+    return codes[inverse]
+
+
+def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    """Distinct values in order, and the place of each row's among them; whole numbers are not sorted."""
+    if values.dtype.kind in "bi" and values.size:
+        least, most = int(values.min()), int(values.max())
+        if most - least <= values.size:
+            place = values.astype(np.intp) - least
+            found = np.bincount(place) > 0
+            return (np.flatnonzero(found) + least).astype(values.dtype), (np.cumsum(found) - 1)[place]
+    distinct, inverse = np.unique(values, return_inverse=True)
+    return distinct, inverse
 
 
 def distinct_labels(*columns: npt.NDArray[Any]) -> tuple[Label, ...]:

@@ -53,8 +53,8 @@ class Probabilities:
 
     def __post_init__(self) -> None:
         values = _checked(self.values)
-        outside = (values < 0) | (values > 1)
-        if outside.any():
+        if values.size and (values.min() < 0 or values.max() > 1):
+            outside = (values < 0) | (values > 1)
             far = (values < -NOISE) | (values > 1 + NOISE)
             if far.any():
                 raise _outside(values, far)
@@ -212,6 +212,9 @@ def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArr
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
     elif array.flags.writeable:
         array = array.copy()
+    with np.errstate(invalid="ignore"):
+        if array.size and np.isfinite([array.min(), array.max()]).all():  # a NaN would be both
+            return array
     finite = np.isfinite(array)
     if minus_infinity:
         finite |= np.isneginf(array) if array.ndim == 2 else False

@@ -87,9 +87,9 @@ def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Move
     found = np.flatnonzero(rows)
     sure = np.zeros(len(found))
     for side in (run, baseline):
-        own, wrong = confidence(side), ~right(side)[found]
+        own, wrong = confidence(side, found), ~right(side)[found]
         if own is not None:
-            sure += np.where(wrong, np.nan_to_num(own[found]), 0.0)
+            sure += np.where(wrong, np.nan_to_num(own), 0.0)
     chosen = found[np.argsort(-sure, kind="stable")[:SHOWN]]
     return tuple(_moved(run, baseline, int(row)) for row in chosen)
 

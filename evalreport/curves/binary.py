@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from evalreport.curves.bands import precision_band, roc_band
-from evalreport.curves.bins import histogram, reliability
+from evalreport.curves.bins import above, histogram, reliability
 from evalreport.curves.series import (
     POINTS,
     Band,
@@ -19,9 +19,9 @@ from evalreport.curves.series import (
     Reliability,
     numbers,
 )
-from evalreport.curves.thin import CANDIDATES, Places, along, bends, hull, stairs
+from evalreport.curves.thin import CANDIDATES, along, bends, hull, stairs
 from evalreport.facts import ScoreTable, Summary
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.values import Undefined
 
 GRID = np.arange(1, 100) / 100
@@ -147,16 +147,19 @@ def binary_curves(
 def _path(table: ScoreTable) -> _Path:
     tp = np.append(0.0, table.tp[::-1])
     fp = np.append(0.0, table.fp[::-1])
-    threshold = np.append(np.inf, table.scores[::-1])
     P, N = table.positives, table.negatives
     vertices = hull(fp, tp)
-    length = tp / max(P, 1e-300) + fp / max(N, 1e-300)
+
+    def length(place: Places) -> Array:
+        return tp[place] / max(P, 1e-300) + fp[place] / max(N, 1e-300)
+
     first = np.geomspace(1, len(tp), CANDIDATES // 4).astype(int) - 1
     last = min(int(np.searchsorted(tp, P)), len(tp) - 1)  # where recall reaches 1 (weights may round)
     places = np.unique(
-        np.concatenate([along(length, CANDIDATES), first, len(tp) - 1 - first, vertices, [last]])
+        np.concatenate([along(length, len(tp), CANDIDATES), first, len(tp) - 1 - first, vertices, [last]])
     )
-    return _Path(tp[places], fp[places], threshold[places], np.searchsorted(places, vertices), P, N)
+    threshold = np.append(np.inf, table.scores[-places[1:]])
+    return _Path(tp[places], fp[places], threshold, np.searchsorted(places, vertices), P, N)
 
 
 def _ranking(path: _Path, scale: float, level: float) -> Mapping[str, Any]:
@@ -233,7 +236,7 @@ def _calibration(
 
 def _benefit(table: ScoreTable) -> tuple[Curve, Curve]:
     place = np.searchsorted(table.scores, GRID)
-    tp, fp = np.append(table.tp, 0.0)[place], np.append(table.fp, 0.0)[place]
+    tp, fp = above(table, place)
     n, odds = table.positives + table.negatives, GRID / (1 - GRID)
     grid = numbers(GRID)
     model = numbers(tp / n - fp / n * odds)

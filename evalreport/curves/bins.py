@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 
 from evalreport.curves.series import Histogram, Reliability, numbers
-from evalreport.curves.thin import Places
 from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places, reached
 from evalreport.intervals.proportions import wilson
 
 RELIABILITY_BINS = 10
@@ -44,7 +43,7 @@ def reliability(
     edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
     starts = _equal_width(table, edges) if equal == "width" else _equal_count(table)
     pos, neg = between(table, starts)
-    score = np.diff(np.append(0.0, np.cumsum(table.scores * (table.pos + table.neg)))[starts])
+    score = np.diff([table.mass_below(int(start)) for start in starts])
     kept = np.flatnonzero(pos + neg > 0)
     n = (pos + neg)[kept]
     scale = 1.0 if rows is None else rows / (table.positives + table.negatives)
@@ -94,8 +93,26 @@ def between(table: ScoreTable, starts: Places) -> tuple[Array, Array]:
     >>> between(table, np.array([0, 1, 3]))
     (array([0., 2.]), array([1., 0.]))
     """
-    tp, fp = np.append(table.tp, 0.0), np.append(table.fp, 0.0)
-    return tp[starts[:-1]] - tp[starts[1:]], fp[starts[:-1]] - fp[starts[1:]]
+    tp, fp = above(table, starts)
+    return tp[:-1] - tp[1:], fp[:-1] - fp[1:]
+
+
+def above(table: ScoreTable, places: Places) -> tuple[Array, Array]:
+    """Return the weight of positives and negatives scored at least as high as the scores at some places.
+
+    Parameters
+    ----------
+    places : int array
+        The place after the last one is above all scores.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
+    >>> above(table, np.array([1, 3]))
+    (array([2., 0.]), array([0., 0.]))
+    """
+    inside, at = places < len(table), np.minimum(places, len(table) - 1)
+    return np.where(inside, table.tp[at], 0.0), np.where(inside, table.fp[at], 0.0)
 
 
 def _equal_width(table: ScoreTable, edges: Array) -> Places:
@@ -105,7 +122,10 @@ def _equal_width(table: ScoreTable, edges: Array) -> Places:
 
 def _equal_count(table: ScoreTable) -> Places:
     total = table.positives + table.negatives
-    above = table.tp + table.fp
-    middle = total - above + (table.pos + table.neg) / 2
+
+    def middle(place: Places) -> Array:
+        below = total - (table.tp[place] + table.fp[place])
+        return below + (table.pos[place] + table.neg[place]) / 2
+
     wanted = np.arange(1, RELIABILITY_BINS) * total / RELIABILITY_BINS
-    return np.concatenate([[0], np.searchsorted(middle, wanted, side="right"), [len(table)]])
+    return np.concatenate([[0], reached(middle, len(table), wanted, "right"), [len(table)]])

@@ -20,6 +20,7 @@ from evalreport.curves.series import (
 )
 from evalreport.curves.thin import CANDIDATES, along, stairs
 from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
+from evalreport.facts.counts import Array, Places
 from evalreport.values import Undefined
 
 
@@ -88,15 +89,19 @@ def coverage(table: ScoreTable) -> Curve:
     >>> curve.x, curve.y[-1]
     ((0.0, 0.25, 0.5, 0.75, 1.0), 0.75)
     """
-    answered = (table.tp + table.fp)[::-1]
-    accuracy = table.tp[::-1] / answered
-    share = answered / answered[-1]
-    places = np.union1d(along(share, CANDIDATES), np.geomspace(1, len(share), 512).astype(int) - 1)
+    size, total = len(table), table.tp[0] + table.fp[0]
+
+    def share(place: Places) -> Array:
+        answered: Array = (table.tp[size - 1 - place] + table.fp[size - 1 - place]) / total
+        return answered
+
+    places = np.union1d(along(share, size, CANDIDATES), np.geomspace(1, size, 512).astype(int) - 1)
     places = np.append(places[0], places)  # the first step begins at nothing answered
-    x, threshold = share[places], table.scores[::-1][places]
+    at = size - 1 - places
+    x, accuracy, threshold = share(places), table.tp[at] / (table.tp[at] + table.fp[at]), table.scores[at]
     x[0], threshold[0] = 0.0, np.inf
-    kept = stairs(x, accuracy[places], POINTS)
-    y = accuracy[places[kept]]
+    kept = stairs(x, accuracy, POINTS)
+    y = accuracy[kept]
     y[0] = y[1]
     return Curve(numbers(x[kept]), numbers(y), numbers(threshold[kept]), steps=True)
 

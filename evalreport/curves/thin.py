@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.facts.counts import Array
-
-Places: TypeAlias = npt.NDArray[np.intp]
+from evalreport.facts.counts import Array, Places, reached
 
 CANDIDATES = 2048
 """Points that a curve is first cut down to, evenly along its length: finer than any screen."""
@@ -37,7 +34,7 @@ def hull(x: Array, y: Array) -> Places:
     array([0, 1, 3, 4])
     """
     # A vertex is where the line goes up just before and right just after.
-    inner = np.flatnonzero((np.diff(y)[:-1] > 0) & (np.diff(x)[1:] > 0)) + 1
+    inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1
     kept = np.concatenate([[0], inner, [len(x) - 1]])
     while len(kept) > CANDIDATES:  # what lies on or under the chord of its neighbours is no vertex
         under = _turns(x[kept], y[kept]) >= 0
@@ -67,19 +64,28 @@ def _chain(x: list[float], y: list[float]) -> list[int]:
     return kept
 
 
-def along(length: Array, count: int) -> Places:
+def along(length: Callable[[Places], Array], size: int, count: int) -> Places:
     """Return places spread evenly over an ascending length, the ends included.
+
+    Parameters
+    ----------
+    length : function from places to values
+    size : int
+        Number of places.
+    count : int
+        The most places to return, but for one.
 
     Examples
     --------
-    >>> along(np.array([0.0, 0.1, 0.2, 5.0, 10.0]), 3)
+    >>> length = np.array([0.0, 0.1, 0.2, 5.0, 10.0])
+    >>> along(length.__getitem__, 5, 3)
     array([0, 3, 4])
     """
-    if len(length) <= count:
-        return np.arange(len(length))
-    wanted = np.linspace(length[0], length[-1], count)
-    found = np.searchsorted(length, wanted).clip(0, len(length) - 1)
-    return np.unique(np.concatenate([[0], found, [len(length) - 1]]))
+    if size <= count:
+        return np.arange(size)
+    first, last = length(np.array([0, size - 1]))
+    found = reached(length, size, np.linspace(first, last, count)).clip(0, size - 1)
+    return np.unique(np.concatenate([[0], found, [size - 1]]))
 
 
 def bends(x: Array, y: Array, keep: Places, limit: int, tolerance: float = SHOWS) -> Places:
@@ -136,20 +142,22 @@ def stairs(x: Array, y: Array, limit: int) -> Places:
     array([0, 1, 3])
     """
     step = SHOWS
-    places = _moved(x, y, step)
-    while len(places) > limit:
+    points = list(zip(x.tolist(), y.tolist(), strict=True))
+    while (places := _moved(points, step, limit)) is None:
         step *= 1.3
-        places = _moved(x, y, step)
-    return places
+    return np.array(places)
 
 
-def _moved(x: Array, y: Array, step: float) -> Places:
+def _moved(points: list[tuple[float, float]], step: float, limit: int) -> list[int] | None:
+    """Places of a step curve, None as soon as they are too many."""
     kept = [0]
-    last_x, last_y = float(x[0]), float(y[0])
-    for place, (here_x, here_y) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
-        if abs(here_x - last_x) >= step or abs(here_y - last_y) >= step:
+    last_x, last_y = points[0]
+    for place, (x, y) in enumerate(points):
+        if abs(x - last_x) >= step or abs(y - last_y) >= step:
             kept.append(place)
-            last_x, last_y = here_x, here_y
-    if kept[-1] != len(x) - 1:
-        kept.append(len(x) - 1)
-    return np.array(kept)
+            last_x, last_y = x, y
+            if len(kept) > limit:
+                return None
+    if kept[-1] != len(points) - 1:
+        kept.append(len(points) - 1)
+    return kept if len(kept) <= limit else None

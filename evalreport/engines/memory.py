@@ -94,8 +94,8 @@ def _multiclass(p: Predictions) -> dict[str, Any]:
     values = p.scores.values
     parts["scores"] = ClassScores(values, p.y_true, weights)
     if isinstance(p.scores, Probabilities):
-        right = highest(values) == p.y_true
-        parts["confidence"] = ScoreTable.of(values.max(axis=1), right, weights)
+        best = highest(values)
+        parts["confidence"] = ScoreTable.of(values[np.arange(len(p)), best], best == p.y_true, weights)
         parts["bins"] = _bins(p, p.scores)
     return parts
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
-from evalreport.scores import Decisions, NoScores, Probabilities
+from evalreport.scores import Decisions, NoScores, Probabilities, highest
 
 
 def row_facts(p: Predictions) -> dict[str, float]:
@@ -55,19 +55,21 @@ def _all(values: npt.NDArray[Any], holds: Callable[[npt.NDArray[Any]], npt.NDArr
 def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]:
     if p.y_pred is None or p.threshold is not None:
         return {}
-    read = np.ones(len(p), dtype=bool) if p.y_pred.ndim == 2 else p.y_pred != UNPARSED
-    values, decided = scores.values[read], p.y_pred[read]
+    values, decided = scores.values, p.y_pred
     match p.space:
         case Multiclass():
-            own = values[np.arange(len(decided)), decided]
-            return {"off_scores": float((own < values.max(axis=1)).sum())}
+            rows = np.flatnonzero(decided != UNPARSED)
+            own, best = values[rows, decided[rows]], values[rows, highest(values)[rows]]
+            return {"off_scores": float(np.count_nonzero(own < best))}
         case Binary():
-            off, threshold = _nearest_rule(values, decided.astype(bool))
+            rows = np.flatnonzero(decided != UNPARSED)
+            off, threshold = _nearest_rule(values[rows], decided[rows].astype(bool))
             near = {} if math.isinf(threshold) else {"near_threshold": threshold}
             return {"off_scores": off, **near}
         case Multilabel():
-            columns = np.flatnonzero(_overlap(values, decided))
-            return {"off_scores": sum(_nearest_rule(values[:, k], decided[:, k])[0] for k in columns)}
+            given = decided.astype(bool)
+            columns = np.flatnonzero(_overlap(values, given))
+            return {"off_scores": sum(_nearest_rule(values[:, k], given[:, k])[0] for k in columns)}
 
 
 def _overlap(values: npt.NDArray[Any], decided: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

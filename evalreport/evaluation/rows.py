@@ -50,36 +50,40 @@ def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]
         return ()
     if isinstance(p.space, Multilabel):
         errors = (p.y_true != p.y_pred).sum(axis=1)
-        wrong, key = np.flatnonzero(errors), -errors.astype(np.float64)
+        wrong = np.flatnonzero(errors)
+        key = -errors[wrong].astype(np.float64)
     else:
         wrong = np.flatnonzero((p.y_true != p.y_pred) & (p.weights > 0))
-        sure = confidence(p)
-        key = np.zeros(len(p)) if sure is None else -np.nan_to_num(sure, nan=-np.inf)
-    chosen = wrong[np.argsort(key[wrong], kind="stable")[:limit]]
+        sure = confidence(p, wrong)
+        key = np.zeros(len(wrong)) if sure is None else -np.nan_to_num(sure, nan=-np.inf)
+    if len(wrong) > limit:
+        first = key <= np.partition(key, limit)[limit]
+        wrong, key = wrong[first], key[first]
+    chosen = wrong[np.argsort(key, kind="stable")[:limit]]
     return tuple(_mistake(p, int(row)) for row in chosen)
 
 
-def confidence(p: Predictions) -> npt.NDArray[np.float64] | None:
-    """Return the score of each row's answer, shape (n,); NaN for unparsed; None without scores.
+def confidence(p: Predictions, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64] | None:
+    """Return the score of the answer of some rows; NaN for unparsed; None without scores.
 
     Binary probabilities give P(answer); binary decision scores their distance from the threshold.
     """
     if isinstance(p.scores, NoScores) or p.y_pred is None or p.y_true.ndim == 2:
         return None
-    values = p.scores.values
-    if values.ndim == 2:
-        own = values[np.arange(len(p)), np.maximum(p.y_pred, 0)].astype(np.float64)
-        return np.where(p.y_pred == UNPARSED, np.nan, own)
+    answer = p.y_pred[rows]
+    if p.scores.values.ndim == 2:
+        own = p.scores.values[rows, np.maximum(answer, 0)].astype(np.float64)
+        return np.where(answer == UNPARSED, np.nan, own)
+    values = p.scores.values[rows].astype(np.float64)
     if isinstance(p.scores, Probabilities):
-        positive = values.astype(np.float64)
-        return np.where(p.y_pred == 1, positive, 1 - positive)
+        return np.where(answer == 1, values, 1 - values)
     middle = p.threshold.value if p.threshold is not None else 0.0
-    distance: npt.NDArray[np.float64] = np.abs(values.astype(np.float64) - np.asarray(middle))
+    distance: npt.NDArray[np.float64] = np.abs(values - np.asarray(middle))
     return distance
 
 
 def _mistake(p: Predictions, row: int) -> Mistake:
-    sure = confidence(p.take(np.array([row])))
+    sure = confidence(p, np.array([row]))
     return Mistake(
         row=row,
         id=str(row) if p.ids is None else str(p.ids[row]),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.intp]
 
 
 def sums(place: npt.NDArray[Any], weights: Array | None, size: int) -> Array:
@@ -47,6 +49,33 @@ def inner(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     11.0
     """
     return float(np.einsum("i,i", a, b))
+
+
+def reached(
+    length: Callable[[Places], Array], size: int, wanted: Array, side: Literal["left", "right"] = "left"
+) -> Places:
+    """Return `np.searchsorted` in an ascending array that is only worked out where it is looked at.
+
+    Parameters
+    ----------
+    length : function from places to values
+    size : int
+        Length of the array.
+    wanted : float64 array
+    side : {"left", "right"}
+
+    Examples
+    --------
+    >>> reached(lambda place: place / 4, 5, np.array([0.3, 1.0, 7.0]))
+    array([2, 4, 5])
+    """
+    low, high = np.zeros(len(wanted), dtype=np.intp), np.full(len(wanted), size)
+    for _ in range(size.bit_length()):
+        middle = (low + high) // 2
+        here = length(np.minimum(middle, size - 1))
+        short = ((here < wanted) if side == "left" else (here <= wanted)) & (low < high)
+        low, high = np.where(short, middle + 1, low), np.where(short, high, middle)
+    return low
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,13 +94,12 @@ def recall_at_precision90(curve: Curve) -> Array:
     """Draw the recall at the laxest threshold of precision 0.9; 0 where no threshold reaches it."""
     surplus = 0.1 * curve.tp - 0.9 * curve.fp
     last = int(np.flatnonzero(surplus >= -1e-9 * curve.tp[-1])[-1])
-    tpr = curve.tp / curve.positives
-    more = curve.rate(curve.tp[last], curve.positives) - tpr[last]
+    more = curve.rate(curve.tp[last], curve.positives) - curve.tp[last] / curve.positives
     other = curve.rate(curve.fp[last], curve.negatives) - curve.fp[last] / curve.negatives
     needed = 0.9 * curve.negatives * other - 0.1 * curve.positives * more
-    ahead = np.maximum.accumulate(surplus[::-1])[::-1]
-    place = np.searchsorted(-ahead, -needed, side="right") - 1
-    return np.where(place < 0, 0.0, np.clip(tpr[place] + more, 0, 1))
+    ahead = np.maximum.accumulate(surplus[::-1])
+    place = len(ahead) - 1 - np.searchsorted(ahead, needed)
+    return np.where(place < 0, 0.0, np.clip(curve.tp[place] / curve.positives + more, 0, 1))
 
 
 def eer(curve: Curve) -> Array:

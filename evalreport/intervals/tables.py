@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places, reached
 
 LARGE = 16_384
 """Distinct scores from which variances are taken over blocks."""
@@ -45,9 +45,14 @@ class Tables:
         t = self.exact
         if len(t) <= LARGE:
             return t
-        share = (t.tp / max(t.positives, 1.0) + t.fp / max(t.negatives, 1.0)) * (BLOCKS / 2)
-        block = np.floor(share)
-        starts = np.append(0, np.flatnonzero(block[1:] != block[:-1]) + 1)
+
+        def after(place: Places) -> Array:
+            share = (t.tp[place] / max(t.positives, 1.0) + t.fp[place] / max(t.negatives, 1.0)) * (BLOCKS / 2)
+            passed: Array = -np.floor(share)
+            return passed
+
+        starts = reached(after, len(t), np.arange(-BLOCKS, 1.0))
+        starts = starts[starts < len(t)]
         ends = np.arange(TAIL)
         starts = np.union1d(starts, np.concatenate([ends, len(t) - 1 - ends]))
         pos, neg = np.add.reduceat(t.pos, starts), np.add.reduceat(t.neg, starts)

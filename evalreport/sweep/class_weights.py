@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import Places
 from evalreport.errors import UsageError, nearest
 from evalreport.facts import Counts
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.catalogue import MULTICLASS, find
 from evalreport.parsing.function import load

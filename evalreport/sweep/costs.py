@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import Places
 from evalreport.errors import DataError
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.scores import FloatArray
 
 

@@ -12,10 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from evalreport.curves.thin import Places
 from evalreport.errors import UsageError
 from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -130,10 +129,10 @@ def _cross_fitted(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> Mapping[str, Choice]:
     optima = _with_limits(sweep, units, objectives, sampling)
+    fewer, units = narrowed(sweep, units, CANDIDATES)
     if units.fewest() < 2:
         few = Undefined("cross-fitting needs at least 2 rows (or groups) of each class")
         return _honest(optima, {o.name: Honest(few, None, "cross-fitted") for o in objectives})
-    fewer, units = narrowed(sweep, units, CANDIDATES)
     repeats = int(np.clip(WORK // (FOLDS * len(fewer)), 2, REPEATS))
     rng = sampling.generator(3)
     splits = [units.folds(FOLDS, rng) for _ in range(repeats)]

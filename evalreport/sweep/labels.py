@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import Places
 from evalreport.facts import BinaryCounts
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.facts.sets import SET_SCORES
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions

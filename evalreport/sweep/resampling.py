@@ -12,9 +12,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import Places, along
+from evalreport.curves.thin import along
 from evalreport.facts import BinaryCounts
-from evalreport.facts.counts import Array, sums
+from evalreport.facts.counts import Array, Places, sums
 from evalreport.intervals.draws import posterior
 from evalreport.intervals.sampling import Sampling, by_rows
 from evalreport.predictions import Predictions
@@ -73,7 +73,7 @@ class Rows:
     neg_squares: Array
 
     @classmethod
-    def of(cls, sweep: Sweep, count: float | None = None) -> Rows:
+    def of(cls, sweep: Sweep, count: float | None = None, *, counted: bool = False) -> Rows:
         """Return the units of a sweep.
 
         Parameters
@@ -81,12 +81,16 @@ class Rows:
         count : float, optional
             Number of rows behind weighted counts. Without it, whole weights are taken for rows that
             weigh 1, and others for one row a score.
+        counted : bool
+            Whether every row is known to weigh 1.
         """
-        pos, neg = (np.append(-np.diff(above), 0.0) for above in (sweep.tp, sweep.fp))
+        pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
+        np.subtract(sweep.tp[:-1], sweep.tp[1:], out=pos[:-1])
+        np.subtract(sweep.fp[:-1], sweep.fp[1:], out=neg[:-1])
         if count is not None:
             each = (sweep.positives + sweep.negatives) / count
             return cls(pos, neg, pos * each, neg * each)
-        whole = all(bool((part == np.rint(part)).all()) for part in (pos, neg))
+        whole = counted or all(bool((part == np.rint(part)).all()) for part in (pos, neg))
         return cls(pos, neg, *((pos, neg) if whole else (pos**2, neg**2)))
 
     @classmethod
@@ -99,7 +103,10 @@ class Rows:
 
     def narrowed(self, kept: Places) -> Rows:
         """Return the units at some of the thresholds."""
-        return Rows(*(np.add.reduceat(part, kept) for part in self._parts()))
+        pos, neg = (np.add.reduceat(part, kept) for part in (self.pos, self.neg))
+        if self.pos_squares is self.pos:
+            return Rows(pos, neg, pos, neg)
+        return Rows(pos, neg, *(np.add.reduceat(part, kept) for part in (self.pos_squares, self.neg_squares)))
 
     def fewest(self) -> int:
         """Return the number of rows of the smaller class."""
@@ -254,7 +261,7 @@ def units_of(sweep: Sweep, rows: Predictions | None, count: float | None) -> Uni
         Number of rows behind weighted counts, when the rows are not at hand.
     """
     if rows is None or not by_rows(rows):
-        return Rows.of(sweep, count)
+        return Rows.of(sweep, count, counted=rows is not None)
     return Groups.of(sweep, rows) if rows.groups is not None else Rows.weighted(sweep, rows)
 
 
@@ -265,7 +272,12 @@ def narrowed(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
     """
     if len(sweep) <= limit:
         return sweep, units
-    length = sweep.tp / max(sweep.positives, 1e-300) + sweep.fp / max(sweep.negatives, 1e-300)
-    kept = np.union1d(along(-length, limit), sweep.optimal())
+
+    def length(place: Places) -> Array:
+        return -(
+            sweep.tp[place] / max(sweep.positives, 1e-300) + sweep.fp[place] / max(sweep.negatives, 1e-300)
+        )
+
+    kept = np.union1d(along(length, len(sweep), limit), sweep.optimal())
     fewer = replace(sweep, thresholds=sweep.thresholds[kept], tp=sweep.tp[kept], fp=sweep.fp[kept])
     return fewer, units.narrowed(kept)

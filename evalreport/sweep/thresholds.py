@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import Places, along, bends, hull
+from evalreport.curves.thin import along, bends, hull
 from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.sweep.objectives import CLOSE, STANDARD, Objective
 from evalreport.sweep.optimum import Choice, Optimum, Unreachable, choice_as_dict, choice_from_dict
 from evalreport.values import Undefined
@@ -301,7 +301,8 @@ class Sweep:
         least, greatest = self.thresholds[0], self.thresholds[-2]
         unit = least >= 0 and greatest <= 1
         even = np.arange(GRID) / (GRID - 1) if unit else np.linspace(least, greatest, GRID)
-        return np.concatenate([np.searchsorted(self.thresholds, even), along(-(self.tp + self.fp), GRID)])
+        spread = along(lambda place: -(self.tp[place] + self.fp[place]), len(self), GRID)
+        return np.concatenate([np.searchsorted(self.thresholds, even), spread])
 
     def _hull(self, room: int) -> Places:
         x, y = self.fp[::-1], self.tp[::-1]

@@ -10,8 +10,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import Places
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.sweep.honest import FOLDS, estimated
