@@ -46,6 +46,16 @@ class _Labelled:
 class Binary(_Labelled):
     """Two labels, one of them positive. Codes: negative 0, positive 1.
 
+    Parameters
+    ----------
+    negative, positive : str, int or bool
+        Distinct, also as text: 1 and "1" are the same label.
+
+    Raises
+    ------
+    DataError
+        Both are the same.
+
     Examples
     --------
     >>> space = Binary(negative="ham", positive="spam")
@@ -81,6 +91,11 @@ class Multiclass(_Labelled):
     ordered : bool
         Whether the order means something (then quadratic kappa is defined).
 
+    Raises
+    ------
+    DataError
+        No label, or one that stands twice.
+
     Examples
     --------
     >>> Multiclass(["low", "mid", "high"], ordered=True).code_of["high"]
@@ -104,6 +119,16 @@ class Multiclass(_Labelled):
 @dataclass(frozen=True)
 class Multilabel(_Labelled):
     """Each example has any number of the labels, none included.
+
+    Parameters
+    ----------
+    labels : sequence of str or int
+        Distinct, in the order of codes and score columns.
+
+    Raises
+    ------
+    DataError
+        No label, or one that stands twice.
 
     Examples
     --------
@@ -137,6 +162,37 @@ def _check_distinct(labels: Sequence[Label]) -> None:
                 fix="labels are distinct, also as text: 1 and '1' are the same label",
             )
         seen[str(label)] = label
+
+
+def column_order(columns: Sequence[str], labels: LabelSpace, what: str) -> list[int] | None:
+    """Return the position of each label's column, or None where the columns have no names of their own.
+
+    Columns are named after the labels, perhaps with one beginning (``proba_spam``); columns that are
+    merely numbered stand in the order of the labels.
+
+    Raises
+    ------
+    DataError
+        Columns named otherwise: which is which is not known.
+
+    Examples
+    --------
+    >>> column_order(["proba_spam", "proba_ham"], Binary("ham", "spam"), "scores")
+    [1, 0]
+    """
+    names = list(columns)
+    heads = {name.partition("_")[0] for name in names}
+    bare = [name.partition("_")[2] for name in names] if len(heads) == 1 else names
+    for found in (names, bare):
+        if sorted(found) == sorted(labels.names):
+            return [found.index(name) for name in labels.names]
+    if names == [str(place) for place in range(len(names))]:
+        return None
+    raise DataError(
+        f"the columns of {what} are not named after the labels",
+        where=f"{what}: {', '.join(names[:5])}; labels: {', '.join(labels.names[:5])}",
+        fix="name each column after its label, or pass the bare array in the order of the labels",
+    )
 
 
 def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArray[np.int32]:

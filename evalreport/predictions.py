@@ -23,6 +23,7 @@ from evalreport.labels import (
     LabelSpace,
     Multiclass,
     Multilabel,
+    column_order,
     encode,
     indicators,
 )
@@ -253,6 +254,15 @@ def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:
     if isinstance(scores, NoScores):
         return scores
     width = scores.values.shape[1] if scores.values.ndim == 2 else None
+    if isinstance(space, Binary) and width == 1:
+        return _known_scores(space, replace(scores, values=scores.values[:, 0], columns=()))
+    if width == len(space) and scores.columns:
+        order = column_order(scores.columns, space, "scores")
+        scores = replace(
+            scores,
+            values=scores.values if order is None else np.ascontiguousarray(scores.values[:, order]),
+            columns=(),
+        )
     if isinstance(space, Binary):
         if width not in (None, 2):
             raise _score_shape(scores.values.shape, "(rows,) or (rows, 2)")

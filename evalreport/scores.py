@@ -7,7 +7,7 @@ distances, uncalibrated scores) only rank. None of them is guessed from the rang
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ ROW_SUM = 1e-3
 """How far the probabilities of one row may be from 1 before they are refused."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Probabilities:
     """Probabilities: P(positive) of shape (n,), or one column per label, shape (n, labels).
 
@@ -35,6 +35,8 @@ class Probabilities:
     ----------
     values : array-like of float, in [0, 1]
         Values within 1e-6 outside are clipped and noted.
+    columns : tuple of str
+        The label of each column; those of a frame are taken from it, and matched by name.
 
     Raises
     ------
@@ -50,8 +52,20 @@ class Probabilities:
     values: FloatArray
     notes: tuple[str, ...] = ()
     declared: ScoreKind = "probability"
+    columns: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:  # anything array-like goes in; an array of floats is what comes out
+
+        def __init__(
+            self,
+            values: npt.ArrayLike,
+            notes: tuple[str, ...] = (),
+            declared: ScoreKind = "probability",
+            columns: tuple[str, ...] = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", self.columns or _names(self.values))
         values = _checked(self.values)
         if values.size and (values.min() < 0 or values.max() > 1):
             outside = (values < 0) | (values > 1)
@@ -66,12 +80,27 @@ class Probabilities:
             values = np.clip(values, 0, 1)
         object.__setattr__(self, "values", _frozen(values))
 
+    def __repr__(self) -> str:
+        return _brief(self)
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Logits:
     """Log-odds (binary, multilabel) or unnormalised log-probabilities (multiclass).
 
     Turned into probabilities before anything else: sigmoid, or softmax over a row.
+
+    Parameters
+    ----------
+    values : array-like of float
+        Shape (n,) or (n, labels); minus infinity is allowed in a row of several.
+    columns : tuple of str
+        The label of each column; those of a frame are taken from it, and matched by name.
+
+    Raises
+    ------
+    DataError
+        NaN or infinities, with their count and the first row.
 
     Examples
     --------
@@ -80,9 +109,18 @@ class Logits:
     """
 
     values: FloatArray
+    columns: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(self, values: npt.ArrayLike, columns: tuple[str, ...] = ()) -> None: ...
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", self.columns or _names(self.values))
         object.__setattr__(self, "values", _frozen(_checked(self.values, minus_infinity=True)))
+
+    def __repr__(self) -> str:
+        return _brief(self)
 
     def probabilities(self, *, exclusive: bool) -> Probabilities:
         """Return probabilities in float64, by softmax over rows when labels exclude each other.
@@ -103,9 +141,21 @@ class Logits:
         return Probabilities(_frozen(values), declared="logit")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """Scores that only rank: margins, distances, uncalibrated confidences.
+
+    Parameters
+    ----------
+    values : array-like of float
+        Shape (n,) or (n, labels), finite.
+    columns : tuple of str
+        The label of each column; those of a frame are taken from it, and matched by name.
+
+    Raises
+    ------
+    DataError
+        NaN or infinities, with their count and the first row.
 
     Examples
     --------
@@ -116,9 +166,24 @@ class Decisions:
     values: FloatArray
     declared: ScoreKind = "decision"
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            values: npt.ArrayLike,
+            declared: ScoreKind = "decision",
+            notes: tuple[str, ...] = (),
+            columns: tuple[str, ...] = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", self.columns or _names(self.values))
         object.__setattr__(self, "values", _frozen(_checked(self.values)))
+
+    def __repr__(self) -> str:
+        return _brief(self)
 
 
 @dataclass(frozen=True)
@@ -187,6 +252,15 @@ def highest(values: FloatArray) -> npt.NDArray[np.int32]:
     return codes
 
 
+def _names(values: Any) -> tuple[str, ...]:
+    """Column names of a frame (pandas, polars); nothing for anything else."""
+    return tuple(map(str, values.columns)) if hasattr(values, "columns") else ()
+
+
+def _brief(scores: Probabilities | Logits | Decisions) -> str:
+    return f"{type(scores).__name__}(shape={scores.values.shape}, dtype={scores.values.dtype})"
+
+
 Any1D = TypeVar("Any1D", bound=npt.NDArray[Any])
 
 
@@ -197,11 +271,7 @@ def _frozen(array: Any1D) -> Any1D:
 
 
 def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        raise DataError(
-            f"scores are of type {array.dtype}, not numbers", where="scores", fix="log them as floats"
-        )
+    array = _as_numbers(values)
     if array.ndim not in (1, 2):
         raise DataError(
             f"scores have shape {array.shape}; expected (rows,) or (rows, labels)",
@@ -226,6 +296,22 @@ def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArr
             fix="drop or repair those rows before the predictions are logged",
         )
     return array
+
+
+def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except Exception as error:  # rows of unequal length, or a tensor on another device
+        raise DataError(
+            f"scores cannot be read as an array: {str(error).splitlines()[0][:120]}",
+            where="scores",
+            fix="pass one score per row, or one row of scores per example, all of one length",
+        ) from error
+    if array.dtype.kind not in "fiub":
+        raise DataError(
+            f"scores are of type {array.dtype}, not numbers", where="scores", fix="log them as floats"
+        )
+    return np.ascontiguousarray(array) if array.ndim == 2 else array  # sums follow the order in memory
 
 
 def _outside(values: FloatArray, far: npt.NDArray[np.bool_]) -> DataError:

@@ -75,6 +75,12 @@ class Estimate:
 class Undefined:
     """No number, and why.
 
+    Parameters
+    ----------
+    reason : str
+    n : float
+        The (weighted) number of rows that there were.
+
     Examples
     --------
     >>> Undefined("no positive example").as_dict()["value"] is None

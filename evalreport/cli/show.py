@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.console import Console
-from evalreport.format import count, fine, fine_interval, threshold
+from evalreport.format import count, fine, fine_interval
 
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
-
-FEW = 12
-"""Metrics up to which all are printed: somebody asked for these."""
 
 
 def as_run(ev: Evaluation) -> dict[str, Any]:
@@ -33,18 +30,15 @@ def print_evaluation(
     console: Console, ev: Evaluation, taken: Sequence[tuple[str, str]], line: Callable[[str], None]
 ) -> None:
     """Print what was taken for what and the warnings on stderr, then the headline metrics by `line`."""
-    from evalreport.metrics.catalogue import HEADLINE
+    from evalreport.report.brief import FEW, headline_names
 
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
     for finding in ev.findings:
         if finding.severity != "note":
             console.warn(finding.claim)
     line(title(ev))
-    parsed = () if ev.parsing is None else ("accuracy_parsed", "parse_rate")
-    few = len(ev.metrics) <= FEW
-    for name in ev.metrics if few else (*HEADLINE[ev.task], *parsed):
-        if name in ev.metrics:
-            line("  " + metric_line(ev, name))
+    for name in ev.metrics if len(ev.metrics) <= FEW else headline_names(ev):
+        line("  " + metric_line(ev, name))
     wrong = mistakes(ev)
     if wrong:
         line("  " + wrong)
@@ -55,13 +49,9 @@ def title(ev: Evaluation) -> str:
 
     One of ``calm-heron-412  binary, 285 cases, threshold 0.500 (default)``.
     """
-    parts = [ev.task, f"{ev.rows:,} {ev.provenance.unit[0 if ev.rows == 1 else 1]}"]
-    if ev.task != "binary":
-        parts.insert(1, f"{len(ev.space)} labels")
-    if ev.threshold is not None and isinstance(ev.threshold.value, float):
-        parts.append(f"threshold {threshold(ev.threshold.value)} ({ev.threshold.origin})")
-    name = ev.provenance.title or ev.provenance.run_name or ev.provenance.source or "evaluation"
-    return f"{name}  {', '.join(parts)}"
+    from evalreport.report import brief
+
+    return brief.title(ev)
 
 
 def metric_line(ev: Evaluation, name: str) -> str:

@@ -95,6 +95,10 @@ def compare(
     >>> result.of("accuracy")[0].verdict
     'better'
     """
+    if not isinstance(evaluations, Sequence) or not all(isinstance(ev, Evaluation) for ev in evaluations):
+        raise UsageError(
+            "what is compared is not a list of evaluations", where="compare", fix="pass er.compare([a, b])"
+        )
     level = _comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
     called = distinct(names or [_name(ev, place) for place, ev in enumerate(evaluations)])
     chosen = _metrics(evaluations, (*metrics, *([primary] if metrics and primary else [])))

@@ -129,6 +129,13 @@ class Comparison:
         All against all: runs that cannot be told apart by `primary`, the best group first.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = ["a", "b"] * 20
+    >>> er.compare([er.evaluate(truth, ["a"] * 40), er.evaluate(truth, truth)])
+    Comparison(run 1 and run 2: paired, 11 differences, judged by accuracy)
     """
 
     names: tuple[str, ...]
@@ -144,6 +151,11 @@ class Comparison:
     movement: tuple[Movement, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        kinds = sorted({pairing.kind for *_, pairing in self.pairings})
+        shown = f"{len(self.differences)} differences, judged by {self.primary}"
+        return f"Comparison({' and '.join(self.names)}: {', '.join(kinds)}, {shown})"
 
     def of(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
         """Return the differences of a metric, of one run or of all."""

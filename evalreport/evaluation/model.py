@@ -22,14 +22,16 @@ from evalreport.evaluation.parts import (
     results_from_dict,
 )
 from evalreport.facts import Counts
+from evalreport.format import fine
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.metrics.catalogue import HEADLINE
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import ScoreKind
 from evalreport.sweep.thresholds import Sweep
 from evalreport.sweep.tuned import Tuned
-from evalreport.values import Finding, Result, Undefined
+from evalreport.values import Estimate, Finding, Result, Undefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +41,7 @@ SCHEMA = 1
 """Version of `evaluation.json`; a reader refuses a newer one."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Everything known of one set of predictions.
 
@@ -93,7 +95,15 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
-    predictions: Predictions | None = field(default=None, repr=False)
+    predictions: Predictions | None = None
+
+    def __repr__(self) -> str:
+        labels = "" if isinstance(self.space, Binary) else f", {len(self.space)} labels"
+        shown = ((name, self.metrics.get(name)) for name in HEADLINE[self.task])
+        some = [f"{name} {fine(r.value, ends=True)}" for name, r in shown if isinstance(r, Estimate)][:3]
+        found = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
+        parts = ", ".join((*some, f"… {len(self.metrics)} metrics", found))
+        return f"{type(self).__name__}({self.task}{labels}, {self.rows:,} rows: {parts})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Evaluation) and self.as_dict() == other.as_dict()

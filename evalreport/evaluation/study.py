@@ -30,6 +30,12 @@ class Judging:
     correlation : float or None
         Mean correlation between the errors of two trials; None counts them as independent.
     confidence : float
+        Level of the intervals.
+
+    Examples
+    --------
+    >>> Judging(n=400).confidence
+    0.95
     """
 
     n: int | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evalreport.errors import UsageError
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
@@ -25,9 +26,14 @@ class Sampling:
     level : float
         Confidence level in (0, 1).
     resamples : int
-        Draws of a method that draws.
+        Draws of a method that draws; at least 1.
     seed : int
-        The same input and seed give the same bytes.
+        The same input and seed give the same bytes; at least 0.
+
+    Raises
+    ------
+    UsageError
+        A setting out of its range.
 
     Examples
     --------
@@ -38,6 +44,16 @@ class Sampling:
     level: float = 0.95
     resamples: int = 2000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        bounds = (
+            ("confidence", self.level, 0 < self.level < 1, "0.95 for 95 % intervals"),
+            ("resamples", self.resamples, self.resamples >= 1, "2000"),
+            ("seed", self.seed, self.seed >= 0, "a whole number from 0 on"),
+        )
+        for name, value, good, usual in bounds:
+            if not good:
+                raise UsageError(f"{name} {value} is out of range", where=name, fix=f"pass {usual}")
 
     @property
     def z(self) -> float:

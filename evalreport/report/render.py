@@ -20,6 +20,7 @@ from evalreport.panels.chosen import PANELS as THRESHOLDS
 from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.parts import Section
 from evalreport.panels.trials import PANELS
+from evalreport.report.brief import brief
 from evalreport.report.page import sections
 from evalreport.text import printable
 from evalreport.values import Estimate
@@ -119,6 +120,11 @@ def render_thresholds(found: Chosen) -> str:
     made = [section for panel in (*THRESHOLDS[ev.task], *LAST) if (section := panel(found)) is not None]
     name = ev.provenance.title or ev.provenance.run_name or "Thresholds"
     return to_page(f"{name}: thresholds", made, f"evalreport {__version__} · one file, no network requests.")
+
+
+def render_brief(ev: Evaluation) -> str:
+    """Return what a notebook shows of an evaluation, as a piece of HTML: escaped as the page is."""
+    return environment().get_template("notebook.html.j2").render(brief=brief(ev))
 
 
 def to_page(title: str, made: Sequence[Section], footer: str) -> str:

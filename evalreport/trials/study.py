@@ -91,6 +91,10 @@ class Trials:
         ordered = tuple(sorted(self.trials, key=lambda trial: trial.number))
         object.__setattr__(self, "trials", ordered)
 
+    def __repr__(self) -> str:
+        goals = ", ".join(f"{goal.name} ({goal.direction})" for goal in self.objectives)
+        return f"Trials({len(self.trials)} trials of {goals}: {len(self.completed)} complete)"
+
     def __len__(self) -> int:
         return len(self.trials)
 

@@ -51,9 +51,15 @@ def decided(
     DataError
         No threshold keeps the constraint; names the best that can be reached.
     """
+    number = None if wanted is None else _number(wanted)
+    if tune_on is not None and (wanted is None or number is not None):
+        raise UsageError(
+            "there are rows to tune on, and nothing to choose",
+            where="--tune-on",
+            fix="say what the threshold is chosen by, as in --threshold max-f1",
+        )
     if wanted is None:
         return Decision(rows)
-    number = _number(wanted)
     if isinstance(rows.space, Multiclass):
         raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
     if isinstance(rows.scores, NoScores):

@@ -4,31 +4,39 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import to_labels
+from evalreport.api.given import (
+    asked,
+    by_name,
+    check_order,
+    given,
+    rows_of,
+    sampling_of,
+    threshold_of,
+)
+from evalreport.api.views import Evaluation
+from evalreport.cells import as_array
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation import model
 from evalreport.evaluation.parts import Provenance
 from evalreport.evaluation.study import NOT_SAID, Judging, Study, studied
-from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.report.render import render, render_comparison, render_trials
-from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
+from evalreport.scores import Decisions, Logits, Probabilities, Scores
 from evalreport.sinks.folder import write_file
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.request import Columns
 from evalreport.sources.runs import find_run
-from evalreport.sources.shapes.spaces import single_label
+from evalreport.sources.shapes.extras import texts_of
 from evalreport.trials import Trials
 from evalreport.values import Estimate, Finding, Undefined
 from evalreport.workflow.collect import Collected
@@ -39,7 +47,7 @@ from evalreport.workflow.runs import Item
 from evalreport.workflow.sweep_thresholds import Asked, chosen
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    import pandas as pd
 
 __all__ = [
     "Binary",
@@ -68,90 +76,16 @@ __all__ = [
 ]
 
 
-class Evaluation(model.Evaluation):
-    """An evaluation with its views: figures, the page, and how a notebook shows it."""
-
-    @classmethod
-    def of(cls, ev: model.Evaluation) -> Self:
-        """Return the same evaluation with views."""
-        return cls(**{field.name: getattr(ev, field.name) for field in fields(model.Evaluation)})
-
-    @property
-    def plot(self) -> Plots:
-        """The figures of this evaluation, each a matplotlib `Figure`."""
-        return Plots(self)
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(_shown(self, name))}</td></tr>" for name in self.metrics
-        )
-        found = "".join(f"<li>{escape(finding.claim)}</li>" for finding in self.findings)
-        return f"<ul>{found}</ul><table>{rows}</table>"
-
-
-def _shown(ev: model.Evaluation, name: str) -> str:
-    result = ev.metrics[name]
-    if isinstance(result, Undefined):
-        return f"undefined: {result.reason}"
-    limits = "" if result.low is None else f" ({result.low:.4g} to {result.high:.4g})"
-    return f"{result.value:.4g}{limits}"
-
-
-@dataclass(frozen=True)
-class Plots:
-    """The figures of an evaluation."""
-
-    evaluation: model.Evaluation
-
-    def confusion_matrix(self) -> Figure:
-        """Truth against predictions."""
-        from evalreport import figures
-
-        return figures.confusion_matrix(self.evaluation)
-
-    def roc(self) -> Figure:
-        """True against false positive rates, with the band."""
-        from evalreport import figures
-
-        return figures.roc_curve(self.evaluation)
-
-    def pr(self) -> Figure:
-        """Precision against recall, with the band."""
-        from evalreport import figures
-
-        return figures.pr_curve(self.evaluation)
-
-    def reliability(self) -> Figure:
-        """Observed shares against mean scores."""
-        from evalreport import figures
-
-        return figures.reliability(self.evaluation)
-
-    def coverage(self) -> Figure:
-        """Accuracy against the share answered."""
-        from evalreport import figures
-
-        return figures.coverage(self.evaluation)
-
-    def thresholds(self) -> Figure:
-        """Precision, recall and F1 at every threshold."""
-        from evalreport import figures
-
-        return figures.thresholds(self.evaluation)
-
-
 def evaluate(
     y_true: npt.ArrayLike | Sequence[Any],
     y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
     scores: Scores | None = None,
     labels: LabelSpace | Sequence[Label] | None = None,
-    threshold: float | str | None = None,
+    threshold: float | np.floating[Any] | Sequence[float] | str | None = None,
     weights: npt.ArrayLike | None = None,
     ids: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
-    slices: Mapping[str, npt.ArrayLike] | None = None,
+    slices: Mapping[str, npt.ArrayLike] | pd.DataFrame | None = None,
     texts: Sequence[str] | None = None,
     tune_on: Evaluation | None = None,
     confidence: float = 0.95,
@@ -170,10 +104,14 @@ def evaluate(
     labels : Binary, Multiclass, Multilabel, or a sequence of labels, optional
         The label space. Without it two labels make a binary problem (the greater is positive), more a
         multiclass one; indicators and lists a multilabel one.
-    threshold : float or str, optional
-        A number, or an objective such as ``max-f1``; chosen on `tune_on`, else cross-fitted.
+    threshold : float, one per label, or str, optional
+        A number or numbers, or an objective such as ``max-f1``; chosen on `tune_on`, else cross-fitted.
     weights, ids, groups : array-like of shape (n,), optional
-    slices : mapping from name to array-like of shape (n,), optional
+    slices : mapping from name to array-like of shape (n,), or a frame, optional
+    texts : sequence of str, optional
+        Example texts that the report may show.
+    tune_on : Evaluation, optional
+        Other rows, on which an objective chooses the threshold.
     confidence, resamples, seed
         Of the intervals.
 
@@ -188,62 +126,37 @@ def evaluate(
     >>> ev["accuracy"].value, ev.space.positive
     (0.6666666666666666, 'b')
     """
-    space = _space(y_true, y_pred, scores, labels)
-    number = threshold if isinstance(threshold, (int, float)) else None
+    found = given(y_true, y_pred, scores, labels)
+    numbers, objective = threshold_of(threshold)
+    columns = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
+    check_order({"y_true": y_true, **columns})
+    read = {name: rows_of(values, name) for name, values in columns.items()}
+    if texts is not None:
+        read["texts"] = texts_of(as_array(read["texts"])).tolist()
     rows = predictions(
-        space,
-        y_true,
-        y_pred,
+        found.space,
+        found.y_true,
+        found.y_pred,
         scores,
-        threshold=number,
-        weights=weights,
-        ids=ids,
-        groups=groups,
-        slices=slices,
-        texts=texts,
+        threshold=numbers,
+        slices=by_name(slices),
+        **read,
     )
-    request = Request(
-        sampling=Sampling(confidence, resamples, seed),
-        threshold=threshold if isinstance(threshold, str) else None,
-    )
-    other = None if tune_on is None else tune_on.predictions
-    return Evaluation.of(evaluated(Collected(rows, (), Provenance()), request, other))
-
-
-def _space(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any) -> LabelSpace:
-    if isinstance(labels, (Binary, Multiclass, Multilabel)):
-        return labels
-    truth = list(y_true) if not isinstance(y_true, np.ndarray) else y_true
-    if _is_multilabel(truth):
-        return Multilabel(labels if labels is not None else _names_of(truth, y_pred))
-    answers = None if y_pred is None or isinstance(y_pred, Parsed) else to_labels(y_pred, "y_pred")
-    wide = scores is not None and not isinstance(scores, NoScores) and scores.values.ndim == 2
-    columns = Columns(labels=None if labels is None else tuple(labels))
-    found = single_label(to_labels(truth, "y_true"), answers, (), columns, isinstance(y_pred, Parsed))
-    if wide and labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
-        _check_width(found.space, scores.values.shape[1])
-    return found.space
-
-
-def _check_width(space: LabelSpace, width: int) -> None:
-    if width != len(space):
+    request = Request(sampling=sampling_of(confidence, resamples, seed), threshold=objective)
+    if tune_on is not None and tune_on.predictions is None:
         raise UsageError(
-            f"there are {width} score columns and {len(space)} labels in the data",
-            fix="declare the labels in the order of the columns: labels=er.Multiclass([...])",
+            "tune_on holds no predictions",
+            where="tune_on",
+            fix="evaluate them in this session, not from JSON",
         )
-
-
-def _is_multilabel(truth: Any) -> bool:
-    if isinstance(truth, np.ndarray) and truth.dtype != object:
-        return bool(truth.ndim == 2)
-    return len(truth) > 0 and isinstance(truth[0], (list, tuple, set, np.ndarray))
-
-
-def _names_of(truth: Any, y_pred: Any) -> list[Label]:
-    if isinstance(truth, np.ndarray) and truth.ndim == 2:
-        return list(range(truth.shape[1]))
-    rows = [*truth, *(y_pred if y_pred is not None and not isinstance(y_pred, Parsed) else ())]
-    return sorted({label for row in rows for label in row}, key=str)
+    other = None if tune_on is None else tune_on.predictions
+    if other is not None and numbers is not None:
+        raise UsageError(
+            "there are rows to tune on, and nothing to choose",
+            where="tune_on",
+            fix='say what the threshold is chosen by, as in threshold="max-f1"',
+        )
+    return Evaluation.of(evaluated(Collected(rows, (), Provenance()), request, other))
 
 
 def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuzzy: bool = False) -> Parsed:
@@ -258,6 +171,11 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     fuzzy : bool
         Whether the nearest label of a misspelt answer counts.
 
+    Raises
+    ------
+    EvalreportError
+        Labels that differ only by case or spaces, an unknown parser, or one that fails.
+
     Examples
     --------
     >>> parse(["Answer: b.", "no idea"], ["a", "b"]).codes
@@ -267,15 +185,37 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
 
 
 def evaluate_file(path: str | Path, *, request: Request | None = None, **columns: Any) -> Evaluation:
-    """Evaluate a file of predictions; keyword arguments name its columns, as `--truth`, `--score`, … do.
+    """Evaluate a file of predictions.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, Parquet, Feather, JSON, JSON lines, NPZ or NPY.
+    request : Request, optional
+        Everything at once, as the command line makes it.
+    **columns
+        Names of columns (``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, ``slices``, …), the
+        problem (``labels``, ``positive``, ``task``, ``score_kind``), and ``threshold``, ``confidence``,
+        ``resamples``, ``seed``, as `--truth` and the other options do.
 
     Raises
     ------
     EvalreportError
+        Whatever keeps the file from being evaluated: what, where, how to mend it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.csv"
+    ...     _ = path.write_text("diagnosis,p\\nsick,0.9\\nwell,0.2\\nsick,0.4\\n")
+    ...     ev = evaluate_file(path, truth="diagnosis", score="p", positive="sick")
+    >>> ev["recall"].value
+    0.5
     """
-    asked = _asked(request, columns)
+    wanted = asked(request, columns)
     item = Item(path=str(path))
-    return Evaluation.of(evaluated(item.collect(asked), asked, item.tuning_rows(asked)))
+    return Evaluation.of(evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
 def evaluate_run(
@@ -283,32 +223,79 @@ def evaluate_run(
 ) -> Evaluation:
     """Evaluate the predictions of an MLflow run; nothing is written.
 
+    Parameters
+    ----------
+    run_id : str
+        Id, or its first six or more characters.
+    tracking_uri : str, optional
+        Of the store; MLflow's own setting without it.
+    request, **columns
+        As of `evaluate_file`; also ``artifact``, the path of the predictions inside the run.
+
     Raises
     ------
     EvalreportError
+        No such run, no predictions in it, no server; says what, where and how to mend it.
+
+    Examples
+    --------
+    >>> evaluate_run("3f9c1e0a7b", tracking_uri="sqlite:///no-such-store.db")
+    Traceback (most recent call last):
+    evalreport.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
-    asked = _asked(request, columns)
+    wanted = asked(request, columns)
     store = connect(tracking_uri)
     item = Item(run=find_run(store, run_id), store=store)
-    return Evaluation.of(evaluated(item.collect(asked), asked, item.tuning_rows(asked)))
-
-
-def _asked(request: Request | None, columns: Mapping[str, Any]) -> Request:
-    named = {field.name for field in fields(Columns)}
-    whole = {name: value for name, value in columns.items() if name not in named}
-    asked = replace(request or Request(), **whole)
-    return replace(asked, columns=replace(asked.columns, **{n: v for n, v in columns.items() if n in named}))
+    return Evaluation.of(evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
 def to_html(ev: model.Evaluation | Comparison | Study, *, checklist: str | None = None) -> str:
-    """Return the report, the comparison of several, or the study of a sweep, as one HTML page."""
+    """Return the report, the comparison of several, or the study of a sweep, as one HTML page.
+
+    Parameters
+    ----------
+    ev : Evaluation, Comparison or Study
+    checklist : str, optional
+        ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
+
+    Raises
+    ------
+    UsageError
+        No such checklist.
+
+    Examples
+    --------
+    >>> to_html(evaluate(["a", "b"], ["a", "b"])).splitlines()[0]
+    '<!doctype html>'
+    """
     if isinstance(ev, Study):
         return render_trials(ev)
     return render_comparison(ev) if isinstance(ev, Comparison) else render(ev, checklist=checklist)
 
 
 def report(ev: model.Evaluation, path: str | Path, *, checklist: str | None = None) -> Path:
-    """Write the report to a file and return its path."""
+    """Write the report to a file and return its path.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    path : str or Path
+        Written beside and renamed, so that nobody sees half of it.
+    checklist : str, optional
+        ``tripod-ai``.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written, or is a link.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     report(evaluate(["a", "b"], ["a", "b"]), f"{folder}/report.html").name
+    'report.html'
+    """
     return write_file(Path(path), render(ev, checklist=checklist).encode())
 
 
@@ -323,9 +310,34 @@ def log(
 ) -> Any:
     """Log an evaluation into a finished run; a second identical call writes nothing.
 
+    Parameters
+    ----------
+    ev : Evaluation
+    run_id : str
+        Id, or its first six or more characters. Its status and end time stay as they are.
+    tracking_uri : str, optional
+    prefix : str
+        Of the metrics' names.
+    force : bool
+        Whether to write to a run that has not ended, and over files that evalreport did not write.
+    dry_run : bool
+        Whether to check everything and write nothing.
+
+    Returns
+    -------
+    Logged
+        What was written: state, metrics, files.
+
     Raises
     ------
     EvalreportError
+        No such run, a deleted or a running one, files of others in the way, no server.
+
+    Examples
+    --------
+    >>> log(evaluate([0, 1], [0, 1]), "3f9c1e0a7b", tracking_uri="sqlite:///no-such-store.db")
+    Traceback (most recent call last):
+    evalreport.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
     store = connect(tracking_uri)
     run = find_run(store, run_id)

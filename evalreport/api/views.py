@@ -1,0 +1,97 @@
+"""An evaluation as a notebook shows it: a small table, and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Self
+
+from evalreport.evaluation import model
+from evalreport.report.render import render_brief
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Evaluation(model.Evaluation):
+    """Everything known of one set of predictions; made by `evaluate`, `evaluate_file` or `evaluate_run`.
+
+    Frozen. ``ev[name]`` is an `Estimate` or `Undefined`; equal when the JSON is.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    rows : int
+    weight : float
+        Sum of weights (the number of rows without weights).
+    metrics : mapping from name to Estimate or Undefined
+        The catalogue of the task, in its order.
+    findings : tuple of Finding
+        What is wrong, in plain English, the weightiest first.
+    sweep : Sweep or None
+        Every threshold of a binary problem with scores.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate(["ham", "spam", "spam", "ham"], ["ham", "spam", "ham", "ham"])
+    >>> ev
+    Evaluation(binary, 4 rows: recall 0.500, specificity 1.000, precision 1.000, … 53 metrics, 1 finding)
+    >>> er.Evaluation.from_json(ev.to_json()) == ev
+    True
+    """
+
+    @classmethod
+    def of(cls, ev: model.Evaluation) -> Self:
+        """Return the same evaluation with views."""
+        return cls(**{field.name: getattr(ev, field.name) for field in fields(model.Evaluation)})
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of this evaluation, each a matplotlib `Figure`."""
+        return Plots(self)
+
+    def _repr_html_(self) -> str:
+        return render_brief(self)
+
+
+@dataclass(frozen=True)
+class Plots:
+    """The figures of an evaluation."""
+
+    evaluation: model.Evaluation
+
+    def confusion_matrix(self) -> Figure:
+        """Truth against predictions."""
+        from evalreport import figures
+
+        return figures.confusion_matrix(self.evaluation)
+
+    def roc(self) -> Figure:
+        """True against false positive rates, with the band."""
+        from evalreport import figures
+
+        return figures.roc_curve(self.evaluation)
+
+    def pr(self) -> Figure:
+        """Precision against recall, with the band."""
+        from evalreport import figures
+
+        return figures.pr_curve(self.evaluation)
+
+    def reliability(self) -> Figure:
+        """Observed shares against mean scores."""
+        from evalreport import figures
+
+        return figures.reliability(self.evaluation)
+
+    def coverage(self) -> Figure:
+        """Accuracy against the share answered."""
+        from evalreport import figures
+
+        return figures.coverage(self.evaluation)
+
+    def thresholds(self) -> Figure:
+        """Precision, recall and F1 at every threshold."""
+        from evalreport import figures
+
+        return figures.thresholds(self.evaluation)

@@ -1,0 +1,103 @@
+"""An evaluation in a few lines: its headline numbers with intervals, for a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import fine, fine_interval, threshold
+from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.values import Finding, Undefined
+
+FEW = 12
+"""Metrics up to which all are shown: somebody asked for these."""
+MOST_FINDINGS = 5
+"""Findings that are spelled out."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric: its name and title, its value, its interval or why there is none."""
+
+    name: str
+    title: str
+    value: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a small table of an evaluation says.
+
+    Parameters
+    ----------
+    title : str
+        Name, task and size.
+    level : str
+        Of the intervals, as ``95%``.
+    lines : tuple of Line
+    findings : tuple of Finding
+        The weightiest.
+    more : int
+        Findings that are not spelled out.
+    metrics : int
+        Metrics in all.
+    """
+
+    title: str
+    level: str
+    lines: tuple[Line, ...]
+    findings: tuple[Finding, ...]
+    more: int
+    metrics: int
+
+
+def brief(ev: Evaluation) -> Brief:
+    """Return the headline metrics and the weightiest findings.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> made = brief(evaluate_predictions(predictions(Binary(0, 1), [0, 1, 1, 0], [0, 1, 0, 0])))
+    >>> made.title, made.lines[0].name
+    ('binary, 4 cases', 'recall')
+    """
+    shown = tuple(ev.metrics) if len(ev.metrics) <= FEW else headline_names(ev)
+    return Brief(
+        title=title(ev),
+        level=f"{ev.sampling.level * 100:.10g}%",
+        lines=tuple(_line(ev, name) for name in shown),
+        findings=ev.findings[:MOST_FINDINGS],
+        more=max(0, len(ev.findings) - MOST_FINDINGS),
+        metrics=len(ev.metrics),
+    )
+
+
+def headline_names(ev: Evaluation) -> tuple[str, ...]:
+    """Return the names of the headline metrics that the evaluation has."""
+    parsed = () if ev.parsing is None else ("accuracy_parsed", "parse_rate")
+    return tuple(name for name in (*HEADLINE[ev.task], *parsed) if name in ev.metrics)
+
+
+def title(ev: Evaluation) -> str:
+    """Return the name (where there is one), the task and the size, as one line."""
+    parts = [ev.task, f"{ev.rows:,} {ev.provenance.unit[0 if ev.rows == 1 else 1]}"]
+    if ev.task != "binary":
+        parts.insert(1, f"{len(ev.space)} labels")
+    if ev.threshold is not None and isinstance(ev.threshold.value, float):
+        parts.append(f"threshold {threshold(ev.threshold.value)} ({ev.threshold.origin})")
+    name = ev.provenance.title or ev.provenance.run_name or ev.provenance.source
+    return "  ".join(filter(None, (name, ", ".join(parts))))
+
+
+def _line(ev: Evaluation, name: str) -> Line:
+    metric, result = find(name, ev.task), ev.metrics[name]
+    if isinstance(result, Undefined):
+        return Line(name, metric.title, "", f"undefined: {result.reason}")
+    ends = metric.high == 1
+    interval = result.reason or ""
+    if result.low is not None and result.high is not None:
+        interval = fine_interval(result.low, result.high, ends=ends)
+    return Line(name, metric.title, fine(result.value, ends=ends), interval)
