@@ -341,7 +341,9 @@ def log(
     """
     store = connect(tracking_uri)
     run = find_run(store, run_id)
-    origin = replace(ev.provenance, run_id=run.run_id, run_name=run.name, experiment=run.experiment)
+    origin = replace(
+        ev.provenance, run_id=run.run_id, run_name=run.name, experiment=run.experiment, model=run.model
+    )
     if not origin.made:
         origin = replace(origin, made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()))
     return log_evaluation(store, run.run_id, ev.with_provenance(origin), LogOptions(prefix, force, dry_run))

@@ -86,6 +86,7 @@ def payload(
         artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_rows(ev), **_figures(figures)},
         tables={path: split_json(table) for path, table in _tables(ev).items()},
         images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
+        model=ev.provenance.model,
     )
 
 

@@ -46,6 +46,8 @@ class Payload:
     tables : mapping from path to JSON text in `log_table`'s form
     images : mapping from key to PNG
         For MLflow's image grid, at step 0.
+    model : str
+        Id of the MLflow model that the metrics are of as well; empty where nobody can tell.
     part : str
         What it is of; parts of a run are replaced one without the other.
     digest : str
@@ -70,6 +72,7 @@ class Payload:
     artifacts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     tables: Mapping[str, str] = field(default_factory=dict, repr=False)
     images: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    model: str = ""
     part: Part = "evaluation"
 
     def __post_init__(self) -> None:

@@ -21,6 +21,7 @@ from evalreport.report.payload import LONGEST_TAG, Payload
 from evalreport.sinks.folder import refuse_link
 from evalreport.sinks.images import IMAGES_TAG, image_files
 from evalreport.sinks.manifest import Manifest
+from evalreport.sinks.models import Link, link_of
 from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
 
 T = TypeVar("T")
@@ -67,6 +68,8 @@ class Logged:
         What the user should know.
     page : str
         Address of the run's artifacts in the MLflow UI; empty for a store without a server.
+    model : str
+        Id of the logged model that the metrics show on as well; empty where the run has none or several.
     """
 
     state: State
@@ -76,6 +79,7 @@ class Logged:
     left: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     page: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,7 @@ class _Plan:
     tags: Mapping[str, str]
     timestamp: int
     where: str
+    link: Link
 
 
 def check_run(tracking: Tracking, run_id: str, *, force: bool = False) -> Any:
@@ -195,6 +200,7 @@ def log(
         tags=tags,
         timestamp=_later(timestamp, run.data.tags.get(TIME_TAG, "")),
         where=where,
+        link=link_of(tracking, run, payload.model, where),
     )
     unchanged = not force and _is_unchanged(payload, files, held)
     if held.foreign and not force and not unchanged:
@@ -210,6 +216,7 @@ def log(
         left=_left(keys, files, held.manifest),
         notes=(*notes, *_theirs(keys, held)),
         page=tracking.page_of_run(run.info.experiment_id, run_id),
+        model=plan.link.model_id,
     )
 
 
@@ -322,13 +329,23 @@ def _put(folder: Path, path: str, data: bytes) -> Path:
 
 
 def _batch(plan: _Plan) -> dict[str, Any]:
-    """Return metrics and tags as one batch: scalars at step 0, series at their steps, one timestamp."""
+    """Return metrics and tags as one batch: scalars at step 0, series at their steps, one timestamp.
+
+    Scalars show on the run's model, too; a curve would fill its page with points.
+    """
     from mlflow.entities import Metric, RunTag
 
-    points = [(key, value, 0) for key, value in plan.payload.metrics.items()]
-    points += [(key, value, step) for key, series in plan.payload.series.items() for step, value in series]
+    metrics = [
+        Metric(key, value, plan.timestamp, 0, **plan.link.named)
+        for key, value in plan.payload.metrics.items()
+    ]
+    metrics += [
+        Metric(key, value, plan.timestamp, step)
+        for key, series in plan.payload.series.items()
+        for step, value in series
+    ]
     tags = {**plan.tags, TIME_TAG: str(plan.timestamp)}
     return {
-        "metrics": [Metric(key, value, plan.timestamp, step) for key, value, step in points],
+        "metrics": metrics,
         "tags": [RunTag(name, value) for name, value in tags.items()],
     }

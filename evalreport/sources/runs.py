@@ -46,6 +46,8 @@ class RunInfo:
     artifact_uri : str
     tags : mapping
     datasets : tuple of DatasetSource
+    models : tuple of str
+        Ids of the logged models that it made or was given, each once.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class RunInfo:
     artifact_uri: str = field(default="", repr=False)
     tags: Mapping[str, str] = field(default_factory=dict, repr=False)
     datasets: tuple[DatasetSource, ...] = field(default=(), repr=False)
+    models: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def shown(self) -> str:
@@ -73,6 +76,11 @@ class RunInfo:
     def running(self) -> bool:
         """Whether the run has not ended, so that what it holds may still change."""
         return self.status in {"RUNNING", "SCHEDULED"}
+
+    @property
+    def model(self) -> str:
+        """The one model of the run, which its predictions come from; empty for none or several."""
+        return self.models[0] if len(self.models) == 1 else ""
 
 
 @dataclass(frozen=True)
@@ -210,7 +218,14 @@ def run_info(run: Any, experiment: str) -> RunInfo:
         artifact_uri=run.info.artifact_uri,
         tags=dict(run.data.tags),
         datasets=tuple(DatasetSource(d.name, d.digest, d.source_type, d.source) for d in datasets),
+        models=_models(run),
     )
+
+
+def _models(run: Any) -> tuple[str, ...]:
+    made = run.outputs.model_outputs if run.outputs else []
+    taken = run.inputs.model_inputs if run.inputs else []
+    return tuple(dict.fromkeys(entry.model_id for entry in (*made, *taken)))
 
 
 def _all_experiments(store: Store, view: int = 1) -> list[Any]:

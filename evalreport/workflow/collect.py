@@ -69,7 +69,7 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
         experiment=run.experiment,
         dataset=", ".join(dataset.name for dataset in run.datasets),
         tracking=store.shown,
-        model=run.tags.get("mlflow.loggedModelId", ""),
+        model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
     )
     try:

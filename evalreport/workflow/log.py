@@ -96,6 +96,7 @@ def logged_as_dict(result: Logged) -> dict[str, Any]:
         "replaced": list(result.replaced),
         "left": list(result.left),
         "page": result.page,
+        "model": result.model or None,
     }
 
 

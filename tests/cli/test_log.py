@@ -181,3 +181,27 @@ def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 2
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_only_a_run_with_one_model_shows_its_numbers_there(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, models: int
+) -> None:
+    from mlflow.entities import LoggedModelOutput
+
+    made = make_run(sqlite_store, {"predictions.parquet": spam()}, folder=tmp_path)
+    client = sqlite_store.client
+    logged = [client.create_logged_model(made.experiment_id, f"clf{i}", made.run_id) for i in range(models)]
+    client.log_outputs(made.run_id, [LoggedModelOutput(model.model_id, 0) for model in logged])
+    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
+    assert done.code == 0, done.err
+    (body,) = json.loads(done.out)["runs"]
+    assert body["logged"]["model"] == (logged[0].model_id if models == 1 else None)
+    assert body["provenance"]["model"] == (logged[0].model_id if models == 1 else "")
+    for model in logged:
+        held = {entry.key: entry.value for entry in client.get_logged_model(model.model_id).metrics or ()}
+        shown = {
+            key for key in body["logged"]["metrics"] if "curves/" not in key and "thresholds/" not in key
+        }
+        assert set(held) == (shown if models == 1 else set())
+        assert held.get("eval/recall") == (body["metrics"]["recall"]["value"] if models == 1 else None)

@@ -481,3 +481,41 @@ def test_several_runs_are_logged_at_once(store: Store, tmp_path: Path) -> None:
     for run in runs:
         assert snapshot_metrics(store, run)["eval/f1"] == 0.75
     assert dict(os.environ) == before
+
+
+def with_model(run: MadeRun, store: Store, *, dataset: bool = False) -> str:
+    """Give the run a logged model, as `log_model` does, and return its id."""
+    from mlflow.data.meta_dataset import MetaDataset
+    from mlflow.data.sources import LocalArtifactDatasetSource
+    from mlflow.entities import DatasetInput, LoggedModelOutput
+
+    model = store.ask(lambda client: client.create_logged_model(run.experiment_id, "clf", run.run_id))
+    store.ask(lambda client: client.log_outputs(run.run_id, [LoggedModelOutput(model.model_id, 0)]))
+    if dataset:
+        data = MetaDataset(LocalArtifactDatasetSource("file:///data.csv"), name="test set")
+        entry = DatasetInput(data._to_mlflow_entity(), [])
+        store.ask(lambda client: client.log_inputs(run.run_id, datasets=[entry]))
+    return str(model.model_id)
+
+
+@pytest.mark.parametrize("dataset", [False, True], ids=["alone", "with its dataset"])
+def test_numbers_show_on_the_one_model_of_a_run(store: Store, run: MadeRun, dataset: bool) -> None:
+    model_id = with_model(run, store, dataset=dataset)
+    done = log(payload(model=model_id), run.run_id, store, timestamp=NOW)
+    assert done.model == model_id
+    held = store.ask(lambda client: client.get_logged_model(model_id)).metrics
+    assert {entry.key: entry.value for entry in held} == {"eval/f1": 0.75, "eval/classes/f1/größe": 0.5}
+    assert {entry.run_id for entry in held} == {run.run_id}
+    assert {entry.dataset_name for entry in held} == ({"test set"} if dataset else {None})
+    on_run = store.ask(lambda client: client.get_run(run.run_id)).data.metrics
+    assert on_run["eval/f1"] == 0.75
+    assert on_run["eval/curves/roc_tpr_by_fpr_pct"] == 0.75
+
+
+def test_a_model_that_is_gone_keeps_nothing_from_the_run(store: Store, run: MadeRun) -> None:
+    model_id = with_model(run, store)
+    store.ask(lambda client: client.delete_logged_model(model_id))
+    for gone in (model_id, "m-" + "0" * 32):
+        done = log(payload(model=gone, digest=gone), run.run_id, store, timestamp=NOW)
+        assert (done.state, done.model) == ("written", "")
+    assert store.ask(lambda client: client.get_run(run.run_id)).data.metrics["eval/f1"] == 0.75
