@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 import evalreport as er
+from evalreport.findings import find
 
 DATA = Path(__file__).parent / "data"
 MESSAGES = ("message", "messages")
@@ -23,8 +24,10 @@ MESSAGES = ("message", "messages")
 def named(
     ev: er.Evaluation, run: str, dataset: str, unit: tuple[str, str] = ("case", "cases")
 ) -> er.Evaluation:
-    """The same evaluation with a name, as a run of MLflow would give it."""
-    return ev.with_provenance(replace(ev.provenance, run_name=run, dataset=dataset, unit=unit))
+    """The same evaluation with a name, as a run of MLflow would give it; its findings in the user's words."""
+    made = replace(ev.provenance, run_name=run, dataset=dataset, unit=unit, made="2026-11-21T12:00:00Z")
+    ev = ev.with_provenance(made)
+    return replace(ev, findings=find(ev))
 
 
 def spam() -> er.Evaluation:

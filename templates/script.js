@@ -29,6 +29,8 @@ const threshold = value => between(value, 1, 3, 8);
 // (end of the formats)
 
 const write = (id, text) => { const element = byId(id); if (element) element.textContent = text; };
+const counts = (prefix, values) =>
+  Object.entries(values).forEach(([key, value]) => write(prefix + key, count(value)));
 const meter = (id, text, share) => {
   const element = byId(id);
   if (!element) return;
@@ -38,7 +40,8 @@ const meter = (id, text, share) => {
 };
 const show = (element, on) => element.setAttribute("visibility", on ? "visible" : "hidden");
 const part = (a, b) => b ? a / b : null;
-const shown = (id, value, form, n) => meter(id, value === null ? "–" : form(value, n), value);
+const rates = (prefix, values) => Object.entries(values).forEach(([key, [value, form, n]]) =>
+  meter(prefix + key, value === null ? "–" : form(value, n), value));
 
 all("[data-live]").forEach(element => { element.hidden = false; });
 
@@ -85,14 +88,15 @@ if (sweep && "N" in sweep) {
     const fn = P - tp[i], tn = N - fp[i], flagged = tp[i] + fp[i];
     const recall = part(tp[i], P), precision = part(tp[i], flagged);
     write("threshold-value", threshold(t[i]));
-    write("count-tp", count(tp[i])); write("count-fn", count(fn));
-    write("count-fp", count(fp[i])); write("count-tn", count(tn));
-    shown("rate-recall", recall, percent, P);
-    shown("rate-specificity", part(tn, N), percent, N);
-    shown("rate-precision", precision, percent, flagged);
-    shown("rate-npv", part(tn, tn + fn), percent, tn + fn);
-    shown("rate-f1", part(2 * tp[i], 2 * tp[i] + fp[i] + fn), ratio);
-    shown("rate-flagged", part(flagged, n), percent, n);
+    counts("count-", { tp: tp[i], fn, fp: fp[i], tn });
+    rates("rate-", {
+      recall: [recall, percent, P],
+      specificity: [part(tn, N), percent, N],
+      precision: [precision, percent, flagged],
+      npv: [part(tn, tn + fn), percent, tn + fn],
+      f1: [part(2 * tp[i], 2 * tp[i] + fp[i] + fn), ratio],
+      flagged: [part(flagged, n), percent, n],
+    });
     meter("rate-cost", fixed(100 * (fp[i] + miss() * fn) / n, 1));
     ring("roc", part(fp[i], N), recall);
     ring("pr", recall, precision);
@@ -115,14 +119,18 @@ if (sweep && "N" in sweep) {
     });
   }
 } else if (sweep) {
-  const { t, tp, fp, P, n } = sweep;
+  const { t, tp, fp, P, n, rows, macro, exact } = sweep;
   slider("threshold", i => {
     const recall = part(tp[i], P), precision = part(tp[i], tp[i] + fp[i]);
     write("threshold-value", threshold(t[i]));
-    write("count-tp", count(tp[i])); write("count-fn", count(P - tp[i])); write("count-fp", count(fp[i]));
-    shown("rate-precision", precision, percent, sweep.rows);
-    shown("rate-recall", recall, percent, sweep.rows);
-    shown("rate-f1", part(2 * tp[i], tp[i] + fp[i] + P), ratio);
+    counts("count-", { tp: tp[i], fn: P - tp[i], fp: fp[i] });
+    rates("rate-", {
+      precision: [precision, percent, rows],
+      recall: [recall, percent, rows],
+      f1: [part(2 * tp[i], tp[i] + fp[i] + P), ratio],
+      macro: [macro[i], ratio],
+      exact: [exact[i] / n, percent, rows],
+    });
     meter("rate-added", fixed((tp[i] + fp[i]) / n, 2));
     ring("pr", recall, precision);
     return "Threshold " + threshold(t[i]) + ": " + count(tp[i]) + " of " + count(P) + " labels found, " +
@@ -134,10 +142,11 @@ const cutoff = data.cutoff;
 if (cutoff) slider("cutoff", i => {
   const { t, answered, right, n, rows, unit } = cutoff, wrong = answered[i] - right[i];
   write("cutoff-value", threshold(t[i]));
-  write("cutoff-n", count(answered[i])); write("cutoff-wrong", count(wrong));
-  write("cutoff-person", count(n - answered[i]));
-  shown("cutoff-answered", answered[i] / n, percent, rows);
-  shown("cutoff-right", part(right[i], answered[i]), percent, answered[i]);
+  counts("cutoff-", { n: answered[i], wrong, person: n - answered[i] });
+  rates("cutoff-", {
+    answered: [answered[i] / n, percent, rows],
+    right: [part(right[i], answered[i]), percent, answered[i]],
+  });
   ring("coverage", answered[i] / n, part(right[i], answered[i]));
   return "Confidence " + threshold(t[i]) + ": " + count(answered[i]) + " " + unit + " answered, " + count(wrong) +
     " of them wrong";

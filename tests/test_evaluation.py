@@ -13,8 +13,9 @@ import evalreport as er
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.rows import one_label
+from evalreport.evaluation.rows import one_label, worst_mistakes
 from evalreport.findings import find
+from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
 from evalreport.report.contents import metrics
 from evalreport.scores import NoScores
@@ -203,3 +204,14 @@ def test_grouped_scores_that_nothing_decides_still_have_a_majority() -> None:
     assert not isinstance(majority, Undefined)
     assert majority.low is not None
     assert majority.low < max(np.bincount(whole.y_true)) / 120
+
+
+def test_without_scores_every_mix_up_has_its_turn() -> None:
+    """The most frequent mix-ups stand first, and no mix-up fills the list while another has no example."""
+    truth = ["a"] * 30 + ["b"] * 5 + ["c"] * 5
+    answer = ["b"] * 25 + ["c"] * 5 + ["a"] * 5 + ["c"] * 3 + ["a"] * 2
+    found = worst_mistakes(predictions(Multiclass("abc"), truth, answer), limit=8)
+    pairs = [entry.truth + entry.predicted for entry in found]
+    assert pairs == [("a", "b")] * 2 + [("a", "c")] * 2 + [("b", "a")] * 2 + [("c", "a")] * 2
+    assert [entry.row for entry in found] == [0, 1, 25, 26, 30, 31, 38, 39]
+    assert len(worst_mistakes(predictions(Multiclass("abc"), truth, answer), limit=100)) == 37

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias, assert_never
 
 from evalreport.curves.binary import BinaryCurves, binary_curves, of_summary
+from evalreport.curves.one_threshold import LabelSweep
 from evalreport.curves.series import Band, Cardinality, Curve, Histogram, Reliability
 from evalreport.curves.several import MulticlassCurves, MultilabelCurves, of_multiclass, of_multilabel
 from evalreport.facts import Summary
@@ -21,6 +22,7 @@ __all__ = [
     "Curve",
     "Curves",
     "Histogram",
+    "LabelSweep",
     "MulticlassCurves",
     "MultilabelCurves",
     "Reliability",

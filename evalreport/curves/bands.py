@@ -35,17 +35,30 @@ def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 
     Examples
     --------
     >>> band = roc_band(np.array([0.0, 0.2, 1.0]), np.array([0.0, 0.8, 1.0]), (50.0, 50.0))
-    >>> round(band.low[1], 2), round(band.high[1], 2)
+    >>> at = band.x.index(0.2)
+    >>> round(band.low[at], 2), round(band.high[at], 2)
     (0.26, 0.89)
     """
     P, N = sizes
     corners = hull(fpr, tpr)
+    bent = fpr[corners], tpr[corners]
+    fpr, tpr = _filled(fpr, tpr)
     tpr_low, tpr_high = wilson(tpr * P, P, level)
-    fewer, more = _moved(fpr, wilson(fpr * N, N, level), fpr[corners], tpr[corners])
+    fewer, more = _moved(fpr, wilson(fpr * N, N, level), *bent)
     low = (tpr - np.hypot(tpr - tpr_low, fewer)).clip(0, 1)
     high = (tpr + np.hypot(tpr_high - tpr, more)).clip(0, 1)
     low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)
     return Band(numbers(fpr), numbers(np.minimum(low, tpr)), numbers(high), level)
+
+
+def _filled(fpr: Array, tpr: Array) -> tuple[Array, Array]:
+    """Points of the curve, with others on it wherever two are far apart: limits are not straight between."""
+    grid = np.linspace(0, 1, 51)
+    place = np.searchsorted(fpr, grid, side="right").clip(1, len(fpr) - 1)
+    far = fpr[place] - fpr[place - 1] > 2 * grid[1]
+    between = far & (grid > fpr[place - 1]) & (grid < fpr[place])
+    where, at = place[between], grid[between]
+    return np.insert(fpr, where, at), np.insert(tpr, where, np.interp(at, fpr, tpr))
 
 
 def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 0.95) -> Band:

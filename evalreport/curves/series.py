@@ -30,7 +30,7 @@ def numbers(values: npt.ArrayLike) -> Numbers:
 
 
 @dataclass(frozen=True)
-class _Series:
+class Series:
     """Columns of equal length; an infinite threshold is null in JSON."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _numbers(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Curve(_Series):
+class Curve(Series):
     """A line through points.
 
     Parameters
@@ -86,7 +86,7 @@ class Curve(_Series):
 
 
 @dataclass(frozen=True)
-class Band(_Series):
+class Band(Series):
     """Pointwise confidence limits along `x`: each point alone has the stated level, not all at once.
 
     Examples
@@ -103,7 +103,7 @@ class Band(_Series):
 
 
 @dataclass(frozen=True)
-class Reliability(_Series):
+class Reliability(Series):
     """Mean score against observed share, bin by bin; empty bins are left out.
 
     Parameters
@@ -138,7 +138,7 @@ class Reliability(_Series):
 
 
 @dataclass(frozen=True)
-class Histogram(_Series):
+class Histogram(Series):
     """Weight of scores in equal-width bins, by class.
 
     Parameters
@@ -160,7 +160,7 @@ class Histogram(_Series):
 
 
 @dataclass(frozen=True)
-class Cardinality(_Series):
+class Cardinality(Series):
     """How many rows carry 0, 1, 2, … labels.
 
     Parameters
@@ -185,7 +185,7 @@ class Cardinality(_Series):
 class Bundle:
     """Named series of one task; a field whose needs are not met is `Undefined`."""
 
-    KINDS: ClassVar[Mapping[str, type[_Series]]]
+    KINDS: ClassVar[Mapping[str, type[Series]]]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all series as JSON holds them."""
@@ -197,5 +197,5 @@ class Bundle:
         return cls(**{name: _part(kind, data[name]) for name, kind in cls.KINDS.items()})
 
 
-def _part(kind: type[_Series], data: Mapping[str, Any]) -> _Series | Undefined:
+def _part(kind: type[Series], data: Mapping[str, Any]) -> Series | Undefined:
     return Undefined(data["reason"], data["n"]) if "reason" in data else kind.from_dict(data)

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from evalreport.curves.averages import averaged
 from evalreport.curves.binary import binary_curves
 from evalreport.curves.bins import histogram, reliability
+from evalreport.curves.one_threshold import LabelSweep, label_sweep, thresholds
 from evalreport.curves.series import (
     POINTS,
     Bundle,
@@ -26,7 +28,7 @@ from evalreport.values import Undefined
 
 @dataclass(frozen=True)
 class MulticlassCurves(Bundle):
-    """Curves of the confidence of the answer (the greatest probability of a row).
+    """Curves of the confidence of the answer (the greatest probability of a row), and of the classes.
 
     Parameters
     ----------
@@ -36,13 +38,26 @@ class MulticlassCurves(Bundle):
         Confidence against accuracy in ten bins of equal width.
     histogram : Histogram
         Confidence of right (`positive`) and wrong (`negative`) answers.
+    roc_macro, roc_micro : Curve
+        False positive rate against recall, each class against all others: the mean of the classes' curves,
+        and all decisions together.
+    pr_macro, pr_micro : Curve
+        Recall against precision, in steps, averaged likewise.
     """
 
     coverage: Curve | Undefined
     reliability: Reliability | Undefined
     histogram: Histogram | Undefined
+    roc_macro: Curve | Undefined
+    roc_micro: Curve | Undefined
+    pr_macro: Curve | Undefined
+    pr_micro: Curve | Undefined
 
-    KINDS: ClassVar = {"coverage": Curve, "reliability": Reliability, "histogram": Histogram}
+    KINDS: ClassVar = {
+        **dict.fromkeys(("coverage", "roc_macro", "roc_micro", "pr_macro", "pr_micro"), Curve),
+        "reliability": Reliability,
+        "histogram": Histogram,
+    }
 
 
 @dataclass(frozen=True)
@@ -59,18 +74,22 @@ class MultilabelCurves(Bundle):
         Probabilities of labels that the row carries (`positive`) and does not carry.
     cardinality : Cardinality
         Number of labels per row, in truth and in the predictions.
+    sweep : LabelSweep
+        What one threshold for all labels reaches, threshold by threshold.
     """
 
     pr: Curve | Undefined
     reliability: Reliability | Undefined
     histogram: Histogram | Undefined
     cardinality: Cardinality | Undefined
+    sweep: LabelSweep | Undefined
 
     KINDS: ClassVar = {
         "pr": Curve,
         "reliability": Reliability,
         "histogram": Histogram,
         "cardinality": Cardinality,
+        "sweep": LabelSweep,
     }
 
 
@@ -108,14 +127,17 @@ def coverage(table: ScoreTable) -> Curve:
 
 def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | Undefined:
     """Return the curves of a multiclass summary, or why there are none."""
-    table = summary.confidence
+    scores, table = summary.scores, summary.confidence
+    if not isinstance(scores, ClassScores):
+        return Undefined("needs scores; got labels alone", summary.weight)
     if table is None:
-        got = "decision scores" if summary.score_kind == "decision" else "labels alone"
-        return Undefined(f"needs probabilities; got {got}", summary.weight)
+        margins = Undefined("needs probabilities; got decision scores", summary.weight)
+        return MulticlassCurves(margins, margins, margins, **averaged(scores))
     return MulticlassCurves(
         coverage=coverage(table),
         reliability=reliability(table, "width", rows=summary.rows, level=level),
         histogram=histogram(table, unit=True),
+        **averaged(scores),
     )
 
 
@@ -125,14 +147,14 @@ def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | U
     if not isinstance(scores, ClassScores):
         return Undefined("needs scores; got labels alone", summary.weight)
     rows = float(summary.rows * scores.size)
-    pooled = binary_curves(
-        scores.pooled(), probabilities=summary.score_kind != "decision", rows=rows, level=level
-    )
+    table, probabilities = scores.pooled(), summary.score_kind != "decision"
+    pooled = binary_curves(table, probabilities=probabilities, rows=rows, level=level)
     return MultilabelCurves(
         pr=pooled.pr,
         reliability=pooled.reliability_width,
         histogram=pooled.histogram,
         cardinality=_cardinality(summary.cardinality),
+        sweep=label_sweep(scores, thresholds(table, unit=probabilities)),
     )
 
 

@@ -20,7 +20,9 @@ SWAPS = 50
 PAIRS = 120
 """Confusions that may carry example texts, two each."""
 TEXT = 140
-"""Characters of an example text that the report keeps."""
+"""Characters of an example text that the report shows."""
+WHOLE = 1000
+"""Characters of the text of a mistake that are kept, to be opened."""
 
 
 def cut(text: str, length: int = TEXT) -> str:
@@ -37,7 +39,7 @@ def cut(text: str, length: int = TEXT) -> str:
 def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]:
     """Return the most confident wrong answers; multilabel: the rows with most label errors.
 
-    Rows without scores come in their order.
+    Without scores, the most frequent mix-ups: as many different ones as there are, one row of each in turn.
 
     Examples
     --------
@@ -55,12 +57,24 @@ def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]
     else:
         wrong = np.flatnonzero((p.y_true != p.y_pred) & (p.weights > 0))
         sure = confidence(p, wrong)
-        key = np.zeros(len(wrong)) if sure is None else -np.nan_to_num(sure, nan=-np.inf)
+        if sure is None:
+            return tuple(_mistake(p, row) for row in _of_each_pair(p, wrong, limit))
+        key = -np.nan_to_num(sure, nan=-np.inf)
     if len(wrong) > limit:
         first = key <= np.partition(key, limit)[limit]
         wrong, key = wrong[first], key[first]
     chosen = wrong[np.argsort(key, kind="stable")[:limit]]
     return tuple(_mistake(p, int(row)) for row in chosen)
+
+
+def _of_each_pair(p: Predictions, wrong: npt.NDArray[np.intp], limit: int) -> list[int]:
+    """Rows of different mix-ups in turn, then sorted by how often their mix-up occurs."""
+    pair = p.y_true[wrong].astype(np.int64) * (len(p.space) + 1) + np.asarray(p.y_pred)[wrong]
+    _, code, count = np.unique(pair, return_inverse=True, return_counts=True)
+    frequent = np.argsort(-count, kind="stable")[:limit]
+    rows = [wrong[np.flatnonzero(code == which)[:limit]].tolist() for which in frequent]
+    turns = [(turn, rank, row) for rank, found in enumerate(rows) for turn, row in enumerate(found)]
+    return [row for rank, row in sorted((rank, row) for _, rank, row in sorted(turns)[:limit])]
 
 
 def confidence(p: Predictions, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64] | None:
@@ -90,7 +104,7 @@ def _mistake(p: Predictions, row: int) -> Mistake:
         truth=_names(p, p.y_true[row]),
         predicted=() if p.y_pred is None else _names(p, p.y_pred[row]),
         confidence=None if sure is None or not np.isfinite(sure[0]) else float(sure[0]),
-        text=None if p.texts is None else cut(p.texts[row]),
+        text=None if p.texts is None else cut(p.texts[row], WHOLE),
     )
 
 

@@ -104,8 +104,8 @@ class ClassScores:
         return rank_labels(*counted) if self.truth.ndim == 2 else rank_classes(*counted)
 
     @cached_property
-    def pooled_areas(self) -> tuple[float, float]:
-        """ROC AUC and average precision of all (row, label) decisions together."""
+    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
+        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
         return rank_pooled(*self._counted())
 
     def _counted(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:

@@ -148,8 +148,10 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
 
 def rank_pooled(
     scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None, pool: int = POOL
-) -> tuple[float, float]:
-    """Return ROC AUC and average precision of all (row, label) decisions together.
+) -> tuple[float, float, ScoreTable]:
+    """Return ROC AUC and average precision of all (row, label) decisions together, and their table.
+
+    The table has the scores of the positives, and the negatives between them merged.
 
     The weight below a positive adds up over blocks of rows, so that no sorted copy of all cells is held.
 
@@ -163,7 +165,7 @@ def rank_pooled(
 
     Examples
     --------
-    >>> rank_pooled(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)
+    >>> rank_pooled(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)[:2]
     (0.875, 0.8333333333333333)
     """
     row, label = (np.arange(len(truth)), truth) if truth.ndim == 1 else np.nonzero(truth)
@@ -178,7 +180,8 @@ def rank_pooled(
         below += here[0]
         upto += here[1]
         total += cells.total
-    return _areas(own, (below, upto), total)
+    span = (below, upto)
+    return *_areas(own, span, total), _merged(own, span, total)
 
 
 def _columns(matrix: npt.NDArray[Any], width: int = 16, step: int = 256) -> Iterator[npt.NDArray[Any]]:

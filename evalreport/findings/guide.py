@@ -79,6 +79,8 @@ def _balance(ev: Evaluation, space: Binary) -> Iterator[Advice]:
     share = value(ev, "prevalence")
     if share is None:
         return
+    if share in (0, 1):
+        return  # nothing to weigh against each other
     if RARE <= share <= 1 - RARE:
         yield Advice(
             "The classes are balanced",
@@ -91,7 +93,7 @@ def _balance(ev: Evaluation, space: Binary) -> Iterator[Advice]:
     yield Advice(
         "The classes are unequal",
         (*metrics, "mcc"),
-        f"Only {percent(part, ev.rows)} are {quoted(rare)}: accuracy is made by the others, these are not.",
+        f"Only {percent(part, ev.rows)} are {quoted(rare)}: accuracy is mostly about the others, these are not.",
     )
 
 

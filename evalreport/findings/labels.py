@@ -154,7 +154,7 @@ def favourite_labels(ev: Evaluation) -> Finding | None:
             "support": chosen[0].support,
             **spread,
         },
-        action="See what they absorb, then how often they stood in the training data or in the prompt.",
+        action="See what is absorbed, then how often it stood in the training data or in the prompt.",
         section="labels" if ev.task == "multilabel" else "confusions",
     )
 

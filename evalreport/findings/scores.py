@@ -83,7 +83,7 @@ def default_threshold(ev: Evaluation) -> Finding | None:
         "default_threshold",
         "caution",
         "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
-        "{best_tp:count} instead of {tp:count} of {positives:count} {label:label}, with {best_fp:count} instead of "
+        "{best_tp:count} instead of {tp:count} of {positives:weight} labelled {label:label}, with {best_fp:count} instead of "
         "{fp:count} false alarms. F1 would be {best_f1:ratio} instead of {f1:ratio}, on rows not used to choose it.",
         {
             "threshold": point.value,

@@ -109,7 +109,7 @@ def format_drift(ev: Evaluation) -> Finding | None:
         ev,
         "format_drift",
         "note",
-        "The answers come in {n_formats:formats}, most often " + joined(top) + ".",
+        "The readable answers come in {n_formats:formats}, most often " + joined(top) + ".",
         {"n_formats": len(found), "formats": found, "shares": shares},
         action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
         section="parsing",

@@ -52,6 +52,8 @@ from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Undefined
 
 TITLE = "Can the probabilities be believed?"
+RARE = 4
+"""How many times as frequent a class may be before a histogram shows shares of each class."""
 CARDINALITIES = 8
 """Label counts that have columns of their own; what is above falls together."""
 
@@ -147,7 +149,7 @@ def _expected(ev: Evaluation) -> Sentence:
         "Expected: {expected:count} {what}; observed: {observed:count}.",
         expected=round(total),
         observed=observed,
-        what=positive(ev),
+        what=positive(ev, round(total)),
     )
 
 
@@ -168,20 +170,23 @@ def _reliability(ev: Evaluation) -> Chart | None:
     x, y = x_axis(0, 1, x_title), y_axis(0, 1, y_title)
     name = _summary(ev)
     points = [[across(x, a), up(y, b)] for a, b in zip(bins.score, bins.observed, strict=True)]
-    near = np.array(points + [[across(x, at / 20), up(y, at / 20)] for at in range(21)])
+    near = np.array(
+        points + _whisker_points(x, y, bins) + [[across(x, at / 20), up(y, at / 20)] for at in range(21)]
+    )
     width = 5.9 * len(name)
-    spot = clearest([(324 - width, 240), (46, 26), (46, 60)], width, near)
+    spot = clearest([(324 - width, 240), (46, 26), (46, 60), (324 - width, 130)], width, near)
     level = confidence_percent(ev)
-    each = "of about {each:count} {units}" if bins.equal == "count" else "of equal width"
     note = say(
         "{bins:count} "
         + ("group " if len(bins.n) == 1 else "groups ")
-        + each
-        + "; whiskers are {level} intervals. On the dashed line, {what} is right.",
+        + _size(bins)
+        + "; whiskers are {level} "
+        "intervals. On the dashed line, {what} is right.",
         bins=len(bins.n),
         what=y_title_word(ev),
-        each=round(ev.weight / len(bins.n)),
-        units=units(ev, round(ev.weight / len(bins.n))),
+        least=min(bins.n),
+        most=max(bins.n),
+        units=units(ev, max(bins.n)),
         level=level,
     )
     return Chart(
@@ -198,6 +203,26 @@ def _reliability(ev: Evaluation) -> Chart | None:
         ),
         labels=(Label(*spot, name, look="blue"),) if name else (),
         values=_bins(ev, bins),
+    )
+
+
+def _whisker_points(x: Axis, y: Axis, bins: Reliability) -> list[list[float]]:
+    """Points along the whiskers, for the label to keep clear of."""
+    return [
+        [across(x, at), up(y, low + (high - low) * step / 8)]
+        for at, low, high in zip(bins.score, bins.low, bins.high, strict=True)
+        for step in range(9)
+    ]
+
+
+def _size(bins: Reliability) -> str:
+    """How large the groups are: ties keep those of equal count from being equal."""
+    if bins.equal != "count":
+        return "of equal width"
+    return (
+        "of {most:count} {units}"
+        if min(bins.n) == max(bins.n)
+        else "of {least:count} to {most:count} {units}"
     )
 
 
@@ -250,7 +275,8 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
         (called(ev, ev.space.labels[1]), called(ev, ev.space.labels[0])) if binary else ("right", "wrong")
     )
     x = x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence")
-    y = _mirrored(bins.positive, bins.negative, f"{units(ev).capitalize()} per bin, {above} up, {below} down")
+    positive_side, negative_side, what = _sides(ev, bins)
+    y = _mirrored(positive_side, negative_side, f"{what} per bin, {above} up, {below} down")
     sides = list(zip(bins.edges[:-1], bins.edges[1:], strict=True))
     left_heavy = sum(bins.positive[:5]) > sum(bins.positive[-5:])
     left_low = sum(bins.negative[:5]) > sum(bins.negative[-5:])
@@ -269,8 +295,8 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
         x=x,
         y=y,
         paths=(
-            Path("bars", columns(x, y, sides, bins.positive)),
-            Path("bars-2" if binary else "bars-wrong", columns(x, y, sides, [-n for n in bins.negative])),
+            Path("bars", columns(x, y, sides, positive_side)),
+            Path("bars-2" if binary else "bars-wrong", columns(x, y, sides, [-n for n in negative_side])),
             Path("axis", f"M{LEFT:g} {up(y, 0)}H{RIGHT:g}"),
         ),
         labels=(
@@ -281,6 +307,15 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
     )
 
 
+def _sides(ev: Evaluation, bins: Histogram) -> tuple[Sequence[float], Sequence[float], str]:
+    """The two sides of a histogram: counts, or shares of each class where a rare one would not be seen."""
+    rare, common = sorted((sum(bins.positive), sum(bins.negative)))
+    if isinstance(ev.space, Binary) and 0 < RARE * rare < common:
+        shares = [[n / sum(side) for n in side] for side in (bins.positive, bins.negative)]
+        return shares[0], shares[1], "Share of each class"
+    return bins.positive, bins.negative, f"{units(ev).capitalize()}"
+
+
 def _corner(text: str, y: float, right: bool, look: str) -> Label:
     x = RIGHT - 4 if right else LEFT + 6
     return Label(x, y, text, "end" if right else "start", look)  # type: ignore[arg-type]
@@ -289,7 +324,8 @@ def _corner(text: str, y: float, right: bool, look: str) -> Label:
 def _mirrored(above: Sequence[float], below: Sequence[float], title: str) -> Axis:
     """An axis of counts upward and downward from zero."""
     high, low = max(*above, 1e-9), max(*below, 1e-9)
-    step = max(nice_step(high + low, 5), 1.0)
+    step = nice_step(high + low, 5)
+    step = max(step, 1.0) if high + low > 2 else step  # counts are whole, shares are not
     top, bottom = _ceil(high, step), _ceil(low, step)
     steps = [place * step for place in range(-round(bottom / step), round(top / step) + 1)]
     axis = y_axis(-bottom, top, title, steps)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Binary
 from evalreport.panels.about import estimate, four_counts, units
 from evalreport.panels.calibration import reliability
 from evalreport.panels.parts import Section
@@ -91,7 +92,11 @@ def _utility(ev: Evaluation) -> Item:
     return Item(
         "Clinical utility?",
         "Not supplied",
-        say("A decision curve needs probabilities, and both of two classes in the truth."),
+        say(
+            "A decision curve needs probabilities, and both classes in the truth."
+            if isinstance(ev.space, Binary)
+            else "A decision curve is for two classes; state what each mistake costs."
+        ),
     )
 
 

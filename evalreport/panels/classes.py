@@ -43,6 +43,11 @@ class Classes:
     controls: bool
     empty: Empty | None = None
 
+    @property
+    def all(self) -> str:
+        """The total as shown."""
+        return count(self.total)
+
 
 def panel(ev: Evaluation) -> Section | None:
     """Return the table of classes (multiclass) or labels (multilabel)."""
@@ -118,7 +123,7 @@ def _table(ev: Evaluation, noun: str) -> Table:
     multilabel = noun == "labels"
     columns = _label_columns(ev) if multilabel else _class_columns(ev)
     bars = len(ordered) <= BARS
-    rows = [_label_row(ev, entry, bars) if multilabel else _class_row(entry, bars) for entry in ordered]
+    rows = [_label_row(ev, entry) if multilabel else _class_row(entry, bars) for entry in ordered]
     return Table(
         id=f"{noun}-table",
         name=f"Every {'label' if multilabel else 'class'} with its figures",
@@ -139,7 +144,7 @@ def _class_columns(ev: Evaluation) -> tuple[Column, ...]:
         Column(f"Recall {confidence_percent(ev)}", "n"),
         Column("F1", "q", "up", "ascending"),
         Column("Predicted", "n", "down"),
-        Column("Most often read as", "", "up"),
+        Column("Most often read as", "text", "up"),
     )
 
 
@@ -183,14 +188,14 @@ def _used(entry: ClassResult) -> Cell:
 
 def _read_as(entry: ClassResult) -> Cell:
     if not entry.confusions:
-        return Cell("–")
+        return Cell("–", "text")
     first = entry.confusions[0]
     name = "not readable" if first.label is None else str(first.label)
-    return Cell(f"{name} ({count(first.weight)})", sort=first.weight)
+    return Cell(f"{name} ({count(first.weight)})", "text", first.weight)
 
 
 def _label_columns(ev: Evaluation) -> tuple[Column, ...]:
-    scored = (Column("AP", "q", "up"), Column("AUC", "q", "up")) if ev.score_kind is not None else ()
+    scored = (Column("AP", "n", "up"), Column("AUC", "n", "up")) if ev.score_kind is not None else ()
     cut = (Column("Threshold", "n", "up"),) if _own_thresholds(ev) else ()
     best = (Column("Best at", "n", "up"), Column("F1 there", "n", "up")) if _best_known(ev) else ()
     return (
@@ -199,8 +204,8 @@ def _label_columns(ev: Evaluation) -> tuple[Column, ...]:
         Column("Found", "n", "up"),
         Column("Left out", "n", "down"),
         Column("Added wrongly", "n", "down"),
-        Column("Precision", "q", "up"),
-        Column("Recall", "q", "up"),
+        Column("Precision", "n", "up"),
+        Column("Recall", "n", "up"),
         Column(f"Recall {confidence_percent(ev)}", "n"),
         Column("F1", "q", "up", "ascending"),
         *scored,
@@ -217,7 +222,7 @@ def _own_thresholds(ev: Evaluation) -> bool:
     return len({entry.threshold for entry in ev.classes}) > 1
 
 
-def _label_row(ev: Evaluation, entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
+def _label_row(ev: Evaluation, entry: ClassResult) -> tuple[Cell, ...]:
     names = ("precision", "recall", "f1", "average_precision", "roc_auc")
     precision, recall, f1, ap, auc = (entry.metrics.get(name, MISSING) for name in names)
     left, wrong = entry.support - entry.right, entry.predicted - entry.right
@@ -227,13 +232,13 @@ def _label_row(ev: Evaluation, entry: ClassResult, bars: bool) -> tuple[Cell, ..
         Cell(count(entry.right), "n", entry.right),
         Cell(count(left), "n", left),
         Cell(count(wrong), "n", wrong),
-        value_cell(precision, RATIO, bar=bars),
-        value_cell(recall, RATIO, bar=bars),
+        value_cell(precision, RATIO, bar=False),
+        value_cell(recall, RATIO, bar=False),
         interval_cell(recall, RATIO),
         _f1(entry, f1),
     ]
     if ev.score_kind is not None:
-        cells += [value_cell(ap, RATIO, bar=bars), value_cell(auc, RATIO, bar=bars)]
+        cells += [value_cell(ap, RATIO, bar=False), value_cell(auc, RATIO, bar=False)]
     if _own_thresholds(ev):
         cells.append(_cut(entry.threshold))
     if _best_known(ev):

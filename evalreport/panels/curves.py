@@ -43,19 +43,20 @@ LETTER = 6.2
 
 @dataclass(frozen=True)
 class Charts:
-    """Charts side by side, or why there are none."""
+    """Charts side by side, or why there are none; a table under them."""
 
     charts: tuple[Chart, ...]
     empty: Empty | None = None
+    table: Table | None = None
 
 
 def panel(ev: Evaluation) -> Section | None:
-    """Return ROC and precision-recall of a binary evaluation, precision-recall of a multilabel one."""
+    """Return ROC and precision-recall; of a multilabel evaluation they stand beside the threshold."""
     match ev.space:
         case Binary():
             return _binary(ev)
         case Multiclass():
-            return None
+            return None  # they are averaged: see `averaged`
         case Multilabel():
             return _no_scores(ev) if ev.score_kind is None else None
 
@@ -136,7 +137,7 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     return Chart(
         id="pr",
         title="Precision–recall, all labels together" if micro else "Precision–recall",
-        note=say("Says more than ROC when positives are rare."),
+        note=say("The ring marks the threshold." if micro else "Says more than ROC when positives are rare."),
         description=_described("Precision-recall curve", key, "average precision", ap),
         x=x,
         y=y,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Mistake
-from evalreport.format import ratio
+from evalreport.evaluation.rows import cut
+from evalreport.format import fine
 from evalreport.labels import Multilabel
 from evalreport.panels.about import mistakes, units, upper_bound_of_none
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
@@ -24,7 +25,7 @@ class Tagged:
     right: tuple[str, ...]
     left: tuple[str, ...]
     added: tuple[str, ...]
-    text: str
+    text: Cell
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,15 @@ def _empty(ev: Evaluation, wrong: float) -> Empty:
 def _lede(ev: Evaluation, wrong: float) -> Sentence:
     shown = len(ev.mistakes)
     if isinstance(ev.space, Multilabel):
-        return say("{shown:count} {units} with the most label errors.", shown=shown, units=units(ev, shown))
+        return say(
+            "The {shown:count} {units} with the most label errors.", shown=shown, units=units(ev, shown)
+        )
     if shown == wrong:
         lead = "All {wrong:count} mistakes." if shown > 1 else "The only mistake."
     elif any(entry.confidence is not None for entry in ev.mistakes):
         lead = "The {shown:count} most confident of {wrong:count} mistakes."
     else:
-        lead = "The first {shown:count} of {wrong:count} mistakes."
+        lead = "{shown:count} of {wrong:count} mistakes, the most frequent mix-ups first."
     return say(
         lead + " Some may be errors of the truth: check those before blaming the model.",
         shown=shown,
@@ -98,19 +101,37 @@ def _table(ev: Evaluation) -> Table:
 
 
 def _row(ev: Evaluation, entry: Mistake, *, texts: bool, scored: bool) -> tuple[Cell, ...]:
-    cells = [Cell("#" + entry.id, "id")]
-    cells += [Cell(entry.text or "", "text")] if texts else []
+    cells = [Cell(numbered(entry.id), "id")]
+    cells += [_text(entry)] if texts else []
     cells += [Cell(", ".join(entry.truth)), Cell(", ".join(entry.predicted) or UNREADABLE)]
     if scored:
         cells.append(_confidence(ev, entry))
     return tuple(cells)
 
 
+def _text(entry: Mistake) -> Cell:
+    """The beginning of a text; the rest is there to be opened."""
+    text = entry.text or ""
+    shown = cut(text)
+    return Cell(shown, "text", rest="" if shown == text else "…" + text[len(shown) - 1 :])
+
+
+def numbered(id: str) -> str:
+    """Return an id as shown: a mere number with its sign.
+
+    Examples
+    --------
+    >>> numbered("112"), numbered("test-02711")
+    ('#112', 'test-02711')
+    """
+    return f"#{id}" if id.isdecimal() else id
+
+
 def _confidence(ev: Evaluation, entry: Mistake) -> Cell:
     if entry.confidence is None:
         return Cell("–", "q")
     bar = round(100 * entry.confidence) if ev.score_kind != "decision" else None
-    return Cell(ratio(entry.confidence), "q", None, bar)
+    return Cell(fine(entry.confidence, ends=bar is not None), "q", None, bar)
 
 
 def _tagged(entry: Mistake) -> Tagged:
@@ -118,4 +139,4 @@ def _tagged(entry: Mistake) -> Tagged:
     right = tuple(name for name in entry.truth if name in predicted)
     left = tuple(name for name in entry.truth if name not in predicted)
     added = tuple(name for name in entry.predicted if name not in truth)
-    return Tagged("#" + entry.id, len(left) + len(added), right, left, added, entry.text or "")
+    return Tagged(numbered(entry.id), len(left) + len(added), right, left, added, _text(entry))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,21 +65,11 @@ class Matrix:
 def matrix(counts: Counts, kin: Kinship) -> Matrix:
     """Return the drawing of a confusion matrix in the order of its families."""
     letter = round(counts.size / 28, 2)
-    outlines = tuple(
-        Outline(
-            family.start,
-            len(family.members),
-            rank,
-            _beside(family.start, len(family.members), counts.size, letter),
-            round(family.start + letter * 0.9, 2),
-        )
-        for rank, family in enumerate(kin.families, 1)
-    )
     off = counts.rows != counts.columns
     return Matrix(
         size=counts.size,
         cells=tuple(_paths(counts, kin.order)),
-        outlines=outlines,
+        outlines=tuple(_outlines(kin, counts.size, letter)),
         letter=letter,
         key=KEY,
         description=say(
@@ -91,10 +82,17 @@ def matrix(counts: Counts, kin: Kinship) -> Matrix:
     )
 
 
-def _beside(start: int, size: int, classes: int, letter: float) -> float:
-    """Right of the square, or left of it at the edge."""
-    right = start + size + letter * 0.3
-    return round(right if right + letter < classes else start - letter, 2)
+def _outlines(kin: Kinship, classes: int, letter: float) -> Iterator[Outline]:
+    """Squares with their numbers on the right, or on the left at the edge and where two would touch."""
+    last = -math.inf
+    for rank, family in sorted(enumerate(kin.families, 1), key=lambda entry: entry[1].start):
+        start, size = family.start, len(family.members)
+        right = start + size + letter * 0.3
+        if right + letter > classes or start < last + 1.2 * letter:
+            right, last = start - letter, -math.inf
+        else:
+            last = start
+        yield Outline(start, size, rank, round(right, 2), round(min(start + letter * 0.9, classes - 1.0), 2))
 
 
 def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, is_text, units
 from evalreport.panels.parts import Cell, Column, Section, Table
-from evalreport.panels.words import Sentence, listed, say
+from evalreport.panels.words import Sentence, listed, say, with_options
 from evalreport.values import Estimate, Result, Undefined
 
 
@@ -23,7 +23,7 @@ class Tip:
 
     question: str
     metrics: Sentence
-    reason: str
+    reason: Sentence
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,11 @@ def panel(ev: Evaluation) -> Section:
     """Return the guide and every metric of the evaluation."""
     known = {metric.name: metric for metric in catalogue(ev.space, text=is_text(ev))}
     tips = tuple(
-        Tip(advice.question, listed([_named(known, name) for name in advice.metrics]), advice.reason)
+        Tip(
+            advice.question,
+            listed([_named(known, name) for name in advice.metrics]),
+            with_options(advice.reason),
+        )
         for advice in guide(ev)
     )
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())

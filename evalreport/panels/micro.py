@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.curves import Curve, MultilabelCurves
+from evalreport.curves import LabelSweep, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, fixed, percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multilabel
-from evalreport.panels.about import known, one_threshold, units
+from evalreport.panels.about import estimate, known, one_threshold, units
 from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
 from evalreport.panels.parts import Cell, Column, Section, Table
@@ -22,16 +22,20 @@ from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
 
 ROWS = 19
+BEST = {"f1": "Best micro F1", "macro": "Best macro F1", "exact": "Most exact matches"}
+"""Goals of the presets, by the name of what is greatest there."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Labels added at a threshold: rightly and wrongly, of so many that belong."""
+    """What one threshold for all labels reaches: labels added rightly and wrongly, rows wholly right."""
 
     t: float
     found: float
     wrong: float
     wanted: float
+    macro: float
+    exact: float
 
     @property
     def left(self) -> float:
@@ -41,7 +45,7 @@ class Point:
     @property
     def f1(self) -> float:
         """Micro F1."""
-        return 2 * self.found / (self.found + self.wrong + self.wanted)
+        return 2 * self.found / max(self.found + self.wrong + self.wanted, 1e-300)
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,9 @@ def panel(ev: Evaluation) -> Section | None:
     curves = known(ev.curves)
     if not isinstance(ev.space, Multilabel) or not isinstance(curves, MultilabelCurves):
         return None
-    if isinstance(curves.pr, Undefined) or not ev.classes:
+    if isinstance(curves.sweep, Undefined) or not ev.classes:
         return None
-    points = _points(ev, curves.pr)
+    points = _points(ev, curves.sweep)
     start = _start(ev, points)
     here = points[start]
     presets = _presets(ev, points, start)
@@ -89,6 +93,8 @@ def panel(ev: Evaluation) -> Section | None:
         "t": [float(f"{p.t:.9g}") for p in points],
         "tp": whole(np.array([p.found for p in points])),
         "fp": whole(np.array([p.wrong for p in points])),
+        "macro": [float(f"{p.macro:.9g}") for p in points],
+        "exact": whole(np.array([p.exact for p in points])),
         "P": here.wanted,
         "n": ev.weight,
         "rows": ev.rows,
@@ -107,24 +113,22 @@ def _lede(ev: Evaluation) -> Sentence:
     return lede
 
 
-def _points(ev: Evaluation, curve: Curve) -> list[Point]:
-    """From adding everything to adding almost nothing."""
+def _points(ev: Evaluation, sweep: LabelSweep) -> list[Point]:
+    """From adding everything to adding almost nothing; where the decisions were taken, these themselves."""
     wanted = sum(entry.support for entry in ev.classes)
-    found = []
-    for t, recall, precision in zip(curve.threshold or (), curve.x, curve.y, strict=True):
-        if math.isfinite(t) and precision > 0:
-            tp = _rounded(ev, recall * wanted)
-            found.append(Point(t, tp, _rounded(ev, tp / precision - tp), wanted))
-    now = one_threshold(ev)
-    if now is not None:
+    columns = (sweep.threshold, sweep.found, sweep.added, sweep.f1_macro, sweep.exact)
+    points = [
+        Point(t, found, added - found, wanted, macro, exact)
+        for t, found, added, macro, exact in zip(*columns, strict=True)
+    ]
+    now, macro, exact = one_threshold(ev), estimate(ev, "f1_macro"), estimate(ev, "subset_accuracy")
+    if now is not None and math.isfinite(now) and macro is not None and exact is not None:
         right = sum(entry.right for entry in ev.classes)
         added = sum(entry.predicted for entry in ev.classes)
-        found = [p for p in found if p.t != now] + [Point(now, right, added - right, wanted)]
-    return sorted(found, key=lambda p: p.t)
-
-
-def _rounded(ev: Evaluation, value: float) -> float:
-    return value if ev.weighted else float(round(value))
+        rows = exact.value * ev.weight
+        here = Point(now, right, added - right, wanted, macro.value, rows if ev.weighted else round(rows))
+        points = [p for p in points if p.t != now] + [here]
+    return sorted(points, key=lambda p: p.t)
 
 
 def _start(ev: Evaluation, points: list[Point]) -> int:
@@ -140,8 +144,11 @@ def _presets(ev: Evaluation, points: list[Point], start: int) -> tuple[Preset, .
         found.append(
             Preset("now", f"{TUNED.get(ev.threshold.origin, 'As logged')} {threshold_text(now)}", start)
         )
-    best = max(range(len(points)), key=lambda place: points[place].f1)
-    return (*found, Preset("f1", "Best micro F1", best))
+    for key, title in BEST.items():
+        best = max(range(len(points)), key=lambda place: float(getattr(points[place], key)))
+        if getattr(points[best], key) > 0:
+            found.append(Preset(key, title, best))
+    return tuple(found)
 
 
 def meters_of(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
@@ -153,6 +160,8 @@ def meters_of(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
         _share("precision", "Precision (micro)", precision, ev.rows),
         _share("recall", "Recall (micro)", recall, ev.rows),
         Meter("f1", "F1 (micro)", ratio(p.f1), round(100 * p.f1)),
+        Meter("macro", "F1 (macro)", ratio(p.macro), round(100 * p.macro)),
+        _share("exact", "Exact match", p.exact / ev.weight, ev.rows),
         Meter("added", f"Labels added per {units(ev, 1)}", fixed(added / ev.weight, 2)),
     )
 
@@ -164,13 +173,18 @@ def _share(key: str, title: str, value: float | None, n: float) -> Meter:
 
 
 def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) -> Table:
-    named = {preset.place: preset.title for preset in presets}
+    named: dict[int, str] = {}
+    for preset in presets:
+        named[preset.place] = ", ".join(filter(None, (named.get(preset.place), preset.title)))
     rows = []
     for place in sorted({*spread(len(points), ROWS), *named}):
         p = points[place]
         cells = [Cell(threshold_text(p.t), "n"), *(Cell(count(n), "n") for n in (p.found, p.left, p.wrong))]
         meters = [Cell(meter.shown, "n") for meter in meters_of(ev, p)]
         rows.append((Cell(named.get(place, "threshold")), *cells, *meters))
-    heads = ("At", "Threshold", "Found", "Left out", "Added wrongly", "Precision", "Recall", "F1", "Per row")
+    heads = (
+        *("At", "Threshold", "Found", "Left out", "Added wrongly", "Precision", "Recall"),
+        *("Micro F1", "Macro F1", "Exact match", f"Per {units(ev, 1)}"),
+    )
     columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
     return Table("threshold-values", "Counts at thresholds", columns, tuple(rows))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from evalreport.format import Style, change, interval, percent, show
-from evalreport.panels.words import Sentence, say
+from evalreport.panels.words import Run, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
 Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong"]
@@ -195,7 +195,8 @@ def forest_row(
     'undefined'
     """
     shown = "–" if reference is None else show(reference, style, result.n)
-    gloss = Sentence((*gloss.runs, *reason(result).runs), gloss.numbers)
+    why = reason(result)
+    gloss = Sentence((*gloss.runs, Run("; "), *why.runs), gloss.numbers) if gloss and why else gloss or why
     if isinstance(result, Undefined):
         return ForestRow(name, title, gloss, "undefined", "–", shown)
     ends = [end for end in (result.low, result.value, result.high) if end is not None]
@@ -224,10 +225,10 @@ def _change_interval(result: Estimate) -> str:
 
 
 def reason(result: Result) -> Sentence:
-    """Return why there is no number, or no interval, in brackets."""
-    if not result.reason:
+    """Return why there is no number, or no interval; of a single row that goes without saying."""
+    if not result.reason or (isinstance(result, Estimate) and (result.n or 0) < 2):
         return Sentence()
-    words = " ({reason})" if isinstance(result, Undefined) else " (no interval: {reason})"
+    words = "{reason}" if isinstance(result, Undefined) else "no interval: {reason}"
     return say(words, reason=result.reason)
 
 

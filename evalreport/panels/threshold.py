@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,6 +21,7 @@ from evalreport.panels.about import (
     one_threshold,
     units,
 )
+from evalreport.panels.objectives import objective_title
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.sweep.optimum import Honest, Optimum
@@ -295,11 +296,18 @@ def _presets(ev: Evaluation, sweep: Sweep, grid: _Grid) -> tuple[Preset, ...]:
     if now is not None and ev.threshold is not None:
         title = f"{TUNED.get(ev.threshold.origin, 'As logged')} {threshold_text(now)}"
         found.append(Preset("now", title, grid.start))
-    for key, title in PRESETS:
-        best = sweep.best(key)
-        if isinstance(best, Optimum) and math.isfinite(best.threshold):
+    for key, title, best in _optima(sweep):
+        if math.isfinite(best.threshold):
             found.append(Preset(key, title, grid.place(best.threshold)))
     return tuple(found)
+
+
+def _optima(sweep: Sweep) -> Iterator[tuple[str, str, Optimum]]:
+    """The goals that can be reached; where one class is missing no threshold is better than another."""
+    for key, title in PRESETS if sweep.positives and sweep.negatives else ():
+        best = sweep.best(key)
+        if isinstance(best, Optimum):
+            yield key, title, best
 
 
 def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
@@ -324,11 +332,9 @@ def _row(name: str, c: BinaryCounts) -> tuple[Cell, ...]:
 
 def _choices(sweep: Sweep) -> Table | None:
     """What the best threshold reaches here, and on rows that took no part in choosing it."""
-    rows = []
-    for key, title in PRESETS:
-        best = sweep.best(key)
-        if isinstance(best, Optimum) and best.honest is not None:
-            rows.append(_choice_row(title, best, best.honest))
+    rows = [
+        _choice_row(title, best, best.honest) for _, title, best in _optima(sweep) if best.honest is not None
+    ]
     if not rows:
         return None
     heads = ("For", "Threshold", "Interval", "Here", "Elsewhere")
@@ -339,11 +345,15 @@ def _choices(sweep: Sweep) -> Table | None:
 def _choice_row(title: str, best: Optimum, elsewhere: Honest) -> tuple[Cell, ...]:
     honest = elsewhere.value
     return (
-        Cell(title, sub=best.metric.replace("_", " ")),
+        Cell(title, sub=objective_title(best.metric)),
         Cell(threshold_text(best.threshold), "n"),
         Cell(_limits(best), "n"),
         Cell(ratio(best.apparent), "n"),
-        Cell("–" if isinstance(honest, Undefined) else ratio(honest.value), "n", sub=elsewhere.method),
+        Cell(
+            "–" if isinstance(honest, Undefined) else ratio(honest.value),
+            "n",
+            sub="" if isinstance(honest, Undefined) else elsewhere.method,
+        ),
     )
 
 

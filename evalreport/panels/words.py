@@ -6,6 +6,7 @@ That each number is kept beside its words lets a test hold every sentence agains
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
@@ -17,6 +18,8 @@ from evalreport.format import FORMATS
 Stress: TypeAlias = Literal["", "strong", "wrong", "code"]
 """How a run of words looks: plain, bold, in the colour of errors, monospaced."""
 
+OPTION = re.compile(r"(--[a-z][a-z-]*(?: [\w:=.+-]*\w)?)")
+"""An option with its value."""
 MARKS: dict[str, Stress] = {"*": "strong", "_": "wrong", "`": "code"}
 
 
@@ -32,6 +35,11 @@ class Run:
     def short(self) -> bool:
         """Whether it may be kept on one line of a narrow screen."""
         return len(self.text) <= 20
+
+    @property
+    def fits(self) -> bool:
+        """Whether it may be kept on one line of a wide screen."""
+        return len(self.text) <= 40
 
 
 @dataclass(frozen=True)
@@ -168,6 +176,21 @@ def paragraph(*sentences: Sentence) -> Sentence:
     for sentence in sentences:
         whole = whole + sentence
     return whole
+
+
+def with_options(text: str) -> Sentence:
+    """Return words in which options of the command line stand as code.
+
+    Examples
+    --------
+    >>> [(run.text, run.stress) for run in with_options("Pass --threshold max-f1, or not.").runs]
+    [('Pass ', ''), ('--threshold max-f1', 'code'), (', or not.', '')]
+    """
+    parts = OPTION.split(text)
+    runs = (
+        Run(part, "code" if place % 2 else "", foreign=bool(place % 2)) for place, part in enumerate(parts)
+    )
+    return Sentence(tuple(run for run in runs if run.text))
 
 
 def shortened(name: str, length: int = 28) -> str:

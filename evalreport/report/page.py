@@ -9,6 +9,7 @@ from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Task
 from evalreport.panels import (
+    averaged,
     calibration,
     checklist,
     classes,
@@ -43,6 +44,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
     ),
     "multiclass": (
         verdict.panel,
+        averaged.panel,
         confusions.panel,
         classes.panel,
         cutoff.panel,

@@ -56,7 +56,7 @@ BINARY = (
 MICRO = (
     "threshold-value",
     *(f"count-{k}" for k in ("tp", "fn", "fp")),
-    *(f"rate-{k}" for k in ("precision", "recall", "f1", "added")),
+    *(f"rate-{k}" for k in ("precision", "recall", "f1", "macro", "exact", "added")),
 )
 CUTOFF = ("cutoff-value", "cutoff-n", "cutoff-wrong", "cutoff-answered", "cutoff-right")
 

@@ -14,6 +14,7 @@ from evalreport.curves import Band, BinaryCurves, Curve, Reliability, binary_cur
 from evalreport.curves.thin import SHOWS, bends, hull, stairs
 from evalreport.engines.memory import summarise
 from evalreport.facts import ScoreTable
+from evalreport.intervals.proportions import wilson
 from evalreport.labels import Binary
 from evalreport.predictions import predictions
 from evalreport.scores import Decisions, Probabilities
@@ -185,11 +186,24 @@ def test_bands_hold_their_curve_and_narrow_with_rows() -> None:
     for n in (200, 20_000):
         found = made(*rows(n))
         limits, roc = band(found.roc_band), curve(found.roc)
-        assert all(a <= b <= c for a, b, c in zip(limits.low, roc.y, limits.high, strict=True))
+        corners = [
+            limit for limit in zip(limits.x, limits.low, limits.high, strict=True) if limit[0] in roc.x
+        ]
+        assert all(a <= y <= b for (_, a, b), y in zip(corners, roc.y, strict=True))
         around, pr = band(found.pr_band), curve(found.pr)
         assert all(a - 1e-9 <= b <= c + 1e-9 for a, b, c in zip(around.low, pr.y, around.high, strict=True))
         widths.append(np.mean(np.subtract(limits.high, limits.low)))
     assert widths[1] < widths[0] / 4
+
+
+def test_a_perfect_ranking_has_a_band_that_is_not_straight() -> None:
+    """Between far points of the curve the limits bend: those of recall at no false alarm are not drawn on."""
+    found = made(np.repeat([False, True], 30), np.repeat([0.2, 0.9], 30))
+    limits = band(found.roc_band)
+    assert np.interp([0.3, 0.9], limits.x, limits.low) == pytest.approx(
+        float(wilson(30.0, 30.0)[0]), abs=1e-9
+    )
+    assert max(np.diff(limits.x)) < 0.041
 
 
 def test_weights_scaled_alike_change_no_band() -> None:

@@ -66,7 +66,8 @@ def test_what_is_missing_is_said() -> None:
     truth, scores = multiclass(20)
     space = Multiclass(range(4))
     margins = curves(summarise(predictions(space, truth, scores=Decisions(scores))))
-    assert isinstance(margins, Undefined) and "decision scores" in margins.reason
+    assert isinstance(margins, MulticlassCurves) and isinstance(margins.roc_macro, Curve)
+    assert isinstance(margins.coverage, Undefined) and "decision scores" in margins.coverage.reason
     labels = curves(summarise(predictions(space, truth, truth)))
     assert isinstance(labels, Undefined) and "labels alone" in labels.reason
     several = predictions(Multilabel("ab"), scores[:, :2] > 0.5, scores=Decisions(scores[:, :2] - 0.5))

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from evalreport.curves import BinaryCurves, Curve, Curves, MultilabelCurves, curves
 from evalreport.curves.bins import reliability
+from evalreport.curves.one_threshold import label_sweep
 from evalreport.curves.series import numbers
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
@@ -98,7 +101,8 @@ def _curves(summary: Summary) -> Curves | Undefined:
             table = summary.scores.pooled()
             recall, precision = table.tp / max(table.positives, 1), table.tp / (table.tp + table.fp)
             pr = Curve(numbers(recall), numbers(precision), numbers(table.scores), steps=True)
-            return MultilabelCurves(pr, reliability(table, "width"), LEFT_OUT, LEFT_OUT)
+            sweep = label_sweep(summary.scores, np.linspace(0, 1, 11))
+            return MultilabelCurves(pr, reliability(table, "width"), LEFT_OUT, LEFT_OUT, sweep)
         case _:
             return curves(summary)
 

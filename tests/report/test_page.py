@@ -137,6 +137,17 @@ def test_only_our_own_script_and_style_are_not_escaped() -> None:
         assert "Markup" not in text
 
 
+def test_a_long_text_is_cut_and_its_rest_can_be_opened() -> None:
+    page = tree(render(made("binary-slices")))
+    opened = page.findall(".//{*}table[@id='examples-table']//{*}details")
+    assert len(opened) == 20
+    for details in opened:
+        shown = "".join(details[0].itertext())
+        whole = shown.removesuffix("…") + "".join(details[1].itertext()).removeprefix("…")
+        assert len(shown) == 140
+        assert re.fullmatch(r"note \d+ (long ){40}", whole)
+
+
 def test_size_of_style_and_script() -> None:
     assert len(asset("style.css").encode()) < 20_000
     assert len(asset("script.js").encode()) < 15_000

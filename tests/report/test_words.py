@@ -159,6 +159,7 @@ ORACLES: Mapping[str, Oracle] = {
         name: of_metric(name)
         for name in (
             *("roc_auc", "average_precision", "accuracy", "accuracy_parsed", "top_3_accuracy", "f1", "ece"),
+            *("roc_auc_ovr_macro", "average_precision_macro"),
             *("subset_accuracy", "cardinality_true", "cardinality_predicted", "f1_micro"),
         )
     },
@@ -216,7 +217,8 @@ ORACLES: Mapping[str, Oracle] = {
     "average_precision_micro": of_metric("average_precision_micro"),
     "expected": lambda f: [round(np.dot(*(f.json["curves"]["reliability"][key] for key in ("n", "score"))))],
     "bins": lambda f: [len(f.json["curves"]["reliability"]["n"])],
-    "each": lambda f: [round(f.total / len(f.json["curves"]["reliability"]["n"]))],
+    "least": lambda f: [min(f.json["curves"]["reliability"]["n"])],
+    "most": lambda f: [max(f.json["curves"]["reliability"]["n"])],
     "events": lambda f: [min(f.positive, f.negative)],
     "fewest": lambda f: [min(f.classes("support"), default=f.total)],
     "metrics": lambda f: [len(f.json["metrics"])],

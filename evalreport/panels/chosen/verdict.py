@@ -26,7 +26,7 @@ def panel(found: Chosen) -> Section:
     """Return the verdict of a choice."""
     ev = found.evaluation
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
-    warnings = tuple(Warned("note", WORDS["note"], text, "", "") for text in found.doubts)
+    warnings = tuple(Warned("note", WORDS["note"], text, NOTHING, "") for text in found.doubts)
     body = Verdict(
         task=TITLES[ev.task],
         run=ev.provenance.title or ev.provenance.run_name,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from evalreport.evaluation.study import Study
 from evalreport.format import significant
 from evalreport.panels.verdict import WORDS, Warned
+from evalreport.panels.words import NOTHING, with_options
 from evalreport.trials import Space
 from evalreport.trials.values import is_number
 
@@ -22,11 +23,11 @@ SOME = 20
 def doubts(study: Study) -> tuple[Warned, ...]:
     """Return what to beware of, the weightiest first."""
     told = [*_edges(study), *_late(study), *_lost(study)]
-    return (*told, *(Warned("note", WORDS["note"], f"{note}.", "", "") for note in study.trials.notes))
+    return (*told, *(Warned("note", WORDS["note"], f"{note}.", NOTHING, "") for note in study.trials.notes))
 
 
 def _caution(claim: str, action: str, section: str) -> Warned:
-    return Warned("caution", WORDS["caution"], claim, action, section)
+    return Warned("caution", WORDS["caution"], claim, with_options(action), section)
 
 
 def _edges(study: Study) -> Iterator[Warned]:

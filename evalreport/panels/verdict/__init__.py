@@ -13,7 +13,7 @@ from evalreport.panels.parts import Forest, Section
 from evalreport.panels.verdict.forest import forest
 from evalreport.panels.verdict.headline import headline
 from evalreport.panels.verdict.lede import lede
-from evalreport.panels.words import Sentence
+from evalreport.panels.words import Sentence, with_options
 from evalreport.values import Finding
 
 MOST = 5
@@ -29,7 +29,7 @@ class Warned:
     severity: str
     word: str
     claim: str
-    action: str
+    action: Sentence
     section: str
 
 
@@ -78,13 +78,13 @@ def task_name(ev: Evaluation) -> str:
         case Binary():
             return f"Binary classification{text}"
         case Multiclass():
-            return f"{len(ev.space)}-class classification{text}"
+            return f"{count(len(ev.space))}-class classification{text}"
         case Multilabel():
             return f"Multilabel classification{text}"
 
 
 def _kicker(ev: Evaluation) -> tuple[str, ...]:
-    labels = f", {len(ev.space)} labels" if isinstance(ev.space, Multilabel) else ""
+    labels = f", {count(len(ev.space))} labels" if isinstance(ev.space, Multilabel) else ""
     weighted = ", weighted" if ev.weighted else ""
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}{labels}{weighted}"
     return tuple(filter(None, (ev.provenance.dataset, rows, _date(ev.provenance.made))))
@@ -100,4 +100,10 @@ def _date(made: str) -> str:
 
 
 def _warned(finding: Finding) -> Warned:
-    return Warned(finding.severity, WORDS[finding.severity], finding.claim, finding.action, finding.section)
+    return Warned(
+        finding.severity,
+        WORDS[finding.severity],
+        finding.claim,
+        with_options(finding.action),
+        finding.section,
+    )

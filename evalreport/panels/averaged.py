@@ -1,0 +1,186 @@
+"""Ranking and trade-offs of many classes: each against all others, averaged, and the hardest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from evalreport.curves import Curve, MulticlassCurves
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.parts import ClassResult
+from evalreport.format import interval, percent, ratio
+from evalreport.panels.about import confidence_percent, estimate, known
+from evalreport.panels.chart import LEFT, RIGHT, Axis, Chart, Label, Path, level, outline, polyline, up
+from evalreport.panels.chart import x_axis as x_axis_of
+from evalreport.panels.chart import y_axis as y_axis_of
+from evalreport.panels.curves import LETTER, Charts
+from evalreport.panels.parts import Cell, Column, Section, Table, interval_cell, value_cell
+from evalreport.panels.placing import clearest
+from evalreport.panels.words import Sentence, say
+from evalreport.values import Estimate, Result, Undefined
+
+HARDEST = 5
+"""Classes that the table under the charts names."""
+RATES = (0.0, 0.01, 0.02, 0.05, *(step / 10 for step in range(1, 11)))
+"""False-alarm rates, and recalls, of the tables of values."""
+MISSING: Result = Undefined("was not computed")
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return macro and micro ROC and precision-recall of a multiclass evaluation; None without scores."""
+    found = known(ev.curves)
+    if not isinstance(found, MulticlassCurves):
+        return None
+    charts = tuple(chart for chart in (_roc(ev, found), _pr(ev, found)) if chart is not None)
+    if not charts:
+        return None
+    lede = say(
+        "Each class against all others. Solid: the mean of the classes (macro), each counting the same. "
+        "Dotted: all decisions together (micro)."
+    )
+    body = Charts(charts, table=_hardest(ev))
+    return Section("curves", "Curves", "Ranking and trade-offs", "charts", lede, body)
+
+
+def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
+    lines = _known(found.roc_macro), _known(found.roc_micro)
+    if lines == (None, None):
+        return None
+    x, y = x_axis_of(0, 1, "False-alarm rate (1 − specificity)"), y_axis_of(0, 1, "Recall ↑")
+    guide = Path("guide", f"M{LEFT:g} {up(y, 0)}L{RIGHT:g} {up(y, 1)}")
+    names = _names(ev, "AUC", ("roc_auc_ovr_macro", "roc_auc_ovr_micro"))
+    return Chart(
+        id="roc",
+        title="ROC, classes averaged",
+        note=say("Higher and further left is better."),
+        description=_described(ev, "ROC curves", "roc_auc_ovr_macro", "macro area"),
+        x=x,
+        y=y,
+        paths=(guide, *_paths(x, y, lines)),
+        labels=_labels(names, 324.0, [(240, 222), (60, 42)], _near(x, y, lines), end=True),
+        values=_values("roc", ("False-alarm rate", "Recall"), lines),
+    )
+
+
+def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
+    lines = _known(found.pr_macro), _known(found.pr_micro)
+    if lines == (None, None):
+        return None
+    x, y = x_axis_of(0, 1, "Recall"), y_axis_of(0, 1, "Precision ↑")
+    base = 1 / len(ev.space)
+    names = _names(ev, "AP", ("average_precision_macro", "average_precision_micro"))
+    near = np.vstack([_near(x, y, lines), [[at, up(y, base)] for at in range(40, 331, 10)]])
+    under = up(y, base) - 5
+    return Chart(
+        id="pr",
+        title="Precision–recall, classes averaged",
+        note=say("The dashed line is an answer by luck, all classes alike."),
+        description=_described(
+            ev, "Precision-recall curves", "average_precision_macro", "macro average precision"
+        ),
+        x=x,
+        y=y,
+        paths=(Path("guide", level(y, base)), *_paths(x, y, lines)),
+        labels=(
+            Label(LEFT + 6, under, f"no skill {percent(base)}"),
+            *_labels(names, 46.0, [(200, 182), (150, 132), (80, 62)], near),
+        ),
+        values=_values("pr", ("Recall", "Precision"), lines),
+    )
+
+
+def _known(curve: Curve | Undefined) -> Curve | None:
+    return known(curve)
+
+
+def _paths(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> tuple[Path, ...]:
+    """The micro line below, dotted; the macro line on top of it."""
+    macro, micro = (
+        "" if line is None else polyline(x, y, line.x, line.y, steps=line.steps) for line in lines
+    )
+    return tuple(path for path in (Path("line-3", micro), Path("line", macro)) if path.d)
+
+
+def _near(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> np.ndarray:
+    return np.vstack([outline(x, y, line.x, line.y) for line in lines if line is not None])
+
+
+def _names(ev: Evaluation, what: str, keys: tuple[str, str]) -> tuple[str, str]:
+    """What stands beside the lines: "macro AUC 0.99 (0.98 to 0.99)", "micro AUC 0.98"."""
+    shown = []
+    for kind, key in zip(("macro", "micro"), keys, strict=True):
+        value = estimate(ev, key)
+        limits = "–" if value is None else interval(value, "ratio")
+        shown.append("" if value is None else f"{kind} {what} {ratio(value.value)}")
+        shown[-1] += "" if limits == "–" else f" ({limits})"
+    return shown[0], shown[1]
+
+
+def _labels(
+    names: tuple[str, str],
+    x: float,
+    heights: Sequence[tuple[int, int]],
+    near: np.ndarray,
+    *,
+    end: bool = False,
+) -> tuple[Label, ...]:
+    """The two names, one above the other, where no line is."""
+    width = LETTER * max(map(len, names))
+    left = x - width if end else x
+    spot = clearest([(left, low) for low, _ in heights], width, near)
+    upper = next(high for low, high in heights if low == spot[1])
+    anchor: Literal["start", "end"] = "end" if end else "start"
+    macro = Label(x, upper, names[0], anchor, "blue")
+    micro = Label(x, spot[1], names[1], anchor)
+    return tuple(label for label in (macro, micro) if label.text)
+
+
+def _described(ev: Evaluation, what: str, key: str, name: str) -> Sentence:
+    value = estimate(ev, key)
+    if value is None:
+        return say(what + " of the classes, averaged.")
+    return say(what + " of the classes, averaged; " + name + " {" + key + ":ratio}.", {key: value.value})
+
+
+def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | None]) -> Table:
+    rows = []
+    for rate in RATES if id == "roc" else RATES[4:]:
+        cells = [Cell(ratio(rate)), *(Cell(_at(line, rate), "n") for line in lines)]
+        rows.append(tuple(cells))
+    columns = (Column(heads[0]), Column(f"{heads[1]}, macro", "n"), Column(f"{heads[1]}, micro", "n"))
+    return Table(f"{id}-values", f"Points of the {id.upper()} curves", columns, tuple(rows))
+
+
+def _at(line: Curve | None, rate: float) -> str:
+    """The height of a line: of steps, of the one that reaches the rate."""
+    if line is None:
+        return "–"
+    if line.steps:
+        return ratio(line.y[min(int(np.searchsorted(line.x, rate - 1e-9)), len(line.y) - 1)])
+    return ratio(float(np.interp(rate, line.x, line.y)))
+
+
+def _hardest(ev: Evaluation) -> Table | None:
+    """The classes that are hardest to tell from all others."""
+    judged = [(entry, entry.metrics.get("roc_auc", MISSING)) for entry in ev.classes]
+    ranked = sorted(
+        ((entry, auc) for entry, auc in judged if isinstance(auc, Estimate)), key=lambda pair: pair[1].value
+    )
+    if len(ranked) <= HARDEST:
+        return None
+    heads = ("Hardest to tell from the rest", "ROC AUC", f"{confidence_percent(ev)} interval", "AP")
+    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
+    rows = tuple(_hard_row(entry, auc) for entry, auc in ranked[:HARDEST])
+    return Table("hardest", "Classes with the lowest ROC AUC", columns, rows)
+
+
+def _hard_row(entry: ClassResult, auc: Estimate) -> tuple[Cell, ...]:
+    precision = entry.metrics.get("average_precision", MISSING)
+    return (
+        Cell(str(entry.label)),
+        value_cell(auc, "ratio", bar=False),
+        interval_cell(auc, "ratio"),
+        value_cell(precision, "ratio", bar=False),
+    )
