@@ -14,11 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from evalreport.comparison.resampling import resampled_spread
 from evalreport.comparison.sides import Sides
 from evalreport.comparison.values import Difference
 from evalreport.facts.counts import Array
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.contributions import Counted
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.paired import (
     Interval,
@@ -45,7 +44,7 @@ def paired_difference(metric: Metric, sides: Sides, names: tuple[str, str]) -> D
     A proportion of the same rows takes Tango's score interval, any other function of binary counts draws of
     the joint cells; the rest, and all with weights or clusters, the differences of the rows' contributions
     (for ROC AUC these are DeLong's). A metric without such contributions (a maximum over thresholds, a
-    binned error) takes the runs' own intervals, which does not use that the rows are the same.
+    binned error) takes the spread of its difference over resamples of the rows.
     """
     start = _start(metric, [metric.of(side.facts) for side in (sides.run, sides.baseline)], names)
     if start.difference is None:
@@ -115,7 +114,7 @@ def classwise(metric: Metric) -> bool:
 def _of_contributions(metric: Metric, sides: Sides, start: Difference) -> Difference:
     first, second = sides.run.contributions(metric), sides.baseline.contributions(metric)
     if first is None or second is None:
-        return _of_own_intervals(metric, sides, start)
+        return _of_resamples(metric, sides, start)
     parts, how = first - second, "paired contributions"
     if sides.clusters is not None:
         parts, how = np.asarray(np.bincount(sides.clusters, parts), dtype=np.float64), f"{how}, by cluster"
@@ -143,14 +142,16 @@ def _spread(metric: Metric, sides: Sides, parts: Array) -> Spread:
     return of_mean(parts) if metric.interval == "mean" else effective(parts)
 
 
-def _of_own_intervals(metric: Metric, sides: Sides, start: Difference) -> Difference:
-    own = tuple(_own(metric, side, sides.sampling) for side in (sides.run, sides.baseline))
-    found = unpaired_difference(metric, (own[0], own[1]), (start.run, start.baseline), sides.sampling.level)
-    return found if found.low is None else replace(found, method="MOVER, the pairing not used")
-
-
-def _own(metric: Metric, counted: Counted, sampling: Sampling) -> Result:
-    return estimates([metric], counted.facts, counted.predictions, sampling)[metric.name]
+def _of_resamples(metric: Metric, sides: Sides, start: Difference) -> Difference:
+    if metric.reads == "truth":
+        return _never_differing(start)
+    spread = resampled_spread(metric, *sides.resampled)
+    if spread is None:
+        return replace(start, reason="too few resamples have a value")
+    if spread.standard_error <= 1e-12:
+        return _never_differing(start)
+    how = "paired bootstrap" if sides.clusters is None else "paired bootstrap, by cluster"
+    return within(start, spread.interval(start.difference or 0.0, sides.sampling.level), how)
 
 
 def unpaired_difference(

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.movement import right
+from evalreport.comparison.resampling import Resampled
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.intervals import Sampling
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.paired import joint_cells, paired_draws
+from evalreport.intervals.units import Units
 from evalreport.labels import UNPARSED, Binary
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
@@ -76,6 +78,12 @@ class Sides:
         order = np.argsort(truth.sum(axis=0), kind="stable")
         carried = np.column_stack([truth[:, order], np.ones(len(truth), dtype=bool)])
         return np.asarray(carried.argmax(axis=1))
+
+    @cached_property
+    def resampled(self) -> tuple[Resampled, Resampled]:
+        """Both over the same resamples of rows, or of clusters."""
+        units = Units.of(self.run.predictions, self.sampling)
+        return Resampled(self.run, units), Resampled(self.baseline, units)
 
     def agreement(self, metric: Metric) -> tuple[int, int, int] | None:
         """Return (run alone, baseline alone, all) hits of a proportion over the same rows; None for others.

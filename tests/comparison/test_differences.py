@@ -24,6 +24,7 @@ from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.quantiles import two_sided_t
 from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import COMPARED, catalogue, find
+from evalreport.metrics.record import Metric
 from evalreport.predictions import Column, Predictions, predictions
 from evalreport.scores import Decisions, NoScores, Probabilities
 from evalreport.values import Undefined
@@ -177,6 +178,46 @@ def test_intervals_are_as_wide_as_the_paired_bootstrap_says(task: Task) -> None:
         found = paired_difference(find(name, task), both, ("a", "b"))
         assert found.smallest is not None, (name, found.reason)
         assert found.smallest == pytest.approx(1.96 * spread[name], rel=0.2), name
+
+
+def brute_force(metric: Metric, pair: list[Predictions], seed: int = 5, times: int = 300) -> float:
+    """Standard deviation of a difference over resamples of whole clusters, or of rows, one by one."""
+    rng, groups = np.random.default_rng(seed), pair[0].groups
+    codes = np.arange(len(pair[0]), dtype=np.int32) if groups is None else groups.codes
+    members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    gaps = []
+    for _ in range(times):
+        rows = np.concatenate([members[code] for code in rng.integers(0, len(members), len(members))])
+        values = [metric.of(summarise(replace(p.take(rows), ids=None))) for p in pair]
+        gaps.append(values[0] - values[1])  # type: ignore[operator]
+    return float(np.std(gaps))
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+@pytest.mark.parametrize("name", ["ks", "tpr_at_fpr05", "ece", "classwise_ece"])
+def test_metrics_without_contributions_are_resampled_in_pairs(name: str, clusters: bool) -> None:
+    rng = np.random.default_rng(8)
+    if name == "classwise_ece":
+        pair = models.multiclass(rng, 240, np.array([0.5, 0.3, 0.2]), (2.0, 1.2), 0.6)
+    else:
+        pair = models.binary(rng, 240, 0.4, (2.0, 1.2), 0.6, per_cluster=4 if clusters else 1)
+    if clusters:
+        groups = Column(np.arange(240, dtype=np.int32) // 4, tuple(map(str, range(60))))
+        pair = [replace(p, groups=groups) for p in pair]
+    metric = find(name, pair[0].space.task)
+    found = paired_difference(metric, models.sides(pair), ("a", "b"))
+    assert found.method == "paired bootstrap" + (", by cluster" if clusters else "")
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low) / 2 == pytest.approx(1.98 * brute_force(metric, pair), rel=0.2)
+    assert (found.low + found.high) / 2 == pytest.approx(found.difference)
+
+
+def test_what_the_truth_alone_decides_cannot_differ() -> None:
+    pair = models.sides(models.binary(np.random.default_rng(1), 80))
+    for name in ("prevalence", "no_information_rate"):
+        found = paired_difference(find(name, "binary"), pair, ("a", "b"))
+        assert (found.difference, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
 
 
 def test_clusters_are_resampled_whole() -> None:
