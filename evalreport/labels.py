@@ -21,6 +21,8 @@ Task: TypeAlias = Literal["binary", "multiclass", "multilabel"]
 
 UNPARSED = -1
 """Code of an answer from which no label could be read."""
+CLOSE = 1 << 12
+"""Whole numbers that differ by less are looked up in a table of all between them."""
 
 
 class _Labelled:
@@ -210,26 +212,28 @@ def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArr
     """
     distinct, inverse = _distinct(values)
     names = [str(value) for value in distinct.tolist()]
-    codes = np.array([labels.code_of.get(name, UNPARSED) for name in names], dtype=np.int32)
-    if (codes == UNPARSED).any():
-        rows = np.flatnonzero(codes[inverse] == UNPARSED)
+    codes = np.array([labels.code_of.get(name, UNPARSED) for name in names], dtype=np.int32)[inverse]
+    if codes.size and codes.min() == UNPARSED:
+        rows = np.flatnonzero(codes == UNPARSED)
         name = names[int(inverse[rows[0]])]
         raise DataError(
             f"{what} has {rows.size} labels outside the label set",
             where=f"{what}, first: row {rows[0]}, {name!r}",
             fix=nearest(name, labels.names),
         )
-    return codes[inverse]
+    return codes
 
 
 def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """Distinct values in order, and the place of each row's among them; whole numbers are not sorted."""
+    """Values in order, and the place of each row's among them.
+
+    Whole numbers close together are not sorted: all between the least and the greatest are given.
+    """
     if values.dtype.kind in "bi" and values.size:
         least, most = int(values.min()), int(values.max())
-        if most - least <= values.size:
-            place = values.astype(np.intp) - least
-            found = np.bincount(place) > 0
-            return (np.flatnonzero(found) + least).astype(values.dtype), (np.cumsum(found) - 1)[place]
+        if most - least < CLOSE:
+            place = values.astype(np.intp, copy=False)
+            return np.arange(least, most + 1).astype(values.dtype), place - least if least else place
     distinct, inverse = np.unique(values, return_inverse=True)
     return distinct, inverse
 

@@ -145,13 +145,15 @@ class Predictions:
         """SHA-256 over (id, truth) pairs, independent of row order when there are ids."""
         order = np.argsort(self.space.names, kind="stable")
         place = np.argsort(order).astype(np.int32)
-        truth = self.y_true[:, order] if self.y_true.ndim == 2 else place[self.y_true]
+        truth: npt.NDArray[Any] = self.y_true
+        if (order != np.arange(len(order))).any():
+            truth = truth[:, order] if truth.ndim == 2 else place[truth]
         digest = hashlib.sha256("\x1f".join(sorted(self.space.names)).encode())
         if self.ids is not None:
             rows = np.argsort(self.ids, kind="stable")
             truth = truth[rows]
             digest.update(np.char.encode(self.ids[rows], "utf-8").tobytes())
-        digest.update(np.ascontiguousarray(truth).tobytes())
+        digest.update(np.ascontiguousarray(truth))
         return digest.hexdigest()
 
 

@@ -145,8 +145,7 @@ def binary_curves(
 
 
 def _path(table: ScoreTable) -> _Path:
-    tp = np.append(0.0, table.tp[::-1])
-    fp = np.append(0.0, table.fp[::-1])
+    tp, fp = table.path
     P, N = table.positives, table.negatives
     vertices = hull(fp, tp)
 

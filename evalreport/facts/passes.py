@@ -32,16 +32,20 @@ class RankingSums:
         Sum over positives of the precision at their score as threshold.
     gap : float
         Greatest TPR - FPR, at least 0; NaN with one class.
+    best : int
+        The first place where it is greatest.
     """
 
     outranked: float
     precision: float
     gap: float
+    best: int
 
     @classmethod
     def of(cls, t: ScoreTable) -> RankingSums:
         """Go through the table once."""
-        tied = passed = precision = gap = 0.0
+        tied = passed = precision = 0.0
+        best, highest = 0, -np.inf
         both = t.positives > 0 and t.negatives > 0
         for b in t.blocks():
             pos, tp, fp = t.pos[b], t.tp[b], t.fp[b]
@@ -50,8 +54,12 @@ class RankingSums:
             flagged = tp + fp
             precision += float(pos @ np.divide(tp, flagged, out=flagged, where=flagged > 0))
             if both:
-                gap = max(gap, float((tp / t.positives - fp / t.negatives).max()))
-        return cls(t.positives * t.negatives - passed + tied / 2, precision, gap if both else float("nan"))
+                apart = tp / t.positives - fp / t.negatives
+                place = int(apart.argmax())
+                if apart[place] > highest:
+                    best, highest = b.start + place, float(apart[place])
+        gap = max(highest, 0.0) if both else float("nan")
+        return cls(t.positives * t.negatives - passed + tied / 2, precision, gap, best)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,14 +92,22 @@ class ScoreTable:
         return self.positives + self.negatives
 
     @cached_property
+    def path(self) -> tuple[Array, Array]:
+        """True and false positives from the strictest threshold to the laxest, shape (m + 1,), 0 first."""
+        tp, fp = np.zeros(len(self) + 1), np.zeros(len(self) + 1)
+        np.cumsum(self.pos[::-1], out=tp[1:])
+        np.cumsum(self.neg[::-1], out=fp[1:])
+        return tp, fp
+
+    @property
     def tp(self) -> Array:
         """Weight of positives scored at least `scores[i]`."""
-        return np.cumsum(self.pos[::-1])[::-1]
+        return self.path[0][:0:-1]
 
-    @cached_property
+    @property
     def fp(self) -> Array:
         """Weight of negatives scored at least `scores[i]`."""
-        return np.cumsum(self.neg[::-1])[::-1]
+        return self.path[1][:0:-1]
 
     @cached_property
     def ranking(self) -> RankingSums:

@@ -92,12 +92,12 @@ def precision_at_recall90(curve: Curve) -> Array:
 
 def recall_at_precision90(curve: Curve) -> Array:
     """Draw the recall at the laxest threshold of precision 0.9; 0 where no threshold reaches it."""
-    surplus = 0.1 * curve.tp - 0.9 * curve.fp
-    last = int(np.flatnonzero(surplus >= -1e-9 * curve.tp[-1])[-1])
+    ahead = (0.1 * curve.tp - 0.9 * curve.fp)[::-1]
+    np.maximum.accumulate(ahead, out=ahead)
+    last = len(ahead) - 1 - int(np.searchsorted(ahead, -1e-9 * curve.tp[-1]))
     more = curve.rate(curve.tp[last], curve.positives) - curve.tp[last] / curve.positives
     other = curve.rate(curve.fp[last], curve.negatives) - curve.fp[last] / curve.negatives
     needed = 0.9 * curve.negatives * other - 0.1 * curve.positives * more
-    ahead = np.maximum.accumulate(surplus[::-1])
     place = len(ahead) - 1 - np.searchsorted(ahead, needed)
     return np.where(place < 0, 0.0, np.clip(curve.tp[place] / curve.positives + more, 0, 1))
 
@@ -137,7 +137,7 @@ def ks_limits(table: ScoreTable, level: float) -> tuple[float, float]:
     (0.608, 1.0)
     """
     P, N = table.positives, table.negatives
-    best = int(np.argmax(table.tp / P - table.fp / N))
+    best = table.ranking.best
     _, low, high = newcombe(table.tp[best], P, table.fp[best], N, level)
     return low, high
 

@@ -62,13 +62,9 @@ class Tables:
     @cached_property
     def curve(self) -> tuple[Array, Array]:
         """Counts of true and false positives from the strictest threshold to the laxest, 0 first."""
-        return _curve(self.exact)
+        return self.exact.path
 
     @cached_property
     def coarse_curve(self) -> tuple[Array, Array]:
         """The curve of the blocks."""
-        return _curve(self.coarse)
-
-
-def _curve(table: ScoreTable) -> tuple[Array, Array]:
-    return np.append(0.0, table.tp[::-1]), np.append(0.0, table.fp[::-1])
+        return self.coarse.path

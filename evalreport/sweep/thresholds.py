@@ -80,13 +80,8 @@ class Sweep:
     @classmethod
     def of(cls, table: ScoreTable) -> Self:
         """Return the sweep of a score table: exact, one threshold for each distinct score."""
-        return cls(
-            np.append(table.scores, np.inf),
-            np.append(table.tp, 0.0),
-            np.append(table.fp, 0.0),
-            table.positives,
-            table.negatives,
-        )
+        tp, fp = table.path
+        return cls(np.append(table.scores, np.inf), tp[::-1], fp[::-1], table.positives, table.negatives)
 
     def __len__(self) -> int:
         return len(self.thresholds)
