@@ -153,7 +153,7 @@ class Predictions:
             rows = np.argsort(self.ids, kind="stable")
             truth = truth[rows]
             digest.update(np.char.encode(self.ids[rows], "utf-8").tobytes())
-        digest.update(np.ascontiguousarray(truth))
+        digest.update(np.ascontiguousarray(truth).data)
         return digest.hexdigest()
 
 

@@ -77,6 +77,7 @@ global_options(group)
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code; the entry point of `evalreport`."""
     arguments = list(sys.argv[1:] if args is None else args)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than our sums; see `-j`
     console = Console.of_arguments(arguments, COMMANDS)
     with console.listening():
         sys.exit(_code(arguments, console))

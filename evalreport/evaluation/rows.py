@@ -151,10 +151,12 @@ def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:
     """
     if p.y_pred is None or not isinstance(p.space, Multilabel):
         return ()
-    left = (p.y_true & ~p.y_pred).astype(np.float32)
-    added = (p.y_pred & ~p.y_true).astype(np.float32)
-    both = (left * p.weights[:, None].astype(np.float32)).T @ added
-    chance = np.outer(p.weights @ left, p.weights @ added) / p.weights.sum()
+    left, added = p.y_true & ~p.y_pred, p.y_pred & ~p.y_true
+    wrong = np.flatnonzero(left.any(axis=1) & added.any(axis=1))
+    both = np.zeros((len(p.space), len(p.space)))
+    for label, rows in enumerate(left[wrong].T):  # a row leaves out few labels: this beats a matrix product
+        np.einsum("i,ij->j", p.weights[wrong[rows]], added[wrong[rows]], out=both[label])
+    chance = np.outer(_weigh(p, left), _weigh(p, added)) / p.weights.sum()
     order = np.argsort(-both, axis=None, kind="stable")[:limit]
     pairs = [np.unravel_index(place, both.shape) for place in order]
     return tuple(
@@ -162,6 +164,11 @@ def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:
         for a, b in pairs
         if both[a, b] > 0
     )
+
+
+def _weigh(p: Predictions, rows: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    found: npt.NDArray[np.float64] = np.einsum("i,ij->j", p.weights, rows)
+    return found
 
 
 def pair_texts(p: Predictions, counts: Counts) -> tuple[tuple[int, int, tuple[str, ...]], ...]:

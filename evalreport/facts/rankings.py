@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts.counts import Array, sums
+from evalreport.facts.counts import Array, inner, sums
 from evalreport.facts.table import ScoreTable
 
 POOL = 1 << 22
@@ -207,11 +207,11 @@ def _areas(own: _Ladder, span: tuple[Array, Array], total: float) -> tuple[float
     weights, rest = own.weights, total - own.total
     if own.total == 0:
         return float("nan"), float("nan")
-    precision = float(weights @ ((own.total - own_below) / (total - below))) / own.total
+    precision = inner(weights, (own.total - own_below) / (total - below)) / own.total
     if rest <= 1e-12 * total:  # rounding of sums of weights
         return float("nan"), precision
     outranked = (below - own_below + upto - own_upto) / 2
-    return float(weights @ outranked) / (own.total * rest), precision
+    return inner(weights, outranked) / (own.total * rest), precision
 
 
 def _merged(own: _Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:

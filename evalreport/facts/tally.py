@@ -42,8 +42,8 @@ class Tally:
         values = [np.asarray(row, dtype=np.float64) for row in rows.values()]
         return cls(
             tuple(rows),
-            np.array([weights @ value for value in values]),
-            np.array([weights @ (value * value) for value in values]),
+            np.array([(weights * value).sum() for value in values]),  # not `@`: it would start threads
+            np.array([(weights * value * value).sum() for value in values]),
             float(weights.sum()),
         )
 

@@ -12,7 +12,7 @@ from bisect import bisect_left
 import numpy as np
 
 from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, inner
 from evalreport.metrics.record import divide
 
 _ROUNDING = 1e-12
@@ -57,7 +57,7 @@ def partial_auc(t: ScoreTable, max_fpr: float) -> float:
     edge = max_fpr * t.negatives
     inside = int(np.searchsorted(t.fp[::-1], edge, side="right"))
     top = slice(len(t) - inside, len(t))
-    area = t.neg[top] @ t.tp[top] - t.neg[top] @ t.pos[top] / 2  # a step is a trapezoid under the line
+    area = inner(t.neg[top], t.tp[top] - t.pos[top] / 2)  # a step is a trapezoid under the line
     found, flagged = (float(t.tp[top.start]), float(t.fp[top.start])) if inside else (0.0, 0.0)
     left, slope = edge - flagged, t.pos[top.start - 1] / t.neg[top.start - 1]
     area = (area + left * (found + left * slope / 2)) / (t.positives * t.negatives)

@@ -153,7 +153,7 @@ def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
 def lasting(ev: Evaluation) -> dict[str, Any]:
     """Return the evaluation without what passes: the same for two calls that say the same."""
     provenance = {name: value for name, value in asdict(ev.provenance).items() if name not in PASSING}
-    return {**json.loads(ev.to_json()), "provenance": provenance}
+    return {**ev.as_dict(), "provenance": provenance}
 
 
 def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:

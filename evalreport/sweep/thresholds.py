@@ -316,8 +316,11 @@ def middle_of_longest_run(equal: npt.NDArray[np.bool_]) -> Places:
     >>> int(middle_of_longest_run(np.array([True, False, True, True, True, False, True])))
     3
     """
-    place = np.arange(equal.shape[-1])
-    run = place - np.maximum.accumulate(np.where(equal, -1, place), axis=-1)
-    end = run.argmax(axis=-1)
-    middle: Places = end - np.take_along_axis(run, end[..., None], axis=-1)[..., 0] // 2
+    middle: Places = np.array(equal.argmax(axis=-1))
+    several = np.count_nonzero(equal, axis=-1) > 1
+    if several.any():
+        place, some = np.arange(equal.shape[-1]), equal[several]
+        run = place - np.maximum.accumulate(np.where(some, -1, place), axis=-1)
+        end = run.argmax(axis=-1)
+        middle[several] = end - run[np.arange(len(run)), end] // 2
     return middle
