@@ -174,7 +174,8 @@ def print_study(console: Console, study: Study, top: int) -> None:
     goals = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
     console.out(f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}")
     console.out(*("  " + line for line in _trials(study, top)))
-    console.out(headline(study).text, *filter(None, [lede(study).text]), *_importance(study))
+    shares = [line for one in study.each for line in _importance(one)]
+    console.out(headline(study).text, *filter(None, [lede(study).text]), *shares)
 
 
 def _trials(study: Study, top: int) -> list[str]:
@@ -215,13 +216,14 @@ def _param(value: Any) -> str:
 
 
 def _importance(study: Study) -> list[str]:
+    from evalreport.panels.trials.objective import about
     from evalreport.values import Undefined
 
-    found = study.importance
+    found, what = study.importance, about(study, "importance").replace(": ", " for ")
     if isinstance(found, Undefined):
-        return [f"importance: {found.reason}"]
+        return [f"{what}: {found.reason}"]
     shares = ", ".join(f"{name} {percent(share)}" for name, share in found.shares[:8])
-    return [f"importance ({found.method}): {shares}"]
+    return [f"{what} ({found.method}): {shares}"]
 
 
 def trial_runs(study: Study) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalreport.evaluation.parts import Provenance
@@ -56,6 +56,8 @@ class Study:
     importance : Importance or Undefined
     curse : WinnersCurse or Undefined
     provenance : Provenance
+    others : tuple of Study
+        The same trials, about each of the other objectives.
     """
 
     trials: Trials
@@ -63,11 +65,17 @@ class Study:
     importance: Importance | Undefined = NOT_ASKED
     curse: WinnersCurse | Undefined = NOT_ASKED
     provenance: Provenance = field(default_factory=Provenance)
+    others: tuple[Study, ...] = ()
 
     @property
     def objective(self) -> Objective:
         """What it is about."""
         return self.trials.objectives[self.at]
+
+    @property
+    def each(self) -> tuple[Study, ...]:
+        """The study of every objective, this one first."""
+        return (self, *self.others)
 
     @property
     def several(self) -> bool:
@@ -93,8 +101,6 @@ class Study:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data: what was worked out, then the trials themselves."""
         trials, some = self.trials, bool(self.trials.contenders)
-        rest = trials.to_dict()
-        del rest["schema"], rest["study_name"]
         return {
             "kind": "trials",
             "study_name": trials.study_name,
@@ -106,6 +112,14 @@ class Study:
             "front": [trial.number for trial in trials.pareto()] if some else [],
             "winners_curse": _curse(self.curse),
             "importance": _importance(self.importance),
+            "others": {
+                other.objective.name: {
+                    "best": other.best.number if some else None,
+                    "winners_curse": _curse(other.curse),
+                    "importance": _importance(other.importance),
+                }
+                for other in self.others
+            },
             **{
                 name: value
                 for name, value in trials.to_dict().items()
@@ -143,7 +157,8 @@ def studied(
     objective : str, optional
         Which one, of several; the first otherwise.
     judging : Judging
-        How many examples judged each trial, and what else is known of the error.
+        How many examples judged each trial, and what else is known of the error. A standard error is that
+        of the named objective alone.
     seed : int
         Of the importance.
     provenance : Provenance, optional
@@ -165,6 +180,16 @@ def studied(
     (2, 11)
     """
     at = trials.index_of(objective or trials.objectives[0].name)
+    known = replace(judging, standard_error=None)
+    origin = provenance or Provenance()
+    others = tuple(
+        _about(trials, place, known, seed, origin) for place in range(len(trials.objectives)) if place != at
+    )
+    return replace(_about(trials, at, judging, seed, origin), others=others)
+
+
+def _about(trials: Trials, at: int, judging: Judging, seed: int, provenance: Provenance) -> Study:
+    """The study of one objective."""
     goal = trials.objectives[at]
     trials.best(goal.name)
     curse = winners_curse(
@@ -176,8 +201,7 @@ def studied(
         objective=goal.name,
         confidence=judging.confidence,
     )
-    shares = importance(trials, goal.name, seed=seed)
-    return Study(trials, at, shares, curse, provenance or Provenance())
+    return Study(trials, at, importance(trials, goal.name, seed=seed), curse, provenance)
 
 
 def metric_of(name: str) -> str:

@@ -43,7 +43,7 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
     titles += [] if plain is None else [f"There with {PLAIN[plain]}"]
     heads = [Column("For"), *(Column(title, "n") for title in titles)]
     rows = tuple(_row(choice, plain) for choice in found)
-    return Table(id, "What the chosen numbers reach", (*heads, Column("How", "text")), rows)
+    return Table(id, "What is reached", (*heads, Column("How", "text")), rows)
 
 
 def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
@@ -55,8 +55,16 @@ def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
         Cell(_or_dash(choice, elsewhere.value), "n", sub=_where(choice)),
         Cell(interval(elsewhere, "number" if is_cost(choice) else "ratio"), "n"),
         *without,
-        Cell(HOW[choice.method], "text"),
+        Cell(how(choice), "text"),
     )
+
+
+def how(choice: Tuned) -> str:
+    """Return how numbers were chosen; of a search that found nothing better, where it started from."""
+    points = choice.trials.trials if choice.trials is not None else ()
+    if points and choice.apparent == points[0].values[0]:
+        return "the best start, which Optuna did not better"
+    return HOW[choice.method]
 
 
 def _where(choice: Tuned) -> str:

@@ -15,11 +15,11 @@ from evalreport.comparison.values import Comparison
 from evalreport.evaluation.chosen import Chosen
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.study import Study
+from evalreport.panels import trials
 from evalreport.panels.chosen import LAST
 from evalreport.panels.chosen import PANELS as THRESHOLDS
 from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.parts import Section
-from evalreport.panels.trials import PANELS
 from evalreport.report.brief import brief
 from evalreport.report.page import sections
 from evalreport.text import printable
@@ -87,9 +87,9 @@ def render_trials(study: Study) -> str:
         Trials, the position of the objective that the page is about, and what was worked out of them.
     """
     name = study.trials.study_name or study.provenance.run_name or "Sweep"
-    made = [section for panel in PANELS if (section := panel(study)) is not None]
     footer = f"evalreport {__version__} · one file, no network requests."
-    return to_page(f"{name}: sweep of {study.objective.name}", made, footer)
+    title = study.provenance.title or f"{name}: sweep of {study.objective.name}"
+    return to_page(title, trials.sections(study), footer)
 
 
 def render_comparison(comparison: Comparison, title: str = "") -> str:

@@ -37,19 +37,31 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
     found = {f"{start}n_trials": float(len(trials)), f"{start}n_complete": float(len(trials.contenders))}
     for at_goal, key in enumerate(metric_keys(goals, f"{start}best/").values()):
         found[key] = trials.best(goals[at_goal]).values[at_goal]
-    if not isinstance(study.curse, Undefined):
-        found |= {
-            f"{start}optimism": study.curse.optimism,
-            f"{start}corrected": study.curse.corrected,
-            f"{start}n_tied": float(len(study.curse.tied)),
-        }
-    if not isinstance(study.importance, Undefined):
-        shares = dict(study.importance.shares[:MOST_PARAMS])
-        found |= {key: shares[name] for name, key in metric_keys(shares, f"{start}importance/").items()}
+    ends = metric_keys(goals, "/") if study.several else {goals[0]: ""}
+    for one in study.each:
+        found |= _luck(one, start, ends[one.objective.name])
+    if study.several:
+        found[f"{start}n_front"] = float(len(trials.pareto()))
     drawn = study.best.params
     numbers = {name: float(str(value)) for name, value in drawn.items() if is_number(value)}
     keys = metric_keys(list(numbers)[:MOST_PARAMS], f"{start}best_param/")
     return found | {key: numbers[name] for name, key in keys.items()}
+
+
+def _luck(study: Study, start: str, end: str) -> dict[str, float]:
+    """Of one objective: how lucky its best is, and what mattered for it."""
+    found: dict[str, float] = {}
+    if not isinstance(study.curse, Undefined):
+        found |= {
+            f"{start}optimism{end}": study.curse.optimism,
+            f"{start}corrected{end}": study.curse.corrected,
+            f"{start}n_tied{end}": float(len(study.curse.tied)),
+        }
+    if not isinstance(study.importance, Undefined):
+        shares = dict(study.importance.shares[:MOST_PARAMS])
+        keys = metric_keys(shares, f"{start}importance{end}/")
+        found |= {key: shares[name] for name, key in keys.items()}
+    return found
 
 
 def study_series(study: Study, prefix: str) -> dict[str, Series]:
@@ -90,5 +102,7 @@ def study_tags(study: Study) -> dict[str, str]:
     keys = metric_keys(list(params)[:MOST_PARAMS], f"{SWEEP_TAGS}best/")
     tags = {f"{SWEEP_TAGS}best_trial": str(best.number)}
     tags |= {key: params[name] for name, key in keys.items()}
+    if study.several:
+        tags[f"{SWEEP_TAGS}front"] = ", ".join(str(trial.number) for trial in study.trials.pareto())
     tags[f"{SWEEP_TAGS}best_params"] = json.dumps(dict(best.params), ensure_ascii=False)
     return {key: text for key, text in tags.items() if len(text) <= LONGEST_TAG}

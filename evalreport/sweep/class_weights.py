@@ -20,9 +20,10 @@ from evalreport.scores import FloatArray, Probabilities
 from evalreport.sweep.costs import CostMatrix, answered
 from evalreport.sweep.honest import check_alike
 from evalreport.sweep.objectives import CLOSE
-from evalreport.sweep.search import Dimension, Search, maximise
+from evalreport.sweep.search import Dimension, Search, optimise
 from evalreport.sweep.thresholds import middle_of_longest_run
 from evalreport.sweep.tuned import Choice, Tuned, tuned, units_of
+from evalreport.trials import Direction
 from evalreport.values import Undefined
 
 PASSES = 20
@@ -99,26 +100,27 @@ def class_weights(
 
 @dataclass(frozen=True, eq=False)
 class _Goal:
-    """What is sought; `sign` is -1 where lower is better."""
+    """What is sought, and which way."""
 
     name: str
-    sign: float
+    direction: Direction
     costs: CostMatrix | None = None
     function: Callable[[Any, Any], Any] | None = None
 
     @classmethod
     def parse(cls, objective: CostMatrix | str) -> _Goal:
         if isinstance(objective, CostMatrix):
-            return cls("cost", -1.0, costs=objective)
+            return cls("cost", "minimize", costs=objective)
         if ":" in objective:
-            return cls(objective, 1.0, function=load(objective, "objective"))
+            return cls(objective, "maximize", function=load(objective, "objective"))
         known = [m.name for m in MULTICLASS if m.reads == "counts" and m.better in ("higher", "lower")]
         if objective not in known:
             raise UsageError(
                 f"there is no objective {objective!r} for class weights",
                 fix=f"{nearest(objective, known)}; or a cost matrix, or module:function of yours",
             )
-        return cls(objective, 1.0 if find(objective, "multiclass").better == "higher" else -1.0)
+        higher = find(objective, "multiclass").better == "higher"
+        return cls(objective, "maximize" if higher else "minimize")
 
     def called(self, truth: Places, answer: Places) -> float:
         assert self.function is not None  # noqa: S101  asked before
@@ -238,15 +240,16 @@ class _Rows:
         return _centred(at)
 
     def _search(self, points: Mapping[str, Array], values: Mapping[str, float], search: Search) -> Choice:
-        found = maximise(
-            lambda point: self.goal.sign * self.value(self.decide(np.log(point))),
+        found = optimise(
+            lambda point: self.value(self.decide(np.log(point))),
             [Dimension(f"weight: {name}", 1 / WIDEST, WIDEST, log=True) for name in self.labels],
             [np.exp(point).tolist() for point in points.values()],
             search,
             self.name,
+            self.goal.direction,
         )
         at = _centred(np.log(found.point))
-        return Choice(at, self.goal.sign * found.value, "optuna", values, found.trials)
+        return Choice(at, found.value, "optuna", values, found.trials)
 
 
 def _centred(logs: Array) -> Array:

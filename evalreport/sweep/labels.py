@@ -18,7 +18,7 @@ from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.sweep.exact import ascended, each_alone, pooled
 from evalreport.sweep.goals import EACH, Flags, Goal
 from evalreport.sweep.honest import check_alike
-from evalreport.sweep.search import Dimension, Search, maximise
+from evalreport.sweep.search import Dimension, Search, optimise
 from evalreport.sweep.tuned import Choice, Tuned, tuned, units_of
 from evalreport.values import Undefined
 
@@ -191,7 +191,7 @@ class _Rows:
             end.astype(np.float64) for end in (self.scores.min(axis=0), self.scores.max(axis=0))
         )
         none = np.nextafter(greatest, np.inf)
-        found = maximise(
+        found = optimise(
             lambda point: self.value(self.decide(np.array(point))),
             [
                 Dimension(f"threshold: {name}", low, high, log=self.probabilities and low > 0)

@@ -10,7 +10,7 @@ from typing import Any
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.sweep.optuna_library import quiet_optuna, trials_of
 from evalreport.text import redact
-from evalreport.trials import Trials
+from evalreport.trials import Direction, Objective, Trials
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Progress:
     done, of : int
         Trials finished, and the most there will be.
     best : float
-        Best value so far, on the scale that is maximised.
+        Best value so far.
 
     Examples
     --------
@@ -109,14 +109,15 @@ class Found:
     trials: Trials
 
 
-def maximise(
+def optimise(
     value: Callable[[tuple[float, ...]], float],
     dimensions: Sequence[Dimension],
     starts: Sequence[Sequence[float]],
     search: Search,
     name: str,
+    direction: Direction = "maximize",
 ) -> Found:
-    """Return the point with the greatest value that a seeded TPE search finds.
+    """Return the point with the best value that a seeded TPE search finds.
 
     Parameters
     ----------
@@ -127,7 +128,8 @@ def maximise(
         Tried first, so that the result is never worse than the best of them.
     search : Search
     name : str
-        Name of what is maximised, for the study.
+        Name of what is sought, for the study.
+    direction : {"maximize", "minimize"}
 
     Raises
     ------
@@ -138,12 +140,13 @@ def maximise(
 
     Examples
     --------
-    >>> found = maximise(lambda p: -abs(p[0] - 0.3), [Dimension("x", 0, 1)], [(0.5,)], Search(30), "near")
-    >>> found.value >= -0.2, len(found.trials)
+    >>> way = "minimize"
+    >>> found = optimise(lambda p: abs(p[0] - 0.3), [Dimension("x", 0, 1)], [(0.5,)], Search(30), "off", way)
+    >>> found.value <= 0.2, len(found.trials)
     (True, 30)
     """
     with quiet_optuna() as optuna:
-        study = _study(optuna, search, name)
+        study = _study(optuna, search, name, direction)
         for start in starts:
             pairs = zip(dimensions, start, strict=True)
             study.enqueue_trial({d.name: d.within(at) for d, at in pairs}, skip_if_exists=True)
@@ -151,7 +154,7 @@ def maximise(
         def objective(trial: Any) -> float:
             return value(tuple(trial.suggest_float(d.name, d.low, d.high, log=d.log) for d in dimensions))
 
-        watch = _Watch(search, len(study.get_trials(deepcopy=False)))
+        watch = _Watch(search, Objective(name, direction), len(study.get_trials(deepcopy=False)))
         study.optimize(objective, n_trials=watch.starts, callbacks=[watch])
         left = max(0, search.trials - watch.starts)
         study.optimize(objective, n_trials=left, timeout=search.timeout, callbacks=[watch])
@@ -169,16 +172,17 @@ def maximise(
 class _Watch:
     """Called after every trial: tells the progress, and stops when nothing has become better for long."""
 
-    def __init__(self, search: Search, starts: int) -> None:
+    def __init__(self, search: Search, goal: Objective, starts: int) -> None:
         self.search = search
+        self.goal = goal
         self.starts = starts
-        self.best = -math.inf
+        self.best = -math.inf * goal.sign
         self.since = 0
 
     def __call__(self, study: Any, trial: Any) -> None:
-        value = trial.value if trial.value is not None else -math.inf
-        self.since = 0 if value > self.best else self.since + 1
-        self.best = max(self.best, value)
+        better = trial.value is not None and self.goal.better(trial.value, self.best)
+        self.since = 0 if better else self.since + 1
+        self.best = trial.value if better else self.best
         if self.search.progress is not None:
             most = max(self.search.trials, self.starts)
             self.search.progress(Progress(trial.number + 1, most, self.best))
@@ -186,12 +190,12 @@ class _Watch:
             study.stop()
 
 
-def _study(optuna: Any, search: Search, name: str) -> Any:
+def _study(optuna: Any, search: Search, name: str, direction: Direction) -> Any:
     try:
         study = optuna.create_study(
             storage=_storage(optuna, search.storage),
             study_name=search.study_name or (name if search.storage else None),
-            direction="maximize",
+            direction=direction,
             sampler=optuna.samplers.TPESampler(seed=search.seed, multivariate=True),
         )
     except optuna.exceptions.DuplicatedStudyError:

@@ -279,7 +279,7 @@ def _errors(
         return errors
     if metric not in PROPORTIONS + MEANS:
         return Undefined(
-            f"the error of {metric} is not known from the number of examples alone; give standard_error",
+            f"the error of {metric} does not follow from the number of examples alone",
             count,
         )
     if n is None:

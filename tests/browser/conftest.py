@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.render import render, render_comparison, render_trials
+from evalreport.report.render import render, render_comparison, render_thresholds, render_trials
 from tests.report.made import evaluation, made, multiclass
+from tests.report.sweeps import made as chosen
 from tests.report.test_comparison import several
-from tests.report.test_trials import single
+from tests.report.test_trials import single, two_goals
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Request
@@ -28,6 +29,7 @@ ARGUMENTS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
 )
+SWEEPS = {"sweep": single, "sweep-goals": two_goals}
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 
 
@@ -40,9 +42,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def page_of(kind: str) -> str:
-    """The page of an evaluation, of 77 classes (``many``) or of a sweep."""
-    if kind == "sweep":
-        return render_trials(single())
+    """The page of an evaluation, of 77 classes (``many``), of a sweep, or of chosen ``thresholds-…``."""
+    if kind in SWEEPS:
+        return render_trials(SWEEPS[kind]())
+    if kind.startswith("thresholds-"):
+        return render_thresholds(chosen(kind.removeprefix("thresholds-")))
     if kind == "comparison":
         return render_comparison(several("binary-slices", 3))
     ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)

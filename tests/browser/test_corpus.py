@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.render import render
+from evalreport.report.render import render, render_thresholds, render_trials
 from tests.browser.conftest import listen
 from tests.report.made import renamed
+from tests.report.sweeps import hostile
 from tests.report.test_shape import CORPUS, TASKS
+from tests.report.test_trials import named
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -20,12 +23,22 @@ HANDLERS = """[...document.querySelectorAll("*")]
     .filter(element => [...element.attributes].some(attribute => attribute.name.startsWith("on"))).length"""
 
 
+MAKERS: dict[str, Callable[[Sequence[str]], str]] = {
+    **{task: lambda names, task=task: render(renamed(task, names)) for task in TASKS},  # type: ignore[misc]
+    **{
+        f"thresholds, {task}": lambda names, task=task: render_thresholds(hostile(task, names))  # type: ignore[misc]
+        for task in TASKS
+    },
+    "sweep": lambda names: render_trials(named(tuple(names))),
+}
+
+
 @pytest.mark.parametrize("bypass", [False, True], ids=["policy", "no policy"])
-@pytest.mark.parametrize("task", TASKS)
-def test_nothing_of_a_name_runs(browser: Browser, tmp_path: Path, task: str, bypass: bool) -> None:
+@pytest.mark.parametrize("kind", MAKERS)
+def test_nothing_of_a_name_runs(browser: Browser, tmp_path: Path, kind: str, bypass: bool) -> None:
     pages = {
-        "hostile": render(renamed(task, CORPUS)),
-        "plain": render(renamed(task, [f"name{n}".ljust(len(name), "x") for n, name in enumerate(CORPUS)])),
+        "hostile": MAKERS[kind](CORPUS),
+        "plain": MAKERS[kind]([f"name{n}".ljust(len(name), "x") for n, name in enumerate(CORPUS)]),
     }
     context = browser.new_context(bypass_csp=bypass, viewport={"width": 360, "height": 700})
     counts = {}
@@ -44,5 +57,5 @@ def test_nothing_of_a_name_runs(browser: Browser, tmp_path: Path, task: str, byp
         counts[name] = page.evaluate(COUNT)
         page.close()
     context.close()
-    if task != "multiclass":  # families and mix-ups differ with the order of the names
+    if kind not in ("multiclass", "sweep"):  # families and mix-ups differ with the order of the names
         assert counts["hostile"] == counts["plain"]

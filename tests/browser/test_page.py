@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Open = Callable[..., "Page"]
-PAGES = ("binary-slices", "twenty", "text", "multilabel-thresholds", "sweep", "comparison")
+SWEPT = ("sweep-goals", "thresholds-binary", "thresholds-multiclass-tuned", "thresholds-multilabel-tuned")
+PAGES = ("binary-slices", "twenty", "text", "multilabel-thresholds", "sweep", "comparison", *SWEPT)
 WIDTHS = (1400, 602, 360)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -47,7 +48,9 @@ def test_nothing_runs_off_a_narrow_screen(opened: Open, kind: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("kind", ["binary-slices", "many", "text", "multilabel-thresholds"])
+@pytest.mark.parametrize(
+    "kind", ["binary-slices", "many", "text", "multilabel-thresholds", "thresholds-multilabel-tuned"]
+)
 def test_first_screen(opened: Open, kind: str) -> None:
     page = opened(kind)
 
@@ -63,7 +66,9 @@ def test_first_screen(opened: Open, kind: str) -> None:
     assert bottom(".forest tbody tr", 1) <= 740
 
 
-@pytest.mark.parametrize("kind", ["binary-slices", "many", "multilabel-thresholds"])
+@pytest.mark.parametrize(
+    "kind", ["binary-slices", "many", "multilabel-thresholds", "thresholds-binary-standard"]
+)
 def test_compare_page_of_mlflow_shows_name_verdict_and_three_rows(opened: Open, kind: str) -> None:
     page = opened(kind, width=318, height=150)
     for selector, wanted in (
@@ -130,7 +135,14 @@ def test_a_changed_script_does_not_run(
 
 
 def sandboxed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
-    """A frame as MLflow and others make one; returns it once its script has run."""
+    """A frame with a report of a binary problem; returns it once its script has run."""
+    frame = framed(page, text, sandbox, blob=blob)
+    frame.wait_for_selector("#threshold-slider", state="visible")
+    return frame
+
+
+def framed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
+    """A frame as MLflow and others make one."""
     page.set_content("<!doctype html><title>host</title><iframe title=report width=700 height=600></iframe>")
     page.evaluate(
         """([text, sandbox, blob]) => {
@@ -145,7 +157,6 @@ def sandboxed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
     assert element is not None
     frame = element.content_frame()
     assert frame is not None
-    frame.wait_for_selector("#threshold-slider", state="visible")
     return frame
 
 
@@ -165,4 +176,26 @@ def test_works_in_a_sandboxed_frame(
     frame.wait_for_function("document.querySelector('#provenance').getBoundingClientRect().top < 200")
     assert frame.evaluate("document.activeElement.id") == "provenance-title"
     assert [text for text in messages if "can escape its sandboxing" not in text] == []
+    page.close()
+
+
+@pytest.mark.parametrize("kind", ["sweep", "thresholds-multilabel-tuned"])
+def test_tables_of_a_sweep_work_in_a_sandboxed_frame(
+    browser: Browser, written: Callable[[str], Path], kind: str
+) -> None:
+    page = browser.new_page()
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    frame = framed(page, written(kind).read_text(encoding="utf-8"), "allow-scripts", blob=True)
+    frame.wait_for_selector(".controls", state="visible")
+    name = "trials" if kind == "sweep" else "labels"
+    first = f"#{name}-table tbody tr:first-child th"
+    before = frame.inner_text(first)
+    frame.click(f"#{name}-table thead th:nth-child(3) button")
+    frame.click(f"#{name}-table thead th:nth-child(3) button")
+    assert frame.inner_text(first) != before
+    frame.click("nav a[href='#history']")
+    assert frame.evaluate("document.activeElement.id") == "history-title"
+    assert messages == []
     page.close()

@@ -11,16 +11,16 @@ import html5lib
 import numpy as np
 import pytest
 
-from evalreport.evaluation.study import Study
+from evalreport.evaluation.study import Judging, Study, studied
 from evalreport.panels.trials import PANELS
+from evalreport.panels.trials import sections as parts
 from evalreport.panels.words import Sentence
 from evalreport.report.render import render_trials
-from evalreport.sweep.importance import importance
-from evalreport.trials import Objective, Trials, winners_curse
+from evalreport.trials import Objective, Trials
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences
 
-GOALS = (Objective("f1"), Objective("seconds", "minimize"))
+GOALS = (Objective("accuracy"), Objective("seconds", "minimize"))
 
 
 def rows(n: int, seed: int = 0) -> list[dict[str, Any]]:
@@ -42,9 +42,7 @@ def rows(n: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def study(trials: Trials) -> Study:
-    if len(trials.objectives) > 1 or not trials.contenders:
-        return Study(trials)
-    return Study(trials, 0, importance(trials), winners_curse(trials, n=500))
+    return studied(trials, judging=Judging(n=500)) if trials.contenders else Study(trials)
 
 
 def single() -> Study:
@@ -103,7 +101,11 @@ KINDS: Mapping[str, Callable[[], Study]] = {
 
 
 def values(of: Study, name: str) -> set[float]:
-    """What a number of a sentence may be, worked out from the trials."""
+    """What a number of a sentence may be, worked out from the trials: about any of the objectives."""
+    return {value for one in of.each for value in of_objective(one, name)}
+
+
+def of_objective(of: Study, name: str) -> set[float]:
     trials = of.trials
     done = [trial for trial in trials.trials if trial.finite]
     curse = of.curse
@@ -128,12 +130,10 @@ def values(of: Study, name: str) -> set[float]:
         "optimism": {getattr(curse, "optimism", math.nan)},
         "corrected": {getattr(curse, "corrected", math.nan)},
     }
-    if done and not of.several:
+    if done:
         sign = of.objective.sign
-        best = sign * max(sign * trial.values[0] for trial in done)
+        best = sign * max(sign * trial.values[of.at] for trial in done)
         known |= {"best_value": {best}, "observed": {best}, "last": {best}}
-    if of.several:
-        known["last"] = {max(t.values[0] for t in done), min(t.values[1] for t in done)}
     return known.get(name, set())
 
 
@@ -154,7 +154,7 @@ def test_every_study_has_a_page(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["single", "two goals", "minimised", "one", "not finite"])
 def test_sentences_say_what_the_trials_say(kind: str) -> None:
     made = KINDS[kind]()
-    found = [s for panel in PANELS if (section := panel(made)) for s in sentences(section)]
+    found = [s for section in parts(made) for s in sentences(section)]
     numbers = [(number, s) for s in found for number in s.numbers if number.name != "lanes"]
     assert numbers
     for number, sentence in numbers:

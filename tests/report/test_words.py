@@ -233,10 +233,12 @@ ORACLES: Mapping[str, Oracle] = {
 }
 
 
-def check(sentence: Sentence, facts: Facts) -> None:
+def check(
+    sentence: Sentence, facts: Any, oracles: Mapping[str, Callable[[Any], Iterable[float]]] = ORACLES
+) -> None:
     for number in sentence.numbers:
-        assert number.name in ORACLES, f"no oracle for {number.name!r} in: {sentence.text}"
-        wanted = [float(value) for value in ORACLES[number.name](facts) if value is not None]
+        assert number.name in oracles, f"no oracle for {number.name!r} in: {sentence.text}"
+        wanted = [float(value) for value in oracles[number.name](facts) if value is not None]
         near = [value for value in wanted if math.isclose(value, number.value, rel_tol=1e-9, abs_tol=1e-9)]
         assert near, f"{number} is none of {wanted[:20]} in: {sentence.text}"
     own = "".join("\x00" if run.foreign else run.text for run in sentence.runs)

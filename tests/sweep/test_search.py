@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.errors import MissingExtraError, UsageError
 from evalreport.sources.studies import trials_from_optuna
-from evalreport.sweep.search import Dimension, Found, Progress, Search, maximise
+from evalreport.sweep.search import Dimension, Found, Progress, Search, optimise
 
 PLANE = [Dimension("x", 0.0, 1.0), Dimension("y", 0.001, 10.0, log=True)]
 START = (0.9, 9.0)
@@ -20,7 +20,7 @@ def hill(point: tuple[float, ...]) -> float:
 
 
 def climbed(**named: object) -> Found:
-    return maximise(hill, PLANE, [START], Search(**{"trials": 25, **named}), "hill")  # type: ignore[arg-type]
+    return optimise(hill, PLANE, [START], Search(**{"trials": 25, **named}), "hill")  # type: ignore[arg-type]
 
 
 def test_it_starts_where_it_is_told_and_never_falls_below() -> None:
@@ -28,7 +28,7 @@ def test_it_starts_where_it_is_told_and_never_falls_below() -> None:
     assert tuple(found.trials.trials[0].params.values()) == START
     assert found.trials.trials[0].values == (hill(START),)
     assert found.value > hill(START) and found.value == hill(found.point)
-    outside = maximise(hill, PLANE, [(7.0, 99.0)], Search(trials=1), "hill")
+    outside = optimise(hill, PLANE, [(7.0, 99.0)], Search(trials=1), "hill")
     assert outside.point == (1.0, 10.0)
 
 
@@ -40,12 +40,12 @@ def test_the_same_seed_tries_the_same() -> None:
 
 def test_it_tells_how_far_it_is_and_stops_when_nothing_gets_better() -> None:
     told: list[Progress] = []
-    found = maximise(
+    found = optimise(
         lambda _: 1.0, PLANE, [START], Search(trials=50, patience=5, progress=told.append), "flat"
     )
     assert len(found.trials) == 6 == len(told)
     assert told[-1] == Progress(6, 50, 1.0)
-    hurried = maximise(hill, PLANE, [START, (0.5, 1.0), (0.4, 1.0)], Search(timeout=0.0), "hill")
+    hurried = optimise(hill, PLANE, [START, (0.5, 1.0), (0.4, 1.0)], Search(timeout=0.0), "hill")
     assert 3 <= len(hurried.trials) <= 4 and hurried.value >= hill((0.4, 1.0))
 
 
@@ -69,7 +69,7 @@ def test_a_storage_that_cannot_be_opened() -> None:
 
 def test_an_objective_without_values_says_so() -> None:
     with pytest.raises(UsageError) as caught:
-        maximise(lambda _: float("nan"), PLANE, [], Search(trials=3), "void")
+        optimise(lambda _: float("nan"), PLANE, [], Search(trials=3), "void")
     assert "void had no value at any of 3 trials" in caught.value.message
 
 

@@ -29,7 +29,7 @@ def panel(found: Chosen) -> Section | None:
         Table("cutoffs-table", "Cut-offs", columns, rows),
         say("What is less sure than the cut-off is left to a person, or to another model."),
     )
-    return Section("cutoffs", "Cut-offs", "How sure is sure enough", "shares", NOTHING, body)
+    return Section("cutoffs", "Wanted accuracy", "How sure is sure enough", "shares", NOTHING, body)
 
 
 def _row(found: Chosen, name: str, best: Found) -> tuple[Cell, ...]:

@@ -9,7 +9,7 @@ from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import confidence_percent
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Forest, ForestRow, forest_row
-from evalreport.panels.tuned import HOW
+from evalreport.panels.tuned import how
 from evalreport.panels.words import Sentence, say
 from evalreport.sweep.cutoff import Cutoff
 from evalreport.sweep.optimum import Honest, Optimum
@@ -42,7 +42,7 @@ def _row(found: Chosen, name: str, best: Found) -> ForestRow | None:
             gloss = say("share answered, from a confidence of {at} on", at=threshold_text(best.threshold))
             return forest_row(name, objective_title(name), gloss, best.honest.value, "percent", reference=1.0)
         case Tuned() if objective_style(name) == "ratio":
-            gloss = say("{how}", how=HOW[best.method])
+            gloss = say("{how}", how=how(best))
             value, title = best.honest.value, objective_title(name)
             return forest_row(name, title, gloss, value, "ratio", reference=best.without)
         case _:

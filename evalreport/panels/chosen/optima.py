@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
@@ -16,10 +15,10 @@ from evalreport.panels.chart import (
     BOTTOM,
     TOP,
     Chart,
-    Label,
     Path,
     across,
     columns_between,
+    outline,
     padded,
     polyline,
     x_axis,
@@ -28,14 +27,17 @@ from evalreport.panels.chart import (
 from evalreport.panels.curves import Charts, spread
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Cell, Column, Noted, Section, Table
+from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import NOTHING, say
 from evalreport.sweep.objectives import Objective
 from evalreport.sweep.optimum import Honest, Optimum, Unreachable
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Undefined
 
 MOST = 6
 """Objectives that have a chart."""
 ROWS = 20
+LETTER = 5.5
+"""Width of a letter of a label, in units of the chart."""
 
 
 def panel(found: Chosen) -> Section:
@@ -59,7 +61,7 @@ def panel(found: Chosen) -> Section:
         n=ev.weight,
         units=units(ev, ev.rows),
     )
-    body = Noted(Table("optima-table", "Best thresholds", heads, rows), note)
+    body = Noted(Table("optima-table", "Thresholds by purpose", heads, rows), note)
     return Section("optima", "Best thresholds", "What is best for which purpose", "shares", NOTHING, body)
 
 
@@ -77,10 +79,19 @@ def _row(found: Chosen, name: str, best: Found) -> tuple[Cell, ...]:
         Cell(threshold_text(best.threshold), "n", best.threshold if math.isfinite(best.threshold) else None),
         Cell(_limits(best), "n"),
         Cell(show(best.apparent, style), "n"),
-        Cell("–" if value.value is None else show(value.value, style), "n", sub=elsewhere.method),
+        Cell("–" if value.value is None else show(value.value, style), "n", sub=_how(found, name, elsewhere)),
         Cell(interval(value, style), "n"),
         *_counts(here),
     )
+
+
+def _how(found: Chosen, name: str, elsewhere: Honest) -> str:
+    """How the value elsewhere was had, and whether the bound is kept there."""
+    bound = found.objectives[name].constraint
+    if bound is None or not isinstance(elsewhere.kept, Estimate):
+        return elsewhere.method
+    kept = show(elsewhere.kept.value, objective_style(bound.metric))
+    return f"{elsewhere.method}; {objective_title(bound.metric)} there {kept}"
 
 
 def _limits(best: Optimum) -> str:
@@ -108,7 +119,9 @@ def course(found: Chosen) -> Section | None:
     lede = say("The dashed line is the best threshold; the band is its interval.")
     if len(reached) > MOST:
         lede += say("Only the first {drawn:count} are drawn.", drawn=MOST)
-    return Section("course", "Curves", "Every objective over the threshold", "charts", lede, Charts(charts))
+    return Section(
+        "course", "Objectives", "Every objective over the threshold", "charts", lede, Charts(charts)
+    )
 
 
 def _chart(found: Chosen, objective: Objective, best: Optimum, place: int) -> Chart | None:
@@ -126,7 +139,10 @@ def _chart(found: Chosen, objective: Objective, best: Optimum, place: int) -> Ch
     way = ", lower is better" if objective.lower else " ↑"
     y = y_axis(*padded([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}")
     at = across(x, best.threshold)
-    end: Literal["start", "end"] = "end" if at > 200 else "start"
+    words = f"best {threshold_text(best.threshold)}"
+    near = outline(x, y, ts.tolist(), values.tolist())
+    sides = [at + 5, at - 5 - LETTER * len(words)][:: -1 if at > 200 else 1]
+    spots = [(left, base) for base in (BOTTOM - 8, TOP + 12, (TOP + BOTTOM) / 2) for left in sides]
     title = objective_title(objective.name)
     style = objective_style(best.metric)
     band = (
@@ -149,11 +165,7 @@ def _chart(found: Chosen, objective: Objective, best: Optimum, place: int) -> Ch
             Path("guide", f"M{at:g} {TOP:g}V{BOTTOM:g}"),
             Path("line", polyline(x, y, ts.tolist(), values.tolist())),
         ),
-        labels=(
-            Label(
-                at + (-5 if end == "end" else 5), BOTTOM - 8, f"best {threshold_text(best.threshold)}", end
-            ),
-        ),
+        labels=(labelled(clearest(spots, LETTER * len(words), near), LETTER * len(words), words),),
         values=_values(place, ts, values, title, style),
     )
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from evalreport.evaluation.chosen import Chosen
-from evalreport.evaluation.study import Study
+from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Section
-from evalreport.panels.trials import course
+from evalreport.panels.trials.course import READ, history_chart
+from evalreport.panels.words import say
+from evalreport.sweep.views import history_view
 
 
 def panel(found: Chosen) -> Section | None:
-    """Return the history of the first search."""
-    trials = next((best.trials for best in found.tuned.values() if best.trials is not None), None)
-    return None if trials is None else course.history(Study(trials))
+    """Return the history of each search."""
+    searched = [best.trials for best in found.tuned.values() if best.trials is not None]
+    if not searched:
+        return None
+    charts = (history_chart(history_view(trials), place) for place, trials in enumerate(searched))
+    lede = READ + say("The first trials are the starting points.")
+    return Section("history", "Search", "How the search went", "charts", lede, Charts(tuple(charts)))

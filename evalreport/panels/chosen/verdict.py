@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from evalreport.evaluation.chosen import Chosen
-from evalreport.format import count
+from evalreport.evaluation.chosen import PLAIN, Chosen
+from evalreport.format import count, show
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.chosen.forest import forest
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Section
 from evalreport.panels.verdict import MOST, WORDS, Verdict, Warned
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.sweep.cutoff import Cutoff
 from evalreport.sweep.optimum import Optimum, Unreachable
 from evalreport.sweep.tuned import Tuned
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Undefined
 
 TITLES = {
     "binary": "Decision thresholds",
@@ -50,17 +50,31 @@ def headline(found: Chosen) -> Sentence:
         case Optimum():
             return _threshold(name, best)
         case Cutoff():
-            return say(
-                "Answering from a confidence of {threshold:threshold} on, it is right for {wanted:percent} "
-                "and leaves _{left:percent}_ to others.",
-                threshold=best.threshold,
-                wanted=best.wanted,
-                left=1 - best.coverage,
-            )
+            return _cutoff(found, best)
         case Tuned():
             return _several(found, name, best)
         case Unreachable() | Undefined():
             return say("_Nothing can be chosen_: {reason}.", reason=best.reason)
+
+
+def _cutoff(found: Chosen, best: Cutoff) -> Sentence:
+    """How often it is right and how much it leaves, on rows that took no part where that is known."""
+    kept, coverage = best.honest.kept, best.honest.value
+    known = isinstance(coverage, Estimate) and isinstance(kept, Estimate)
+    right = kept.value if isinstance(kept, Estimate) and known else best.accuracy
+    left = 1 - (coverage.value if isinstance(coverage, Estimate) and known else best.coverage)
+    words = (
+        "expect it to be right for {right:percent} and to leave"
+        if known
+        else "it is right for {right:percent} and leaves"
+    )
+    return say(
+        "Answering from a confidence of {threshold:threshold} on, " + words + " _{left:percent}_ to others.",
+        threshold=best.threshold,
+        right=right,
+        left=left,
+        of=found.evaluation.rows,
+    )
 
 
 def _threshold(name: str, best: Optimum) -> Sentence:
@@ -69,13 +83,15 @@ def _threshold(name: str, best: Optimum) -> Sentence:
     at = say("{title} " + verb + " at {threshold:threshold}", title=title, threshold=best.threshold)
     if name == best.metric:
         return say("{at}: {values}", at=at, values=values)
-    return say("{at} with {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
+    return say("{at}. {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
 
 
 def _here_and_elsewhere(apparent: float, honest: float | None, metric: str) -> Sentence:
     style = objective_style(metric)
     if honest is None:
         return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
+    if show(honest, style) == show(apparent, style):
+        return say("expect *{honest:" + style + "}*, on new data too.", honest=honest)
     return say(
         "expect *{honest:" + style + "}* on new data, not the {apparent:" + style + "} of the choice.",
         apparent=apparent,
@@ -93,14 +109,28 @@ def lede(found: Chosen) -> Sentence:
     """Return how to read the two values."""
     level = confidence_percent(found.evaluation)
     if found.tuned_on:
-        return say(
+        told = say(
             "Chosen on {source}; “elsewhere” is this data, which took no part in the choice. Intervals are "
             "{level}.",
             source=found.tuned_on,
             level=level,
         )
+    else:
+        told = say(
+            "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to "
+            "expect on new data; the value where it was chosen is on average too good. Intervals are "
+            "{level}.",
+            level=level,
+        )
+    return paragraph(_without(found), told)
+
+
+def _without(found: Chosen) -> Sentence:
+    """What the first objective would be without a choice, of labels and classes."""
+    name, best = next(iter(found.found.items()))
+    if not isinstance(best, Tuned) or best.without is None:
+        return NOTHING
+    plain = next(words for start, words in PLAIN.items() if start in best.starts)
     return say(
-        "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to expect on "
-        "new data; the value where it was chosen is too good. Intervals are {level}.",
-        level=level,
+        "With {plain} it would be {without:" + objective_style(name) + "}.", plain=plain, without=best.without
     )

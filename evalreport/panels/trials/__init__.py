@@ -8,6 +8,7 @@ from typing import TypeAlias
 from evalreport.evaluation.study import Study
 from evalreport.panels.parts import Section
 from evalreport.panels.trials import course, luck, outcome, space, verdict
+from evalreport.panels.trials.objective import placed
 
 Panel: TypeAlias = Callable[[Study], Section | None]
 
@@ -25,4 +26,24 @@ PANELS: tuple[Panel, ...] = (
 )
 """Panels of a sweep in the order of the page; one that does not apply returns None."""
 
-__all__ = ["PANELS"]
+EACH: tuple[Panel, ...] = (luck.panel, space.importance, space.slices)
+"""Those of them that each of several objectives has."""
+
+
+def sections(study: Study) -> tuple[Section, ...]:
+    """Return the sections of a study's page.
+
+    Parameters
+    ----------
+    study : Study
+    """
+    made = []
+    for panel in PANELS:
+        for one in study.each if panel in EACH else (study,):
+            section = panel(one)
+            if section is not None:
+                made.append(placed(one, section) if panel in EACH else section)
+    return tuple(made)
+
+
+__all__ = ["EACH", "PANELS", "sections"]

@@ -44,6 +44,10 @@ from evalreport.sweep.views import (
 from evalreport.trials import HistoryPoint
 
 ROWS = 20
+READ = say(
+    "Each point is a trial, in the order of the study; the line is the best so far, the ring the first to "
+    "reach it."
+)
 LETTER = 5.9
 """Width of a bold letter of a label, in units of the chart."""
 
@@ -62,13 +66,10 @@ def history(study: Study) -> Section | None:
     for goal in study.trials.objectives:
         course = history_view(study.trials, goal.name)
         if any(point.value is not None for point in course.points):
-            charts.append(_history(course, len(charts)))
+            charts.append(history_chart(course, len(charts)))
     if not charts:
         return None
-    lede = say(
-        "Each point is a trial, in the order of the study; the line is the best so far, the ring the "
-        "first to reach it."
-    )
+    lede = READ
     gone = study.trials.n_non_finite
     if gone:
         lede += say("{gone:count} completed without a finite value and are left out.", gone=gone)
@@ -79,7 +80,15 @@ def history(study: Study) -> Section | None:
     return Section("history", "History", "How the search went", "charts", lede, Charts(tuple(charts)))
 
 
-def _history(view: HistoryView, place: int) -> Chart:
+def history_chart(view: HistoryView, place: int) -> Chart:
+    """Return the value of each trial and the best so far.
+
+    Parameters
+    ----------
+    view : HistoryView
+    place : int
+        Of the chart among others on its page.
+    """
     done = [p for p in view.points if p.value is not None]
     values = [p.value for p in done if p.value is not None]
     x = x_axis(0, max(view.n_trials - 1, 1), "Trial")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.evaluation.study import Study
+from evalreport.evaluation.study import Study, metric_of
 from evalreport.format import significant
 from evalreport.panels.chart import (
     LEFT,
@@ -22,9 +22,11 @@ from evalreport.panels.chart import (
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.placing import clearest, labelled
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.trials.objective import about, own
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.sweep.views import MOST_POINTS, thinned
 from evalreport.trials import Trial, WinnersCurse
+from evalreport.trials.luck import MEANS, PROPORTIONS
 from evalreport.values import Undefined
 
 ROWS = 20
@@ -51,11 +53,7 @@ def panel(study: Study) -> Section | None:
     if isinstance(curse, Undefined):
         empty = Empty(
             say("By how much the best looks better than it is, is not known."),
-            say(
-                "{reason}. Say how many examples judged each trial with `--examples N`, or the error of one "
-                "value with `--standard-error S`.",
-                reason=curse.reason[:1].upper() + curse.reason[1:],
-            ),
+            paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), _remedy(study)),
         )
         return Section("luck", "Luck", title, "luck", NOTHING, Luck((), None, empty))
     lede = say(
@@ -63,6 +61,16 @@ def panel(study: Study) -> Section | None:
         "examples judge them, the better the best looks beyond what it is."
     )
     return Section("luck", "Luck", title, "luck", lede, Luck(_facts(curse), _chart(study, curse)))
+
+
+def _remedy(study: Study) -> Sentence:
+    """What makes it known: the examples for a share of them, an error for anything else."""
+    if len(study.trials.contenders) < 2:
+        return NOTHING
+    if metric_of(study.objective.name) in PROPORTIONS + MEANS:
+        return say("Say how many with `--examples N`.")
+    named = say(" and `--metric {name}`", name=study.objective.name) if study.several else say("")
+    return say("Give the standard error of one value with `--standard-error S`{named}.", named=named)
 
 
 def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
@@ -129,7 +137,7 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
     height = up(y, curse.corrected)
     spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
     return Chart(
-        id="luck-chart",
+        id=own(study, "luck-chart"),
         title="Every complete trial by rank",
         note=say("Ring: the best. Blue: not told apart from it. Grey: shown to be worse."),
         description=say(
@@ -180,7 +188,7 @@ def _values(study: Study, kept: list[Trial]) -> Table:
         Column(study.objective.name, "n"),
         Column("Against the best"),
     )
-    return Table("luck-values", "Values by rank", heads, tuple(rows))
+    return Table(own(study, "luck-values"), about(study, "Values by rank"), heads, tuple(rows))
 
 
 def against_the_best(study: Study, number: int) -> str:

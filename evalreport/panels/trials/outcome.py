@@ -14,7 +14,9 @@ from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.provenance import Provenance, in_utc
 from evalreport.panels.trials.course import duration
 from evalreport.panels.trials.luck import against_the_best
+from evalreport.panels.trials.objective import about
 from evalreport.panels.trials.states import STATES
+from evalreport.panels.trials.verdict import front as best_first
 from evalreport.panels.trials.verdict import look_of, param_cell
 from evalreport.panels.words import Sentence, listed, say
 from evalreport.sweep.views import Front, TableRow, front_view, table_view
@@ -30,11 +32,16 @@ def front(study: Study) -> Section | None:
         return None
     view = front_view(study.trials)
     lede = say("Blue: on the front. Grey: beaten by another trial in every objective.")
-    return Section("front", "Front", "What is traded for what", "charts", lede, Charts((_front(view),)))
+    if len(study.trials.objectives) > 2:
+        lede += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
+    return Section(
+        "front", "Front", "What is traded for what", "charts", lede, Charts((_front(study, view),))
+    )
 
 
-def _front(view: Front) -> Chart:
-    on = [point for point in view.points if point.on_front]
+def _front(study: Study, view: Front) -> Chart:
+    place = {trial.number: at for at, trial in enumerate(best_first(study))}
+    on = sorted((p for p in view.points if p.on_front), key=lambda p: place[p.number])
     off = [point for point in view.points if not point.on_front]
     x = x_axis(*padded([point.x for point in view.points]), view.x.name)
     y = y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑")
@@ -75,7 +82,7 @@ def table(study: Study) -> Section:
         Column("Trial", "n", "up"),
         Column("State", "", "up"),
         *(Column(goal.name, "n", "up" if goal.sign < 0 else "down") for goal in study.trials.objectives),
-        *((Column("Against the best", "", "up"),) if study.tied else ()),
+        *((Column(about(study, "Against the best"), "", "up"),) if study.tied else ()),
         *(Column(name, look_of(study, name), "up") for name in view.params),
         Column("Time", "n", "down"),
         *((Column("MLflow run", "id"),) if runs else ()),
@@ -125,7 +132,10 @@ def _row(study: Study, row: TableRow, *, runs: bool) -> tuple[Cell, ...]:
         Cell(STATES[row.state]),
         *(_value(value) for value in row.values),
         *((Cell(near),) if study.tied else ()),
-        *(param_cell(value) for value in row.params),
+        *(
+            param_cell(value, look_of(study, name))
+            for name, value in zip(study.trials.params, row.params, strict=True)
+        ),
         Cell(took, "n", row.duration),
         *((Cell((row.run_id or "–")[:8], "id"),) if runs else ()),
     )

@@ -19,6 +19,7 @@ from evalreport.panels.chart import (
 )
 from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Empty, Noted, Section, Table, share_cell
+from evalreport.panels.trials.objective import about, own
 from evalreport.panels.trials.verdict import param_cell
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.sweep.views import Axis as ParameterAxis
@@ -26,7 +27,7 @@ from evalreport.sweep.views import Slice, parallel_view, slice_views
 from evalreport.values import Undefined
 
 MOST = 12
-"""Parameters that have a chart of their own."""
+"""Parameters that have a chart of their own; of several objectives each has its part of them."""
 WIDE, TALL = 700.0, 300.0
 """View box of the parallel coordinates."""
 BEST = 0.9
@@ -73,7 +74,8 @@ def importance(study: Study) -> Section | None:
         meaning=found.meaning,
     )
     rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
-    table = Table("importance-table", "Importance", (Column("Parameter"), Column("Share", "q")), rows)
+    name = about(study, "Importance")
+    table = Table(own(study, "importance-table"), name, (Column("Parameter"), Column("Share", "q")), rows)
     out = [f"{name} ({why})" for name, why in found.left_out]
     note = say("Left out: {names}.", names=", ".join(out)) if out else NOTHING
     return Section("importance", "Importance", title, "shares", lede, Noted(table, note))
@@ -84,10 +86,11 @@ def slices(study: Study) -> Section | None:
     views = slice_views(study.trials, study.objective.name) if study.trials.contenders else ()
     if not views:
         return None
-    charts = tuple(_slice(study, view, place) for place, view in enumerate(views[:MOST]))
+    most = MOST // len(study.trials.objectives)
+    charts = tuple(_slice(study, view, place) for place, view in enumerate(views[:most]))
     lede = say("Each point is a complete trial; the ring is the best.")
-    if len(views) > MOST:
-        lede += say("{more:count} more parameters are not drawn.", more=len(views) - MOST)
+    if len(views) > most:
+        lede += say("{more:count} more parameters are not drawn.", more=len(views) - most)
     return Section("slices", "Parameters", "One parameter at a time", "charts", lede, Charts(charts))
 
 
@@ -107,7 +110,7 @@ def _slice(study: Study, view: Slice, place: int) -> Chart:
     ]
     heads = (Column("Trial"), Column(view.axis.name), Column(study.objective.name, "n"))
     return Chart(
-        id=f"slice-{place}",
+        id=own(study, f"slice-{place}"),
         title=view.axis.name,
         note=NOTHING,
         description=say(
@@ -121,7 +124,12 @@ def _slice(study: Study, view: Slice, place: int) -> Chart:
         y=y,
         paths=(Path("dots", dots(x, y, xs, values)),),
         ring=None if best_at is None else (across(x, best_at), up(y, best.value)),
-        values=Table(f"slice-{place}-values", f"The best by {view.axis.name}", heads, tuple(rows)),
+        values=Table(
+            own(study, f"slice-{place}") + "-values",
+            about(study, f"The best by {view.axis.name}"),
+            heads,
+            tuple(rows),
+        ),
     )
 
 
@@ -174,7 +182,11 @@ def parallel(study: Study) -> Section | None:
             lines=len(view.lines),
         ),
     )
-    lede = say("Each line is a complete trial; the best tenth is blue and strong, the others are grey.")
+    best_by = say("best tenth by {name}", name=study.objective.name) if study.several else say("best tenth")
+    lede = say(
+        "Each line is a complete trial; the {best_by} is blue and strong, the others are grey.",
+        best_by=best_by,
+    )
     if any(None in line.places for line in view.lines):
         lede += say("A line passes straight by a parameter that its trial did not have.")
     return Section("parallel", "All parameters", "All parameters at once", "parallel", lede, body)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evalreport.evaluation.study import Study
 from evalreport.format import significant
+from evalreport.panels.curves import spread
 from evalreport.panels.parts import Cell, Column, Look, Section, Table
 from evalreport.panels.trials.doubts import doubts
 from evalreport.panels.trials.states import STATES
@@ -14,6 +15,9 @@ from evalreport.panels.words import NOTHING, Sentence, Value, paragraph, say
 from evalreport.sweep.views import drawn
 from evalreport.trials import Param, Trial
 from evalreport.values import Undefined
+
+MOST_OF_FRONT = 8
+"""Trials of a front that the first screen shows."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,10 @@ def _tied(study: Study) -> Sentence:
 
 def lede(study: Study) -> Sentence:
     """Return what the best value is worth."""
-    if not study.trials.contenders or study.several:
+    if not study.trials.contenders:
         return NOTHING
+    if study.several:
+        return paragraph(*map(_best_of, study.each))
     curse = study.curse
     if isinstance(curse, Undefined):
         return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
@@ -102,11 +108,42 @@ def lede(study: Study) -> Sentence:
     return paragraph(say(words, known), say("{assumption}.", assumption=assumed))
 
 
+def _best_of(study: Study) -> Sentence:
+    """The best value of one of several objectives, and how much of it is luck."""
+    best = study.best
+    found = say(
+        "The best {objective} is {best_value:significant} (trial {trial})",
+        objective=study.objective.name,
+        best_value=best.values[study.at],
+        trial=str(best.number),
+    )
+    if isinstance(study.curse, Undefined):
+        return say("{found}.", found=found)
+    much = "up to" if study.curse.at_most else "about"
+    return say(
+        "{found}, " + much + " {optimism:rough} of it luck.", found=found, optimism=study.curse.optimism
+    )
+
+
+def front(study: Study) -> tuple[Trial, ...]:
+    """Return the trials of the front, best first by the objective that the study is about.
+
+    Parameters
+    ----------
+    study : Study
+    """
+    sign = study.objective.sign
+    return tuple(sorted(study.trials.pareto(), key=lambda trial: -sign * trial.values[study.at]))
+
+
 def _best(study: Study) -> Table | None:
-    """The parameters of the best trial, or of the front."""
+    """The parameters of the best trial, or of some of the front from one end to the other."""
     if not study.trials.contenders:
         return None
-    chosen = study.trials.pareto() if study.several else (study.best,)
+    chosen: tuple[Trial, ...] = (study.best,)
+    if study.several:
+        every = front(study)
+        chosen = tuple(every[at] for at in spread(len(every), MOST_OF_FRONT))
     names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
     goals = study.trials.objectives
     heads = (
@@ -114,8 +151,8 @@ def _best(study: Study) -> Table | None:
         *(Column(goal.name, "n") for goal in goals),
         *(Column(name, look_of(study, name)) for name in names),
     )
-    rows = tuple(_row(trial, names) for trial in chosen)
-    return Table("best-trials", "The front" if study.several else "The best trial", heads, rows)
+    rows = tuple(_row(study, trial, names) for trial in chosen)
+    return Table("best-trials", "Some of the front" if study.several else "The best trial", heads, rows)
 
 
 def look_of(study: Study, name: str) -> Look:
@@ -124,16 +161,22 @@ def look_of(study: Study, name: str) -> Look:
     return "" if any(isinstance(value, (bool, str)) for value in values) else "n"
 
 
-def _row(trial: Trial, names: list[str]) -> tuple[Cell, ...]:
+def _row(study: Study, trial: Trial, names: list[str]) -> tuple[Cell, ...]:
     return (
         Cell(str(trial.number), "n"),
         *(Cell(significant(value), "n") for value in trial.values),
-        *(param_cell(drawn(trial, name)) for name in names),
+        *(param_cell(drawn(trial, name), look_of(study, name)) for name in names),
     )
 
 
-def param_cell(value: Param) -> Cell:
+def param_cell(value: Param, look: Look = "") -> Cell:
     """Return a parameter's value as a cell: numbers short, "–" where it was not drawn.
+
+    Parameters
+    ----------
+    value : str, int, float, bool or None
+    look : str
+        Of the column, which a gap takes over.
 
     Examples
     --------
@@ -142,7 +185,7 @@ def param_cell(value: Param) -> Cell:
     """
     match value:
         case None:
-            return Cell("–")
+            return Cell("–", look)
         case bool() | str():
             return Cell(str(value))
         case int() | float():
