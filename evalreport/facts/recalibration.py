@@ -81,7 +81,7 @@ def _newton(scores: Array, pos: Array, neg: Array, start: Array) -> Array:
     """Maximise the likelihood; it is concave, so a halved Newton step always gains."""
     at, (value, gradient, curvature) = start, _likelihood(start, scores, pos, neg)
     for _ in range(100):
-        step = np.linalg.solve(curvature, gradient)
+        step = _step(curvature, gradient, 1 + float(np.abs(at).max()))
         if np.abs(step).max() < 1e-5 * (1 + np.abs(at).max()):
             return at + step  # convergence is quadratic: what is left is below 1e-9
         for _ in range(50):
@@ -91,6 +91,17 @@ def _newton(scores: Array, pos: Array, neg: Array, start: Array) -> Array:
             step /= 2
         at, (value, gradient, curvature) = at + step, new
     return at
+
+
+def _step(curvature: Array, gradient: Array, size: float) -> Array:
+    """Newton's step, no longer than twice `size`: at the ends of the logit there is next to no curvature."""
+    try:
+        step = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        step = gradient / np.finfo(float).tiny ** 0.5
+    longest = float(np.abs(step).max())
+    shorter: Array = step * min(1.0, 2 * size / longest) if longest > 0 else step
+    return shorter
 
 
 def _likelihood(at: Array, scores: Array, pos: Array, neg: Array) -> tuple[float, Array, Array]:

@@ -103,13 +103,16 @@ def _average_error(name: str, some: ClassScores, everything: ClassScores) -> tup
     ranked, n = everything.rankings, len(everything)
     if name.startswith("roc_auc"):
         fewest = np.minimum(ranked.positives, n - ranked.positives)[_weights(name, ranked) > 0]
-        if not len(fewest) or fewest.min() < FEWEST:
+        if not len(fewest) or not fewest.min() or fewest.max() < FEWEST:
             return math.nan, math.nan
     moves = average_moves(name, some, everything)
     together = (inner(moves.rows, moves.rows) - moves.seen) * n / len(some)
     variance = max(moves.alone + together, 0.1 * moves.alone)
-    few = ranked.positives > 1
-    spread = inner(moves.own[few] ** 2, 1 / (ranked.positives[few] - 1))
+    several = ranked.positives > 1
+    more = ranked.positives[several] - 1
+    spread = inner(moves.own[several] ** 2, 1 / more)
+    if len(more):
+        spread += moves.own[~several].sum() ** 2 / more.sum()
     df = float(moves.own.sum() ** 2 / spread) if spread > 0 else n - 1.0
     return math.sqrt(variance), min(df, _freedom(moves.rows, n))
 
@@ -183,19 +186,34 @@ def _weights(name: str, ranked: Rankings) -> Array:
 def _areas(name: str, some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
     """Moves of a weighted mean of the labels' areas, from their merged tables."""
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(len(weight))
+    squares = np.zeros(len(weight))
     for label, table in enumerate(everything.rankings.tables):
         P, N = table.positives, table.negatives
         if weight[label] == 0 or not P or not N:
             continue
         up, down = influence(_area(name), table) or (table.pos, table.neg)
         up, down = up * (weight[label] / (P + N)), down * (weight[label] / (P + N))
+        squares[label] = inner(table.pos, up**2) * (P / weight[label]) ** 2
         own[label] = inner(table.pos, up**2) * P / max(P - 1, 1)
-        alone += own[label] + inner(table.neg, down**2) * N / max(N - 1, 1)
+        alone += inner(table.neg, down**2) * N / max(N - 1, 1)
         place = merged_place(table, some.scores[:, label])
         here = np.where(some.positive(label), up[place], down[place])
         rows += here
         seen += inner(here, here)
-    return Moves(rows, alone, seen, own)
+    own = _with_singles(own, squares, weight, everything.rankings.positives)
+    return Moves(rows, alone + float(own.sum()), seen, own)
+
+
+def _with_singles(own: Array, squares: Array, weight: Array, positives: Array) -> Array:
+    """Give a label with one example, which shows no variance, that of an example of the others, pooled.
+
+    Collapsed strata: Cochran 1977, Sampling Techniques, section 5A.12.
+    """
+    several = positives > 1
+    if not several.any():
+        return own
+    pooled = squares[several].sum() / (positives[several] - 1).sum()
+    return np.where(several | (positives == 0), own, weight**2 * pooled)
 
 
 def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:

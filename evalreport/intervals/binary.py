@@ -10,7 +10,7 @@ import numpy as np
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.auc import auc_limits, delong
-from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
+from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap, mean_square
 from evalreport.intervals.crossings import CROSSINGS, SMOOTH, Curve, ks_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import Influence, auc_influence, influence, standard_error, tail_df
@@ -23,15 +23,47 @@ from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 from evalreport.metrics.binary_probability import equal_mass, equal_width
 
+
+def _by_score(t: ScoreTable) -> tuple[Array, Array, Array]:
+    """Rows, summed probability and positives of each distinct score."""
+    rows = t.pos + t.neg
+    return rows, rows * t.scores, t.pos
+
+
+def _from_base(t: ScoreTable) -> tuple[Array, Array, Array]:
+    """The same, of a model that answers the prevalence to all: its gaps are what the scores resolve."""
+    rows = t.pos + t.neg
+    return rows, rows * (t.positives / t.total), t.pos
+
+
 GAPS = {
     "ece": (equal_width, mean_gap),
     "ece_equal_mass": (equal_mass, mean_gap),
     "mce": (equal_width, greatest_gap),
+    "brier_reliability": (_by_score, mean_square),
+    "brier_resolution": (_from_base, mean_square),
 }
+"""Gaps over bins: how a table is binned, and what is made of the gaps."""
 BY_SCORE = ("brier_reliability", "brier_resolution")
 """Sums over distinct scores, which say something only when several rows share each."""
-SHARED = 5
-"""Rows per distinct score that these need for an interval."""
+SHARED, DISTINCT = 5, 1000
+"""Rows per distinct score that these need for an interval at least, and distinct scores at most."""
+
+
+def too_few_share(name: str, table: ScoreTable, rows: float) -> str | None:
+    """Return why there is no interval of a term of Murphy's decomposition, or None.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, True]))
+    >>> too_few_share("brier_resolution", table, 3)
+    'needs 5 rows or more per distinct score'
+    """
+    if name not in BY_SCORE:
+        return None
+    if rows < SHARED * len(table):
+        return f"needs {SHARED} rows or more per distinct score"
+    return f"needs {DISTINCT} distinct scores or fewer" if len(table) > DISTINCT else None
 
 
 def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Sampling) -> dict[str, Limits]:
@@ -122,8 +154,7 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
         case "brier_uncertainty":
             limits = _uncertainty_limits(table, sampling)
         case name if name in GAPS:
-            binned, statistic = GAPS[name]
-            limits = Limits(*gap_limits(binned(table), value, statistic, sampling), "test inversion")
+            limits = _gap_limits(name, value, table, sampling)
         case name if name in CROSSINGS:
             limits = _crossing_limits(name, tables, sampling)
         case _:
@@ -165,6 +196,14 @@ def rescaled(metric: Metric, limits: Limits) -> Limits:
     return Limits(metric.low + wide * limits.low, metric.low + wide * limits.high, limits.method, error)
 
 
+def _gap_limits(name: str, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+    reason = too_few_share(name, table, table.total)
+    if reason is not None:
+        return no_limits(reason)
+    binned, statistic = GAPS[name]
+    return Limits(*gap_limits(binned(table), value, statistic, sampling), "test inversion")
+
+
 def _crossing_limits(name: str, tables: Tables, sampling: Sampling) -> Limits:
     tp, fp = tables.coarse_curve if name in SMOOTH else tables.curve
     generator = sampling.generator(3, list(CROSSINGS).index(name))
@@ -187,8 +226,6 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     if found is None:
         return no_limits("no interval is known for this function of the scores")
     n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
-    if metric.name in BY_SCORE and n < SHARED * len(tables.exact):
-        return no_limits(f"needs {SHARED} rows or more per distinct score")
     error = standard_error(table, found)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")

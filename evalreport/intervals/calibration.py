@@ -49,9 +49,10 @@ def gap_limits(
         Rows, summed probability and positives of each bin.
     value : float
         The calibration error.
-    statistic : `mean_gap` or `greatest_gap`
+    statistic : `mean_gap`, `mean_square` or `greatest_gap`
     noise : float64 array of shape (bins,), optional
-        Standard deviation of the summed gap of each bin; binomial by default.
+        Standard deviation of the summed gap of each bin; binomial by default. Its ratio to the binomial is
+        taken to be the same for every factor.
     draws : float64 array of shape (draws, bins), optional
         Standard normal draws of the bins, for rows that lie in several of them; independent by default.
 
@@ -64,23 +65,59 @@ def gap_limits(
     """
     held = bins[0] > 0
     weight, probability, positives = (part[held] for part in bins)
-    gaps, spread = probability - positives, _noise(weight, positives) if noise is None else noise[held]
+    gaps, binomial = probability - positives, binomial_noise(weight, positives)
+    design = np.ones(len(weight)) if noise is None else noise[held] / binomial
+    spread = design * binomial
     widest = 1 + 4 * float(statistic(spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
-    moved = [(f * gaps, _noise(weight, probability - f * gaps) if noise is None else spread) for f in factors]
+    moved = [(f * gaps, design * binomial_noise(weight, probability - f * gaps)) for f in factors]
     normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
     drawn = np.stack([statistic(gap + normal * sd, weight) for gap, sd in moved])
     least, most = np.maximum.accumulate(_tails(drawn, sampling), axis=1)
-    low, high = (value * float(np.interp(value, tail, factors)) for tail in (most, least))
-    if statistic is mean_gap:
-        # Gaps in few bins are not inflated by noise; the scaled ones are, and put the upper limit too low.
-        high = max(high, value + sampling.z * math.sqrt(inner(spread, spread)) / float(weight.sum()))
+    truths = statistic(factors[:, None] * gaps, weight)
+    low, high = (float(np.interp(value, tail, truths)) for tail in (most, least))
+    if statistic is not greatest_gap:
+        # Gaps well beyond their noise are not inflated by it; their sum then varies as any mean of rows does.
+        reach = sampling.z * _mean_error(gaps, spread, weight, squared=statistic is mean_square)
+        low, high = max(min(low, value - reach), 0.0), max(high, value + reach)
     return low, high
 
 
+def _mean_error(gaps: Array, spread: Array, weight: Array, *, squared: bool) -> float:
+    """Standard error of a mean of gaps where none is near 0: the noise of bins, and rows between bins."""
+    size, total = np.abs(gaps) / weight, float(weight.sum())
+    each, slope = (size**2, 2 * size) if squared else (size, np.ones(len(size)))
+    between = inner(weight, (each - inner(weight, each) / total) ** 2)
+    return math.sqrt(inner((slope * spread) ** 2, np.ones(len(size))) + between) / total
+
+
 def _independent(bins: int, sampling: Sampling) -> Array:
-    size = max(100, min(sampling.resamples, CELLS // (FACTORS * bins)))
-    return sampling.generator(2).standard_normal((size, bins))
+    return sampling.generator(2).standard_normal((_size(bins, sampling), bins))
+
+
+def _size(bins: int, sampling: Sampling) -> int:
+    return max(100, min(sampling.resamples, CELLS // (FACTORS * bins)))
+
+
+def unit_draws(own: Array, sampling: Sampling) -> Array:
+    """Return standard normal draws of bins, correlated as sums over units are.
+
+    Parameters
+    ----------
+    own : float64 array of shape (units, bins)
+        Summed gap of each unit in each bin, about the mean of the bin.
+
+    Returns
+    -------
+    float64 array of shape (draws, bins)
+    """
+    generator, size = sampling.generator(8), _size(own.shape[1], sampling)
+    centred = own - own.mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0))
+    together = generator.standard_normal((size, len(own))) @ centred
+    alone = generator.standard_normal((size, own.shape[1]))
+    drawn: Array = np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), alone)
+    return drawn
 
 
 def _tails(errors: Array, sampling: Sampling) -> Array:
@@ -124,8 +161,16 @@ def class_draws(scores: ClassScores, sampling: Sampling) -> Array:
     return correlated
 
 
-def _noise(weight: Array, positives: Array) -> Array:
-    """Standard deviation of the positives of each bin, with two rows more at the rate of all: never 0."""
+def binomial_noise(weight: Array, positives: Array) -> Array:
+    """Return the standard deviation of the positives of each bin, never 0.
+
+    Two rows more are taken to be in each bin, at the rate of all.
+
+    Examples
+    --------
+    >>> binomial_noise(np.array([10.0, 1.0]), np.array([5.0, 0.0])).round(2)
+    array([1.58, 0.46])
+    """
     held = np.clip(positives, 0, weight)
     mean = (held.sum() + 1) / (weight.sum() + 2)
     rate = (held + 2 * mean) / (weight + 2)
@@ -136,6 +181,12 @@ def _noise(weight: Array, positives: Array) -> Array:
 def mean_gap(gaps: Array, weight: Array) -> Array:
     """Return the expected calibration error."""
     total: Array = np.abs(gaps).sum(axis=-1) / weight.sum()
+    return total
+
+
+def mean_square(gaps: Array, weight: Array) -> Array:
+    """Return the mean squared gap: a term of Murphy's decomposition."""
+    total: Array = (gaps**2 / weight).sum(axis=-1) / weight.sum()
     return total
 
 

@@ -18,6 +18,7 @@ from evalreport.facts import Counts, Marginals
 from evalreport.facts.counts import Array
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.scales import Spread
+from evalreport.intervals.unseen import deviations
 from evalreport.metrics import Metric
 
 DRAWS = (200, 500)
@@ -30,6 +31,8 @@ BLOCK = 4_000_000
 
 def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> dict[str, Spread]:
     """Return the standard error and bias of functions of the marginals.
+
+    Those of averages are of the classes that have a value of their own: see `unseen`.
 
     Parameters
     ----------
@@ -56,16 +59,15 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
         rate = smooth.weight * (counts.total / smooth.total)
         drawn = _marginals(smooth, generator.poisson(rate, (size, len(rate))).astype(np.float64))
         for metric in metrics:
-            found[metric.name].append(np.asarray(metric.function(drawn)))
-    centre = {metric.name: float(metric.function(smooth.marginals)) for metric in metrics}
-    return {name: _spread(np.concatenate(parts), centre[name]) for name, parts in found.items()}
+            found[metric.name].append(deviations(metric, drawn, smooth.marginals))
+    return {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
 
 
-def _spread(values: Array, centre: float) -> Spread:
+def _spread(values: Array) -> Spread:
     known = values[np.isfinite(values)]
     if len(known) < len(values) / 2:
         return Spread(np.nan, np.nan)
-    return Spread(float(known.std()), float(known.mean()) - centre)
+    return Spread(float(known.std()), float(known.mean()))
 
 
 def smoothed(counts: Counts) -> Counts:

@@ -151,5 +151,27 @@ CROSSINGS: dict[str, Callable[[Curve], Array]] = {
     "recall_at_precision90": recall_at_precision90,
     "lift_at_10": lift_at_10,
 }
+
+
+def _first(found: npt.NDArray[np.bool_]) -> int | None:
+    return int(np.argmax(found)) if found.any() else None
+
+
+def _last(found: npt.NDArray[np.bool_]) -> int | None:
+    return len(found) - 1 - int(np.argmax(found[::-1])) if found.any() else None
+
+
+PLACES: dict[str, Callable[[ScoreTable], int | None]] = {
+    "eer": lambda t: int(np.argmin(np.abs(t.fp / t.negatives - 1 + t.tp / t.positives))),
+    "tpr_at_fpr01": lambda t: _first(t.fp <= 0.01 * t.negatives),
+    "tpr_at_fpr05": lambda t: _first(t.fp <= 0.05 * t.negatives),
+    "fpr_at_tpr95": lambda t: _last(t.tp >= 0.95 * t.positives),
+    "precision_at_recall90": lambda t: _last(t.tp >= 0.9 * t.positives),
+    "recall_at_precision90": lambda t: _first(t.tp >= 0.9 * (t.tp + t.fp)),
+    "lift_at_10": lambda t: _last(t.tp + t.fp >= 0.1 * t.total),
+}
+"""Where in the table each is read; None: at no score."""
+MIXED = ("precision_at_recall90", "recall_at_precision90", "lift_at_10")
+"""Those that also read how many rows are positive."""
 SMOOTH = ("eer", "lift_at_10")
 """Read on the line between points of the curve, of which blocks have enough."""

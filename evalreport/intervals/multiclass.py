@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from evalreport.facts import ClassBins, Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
@@ -14,8 +16,9 @@ from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
-from evalreport.intervals.scales import spread_limits, transformed
+from evalreport.intervals.scales import Spread, spread_limits, transformed
 from evalreport.intervals.tables import Tables
+from evalreport.intervals.unseen import Stage, stage, staged_limits
 from evalreport.metrics import Metric, view
 
 PROPORTIONS = ("precision_micro", "recall_micro", "f1_micro", "recall_weighted")
@@ -87,10 +90,18 @@ def _count_limits(
         elif metric.name in MAJORITY:
             limits[metric.name] = class_majority(metric.name, m.tp, m.support, m.predicted, sampling)
         else:
-            value, spread = values[metric.name], drawn[metric.name]
-            limits[metric.name] = spread_limits(
-                metric, value, spread, sampling.z, counts.total, "smoothed bootstrap", counts.size
+            found = stage(metric, m, values[metric.name])
+            limits[metric.name] = staged_limits(
+                found, drawn[metric.name], _drawn_limits(metric, counts, sampling)
             )
+    return limits
+
+
+def _drawn_limits(metric: Metric, counts: Counts, sampling: Sampling) -> Callable[[float, Spread], Limits]:
+    def limits(value: float, spread: Spread) -> Limits:
+        rows, method = counts.total, "smoothed bootstrap"
+        return spread_limits(metric, value, spread, sampling.z, rows, method, counts.size)
+
     return limits
 
 
@@ -104,12 +115,25 @@ def ranking_limits(
     limits = {}
     for metric in metrics:
         error, df = found[metric.name]
-        quantile = t_quantile(sampling.upper, max(df, 1.0))
         if not math.isfinite(error):
-            limits[metric.name] = no_limits("a label has fewer than two rows of either kind")
+            limits[metric.name] = no_limits("no label has two rows of either kind")
             continue
-        ends = transformed(metric, values[metric.name], error, quantile, df + 1)
-        limits[metric.name] = Limits(*ends, "influence", error)
+        label = Stage(values[metric.name])
+        if metric.name == "average_precision_macro":
+            areas = view(summary, "scores").rankings.average_precision
+            label = Stage.of(areas, np.ones(len(areas)))
+        spread = Spread(error / (1 - label.missing))
+        limits[metric.name] = staged_limits(label, spread, _area_limits(metric, df, sampling))
+    return limits
+
+
+def _area_limits(metric: Metric, df: float, sampling: Sampling) -> Callable[[float, Spread], Limits]:
+    quantile = t_quantile(sampling.upper, max(df, 1.0))
+
+    def limits(value: float, spread: Spread) -> Limits:
+        ends = transformed(metric, value, spread.error, quantile, df + 1)
+        return Limits(*ends, "influence", spread.error)
+
     return limits
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.multiclass import several_limits
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits
+from evalreport.intervals.unseen import deviations, seen, stage, staged_limits
 from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
 
@@ -75,10 +76,15 @@ def _count_limits(
     sampling: Sampling,
 ) -> dict[str, Limits]:
     found = _spreads(metrics, counts, rows, sampling)
-    return {
-        metric.name: spread_limits(metric, values[metric.name], spread, sampling.z, len(rows[0]), METHOD)
-        for metric, spread in zip(metrics, found, strict=True)
-    }
+    limits = {}
+    for metric, spread in zip(metrics, found, strict=True):
+        labels = stage(metric, counts, values[metric.name])
+        limits[metric.name] = staged_limits(labels, spread, _drawn_limits(metric, len(rows[0]), sampling))
+    return limits
+
+
+def _drawn_limits(metric: Metric, n: int, sampling: Sampling) -> Callable[[float, Spread], Limits]:
+    return lambda value, spread: spread_limits(metric, value, spread, sampling.z, n, METHOD)
 
 
 def _spreads(
@@ -102,11 +108,10 @@ def _spreads(
     drawn *= n / np.maximum(drawn.sum(axis=-1, keepdims=True), 1)
     found = []
     for place, metric in enumerate(metrics):
-        values = np.asarray(metric.function(_counts(drawn, counts)))
+        values = deviations(metric, _counts(drawn, counts), _counts(smooth, counts))
         spread = float(values.var())
         variance = max(spread + float(together[place] - apart[place]), 0.1 * spread)
-        centre = float(metric.function(_counts(smooth, counts)))
-        found.append(Spread(math.sqrt(variance), float(values.mean()) - centre))
+        found.append(Spread(math.sqrt(variance), float(values.mean())))
     return found
 
 
@@ -120,7 +125,7 @@ def _slopes(metric: Metric, counts: BinaryCounts, cells: Array) -> Array:
         moves = np.zeros((len(place), size))
         moves[np.arange(len(place)), place] = steps[place]
         moves = moves.reshape(-1, *cells.shape)
-        up, down = (np.asarray(metric.function(_counts(cells + sign * moves, counts))) for sign in (1, -1))
+        up, down = (np.asarray(seen(metric)(_counts(cells + sign * moves, counts))) for sign in (1, -1))
         slopes[place] = np.divide(up - down, 2 * steps[place], out=slopes[place], where=steps[place] > 0)
     return slopes.reshape(cells.shape)
 

@@ -17,7 +17,8 @@ from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence
 from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import wilson
-from evalreport.intervals.resampled import Replicates, interval
+from evalreport.intervals.ranked import OF_ROWS, Ranked, ranked_limits
+from evalreport.intervals.resampled import Replicates, interval, spread_errors
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread
 from evalreport.intervals.tables import Tables
@@ -91,35 +92,46 @@ class Resampled:
         found: dict[str, Bounds] = {}
         for metric in metrics:
             values = np.asarray(metric.function(counts), dtype=np.float64)
-            replicates = np.asarray(metric.function(each))
-            centre = np.where(np.isfinite(values), values, 0.0)
-            replicates = np.where(np.isfinite(replicates), replicates, centre)
-            over = summary.weight if metric.over is None else metric.over(counts)
-            trials = self.replicates.units.size * np.broadcast_to(over, values.shape) / summary.weight
-            errors = replicates.std(axis=0)
-            ends = [self._limits(metric, *part) for part in zip(values, errors, trials, strict=True)]
-            low, high = np.array([(limits.low, limits.high) for limits in ends]).T
-            found[metric.name] = (low, high, errors, self.replicates.units.method)
+            found[metric.name] = self._bounds(
+                metric, values, np.asarray(metric.function(each)), counts, summary
+            )
         return found
+
+    def _bounds(
+        self, metric: Metric, values: Array, drawn: Array, counts: BinaryCounts, summary: Summary
+    ) -> Bounds:
+        units = self.replicates.units
+        centre = np.where(np.isfinite(values), values, 0.0)
+        drawn = np.where(np.isfinite(drawn), drawn, centre)
+        over = summary.weight if metric.over is None else metric.over(counts)
+        trials = units.size * np.broadcast_to(over, values.shape) / summary.weight
+        errors = spread_errors(metric, drawn, values, units)
+        freedom = [units.freedom(column) for column in drawn.T]
+        parts = zip(values, errors, trials, freedom, strict=True)
+        ends = [self._limits(metric, *part) for part in parts]
+        low, high = np.array([(limits.low, limits.high) for limits in ends]).T
+        return low, high, errors, units.method
 
     def limits(self, metric: Metric, value: float, tables: Tables, label: int) -> Limits:
         """Return the limits of a function of one label's table."""
-        table = tables.exact
+        table, units = tables.exact, self.replicates.units
+        p, scores = self.replicates.p, self.replicates.scores[:, label]
+        positive = p.y_true[:, label].astype(bool) if p.y_true.ndim == 2 else p.y_true == label
+        if metric.name in OF_ROWS:
+            return ranked_limits(metric, value, Ranked(table, scores, positive, units), self.sampling)
         found = influence(metric.name, table)
         if found is None:
-            return no_limits("not resampled label by label")
-        p, units = self.replicates.p, self.replicates.units
-        scores = self.replicates.scores[:, label]
-        positive = p.y_true[:, label].astype(bool) if p.y_true.ndim == 2 else p.y_true == label
+            return no_limits("no interval is known for this function of the scores")
         place = np.minimum(np.searchsorted(table.scores, scores), len(table) - 1)
         if metric.name in MERGED:
             place = merged_place(table, scores)
         rows = p.weights * np.where(positive, found[0][place], found[1][place])
-        error = float(units.replicated(units.summed(rows)).std()) / (table.positives + table.negatives)
+        rows /= table.positives + table.negatives
+        drawn = units.replicated(units.summed(rows))
         trials = units.size * min(table.positives, table.negatives) / self.replicates.summary.weight
-        return self._limits(metric, value, error, trials)
+        return self._limits(metric, value, float(units.error(drawn)), trials, units.freedom(drawn))
 
-    def _limits(self, metric: Metric, value: float, error: float, trials: float) -> Limits:
+    def _limits(self, metric: Metric, value: float, error: float, trials: float, df: float) -> Limits:
         if not math.isfinite(value):
             return Limits()
-        return interval(metric, value, Spread(error), trials, self.replicates.units, self.sampling)
+        return interval(metric, value, Spread(error), trials, self.replicates.units, df, self.sampling)

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, Marginals, ScoreTable, Summary
-from evalreport.facts.classes import BINS, bin_of
+from evalreport.facts.classes import bin_of
 from evalreport.facts.counts import Array
-from evalreport.intervals.binary import BY_SCORE, GAPS, SHARED, decided_counts
+from evalreport.intervals.binary import decided_counts
 from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.majority import MAJORITY, majority_limits, majority_parts
-from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.ranked import OF_ROWS, Ranked, bin_noise, ranked_limits
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
 from evalreport.intervals.units import (
@@ -30,9 +30,9 @@ from evalreport.intervals.units import (
     mean_replicates,
     table_replicates,
 )
+from evalreport.intervals.unseen import Stage, seen, stage, staged_limits
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics import Metric, view
-from evalreport.metrics.binary_probability import mass_cuts
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 
@@ -68,6 +68,19 @@ class Replicates:
         return table_replicates(table, self.scores, self.p.y_true.astype(bool), self.units)
 
     @cached_property
+    def ranked(self) -> Ranked:
+        """The binary ranking with its rows."""
+        table: ScoreTable = view(self.summary, "scores")
+        return Ranked(table, self.scores, self.p.y_true.astype(bool), self.units)
+
+    @cached_property
+    def confidence(self) -> Ranked:
+        """The ranking by the highest probability, in which a right answer is a positive."""
+        table: ScoreTable = view(self.summary, "confidence")
+        right = self.scores.argmax(axis=1) == self.p.y_true
+        return Ranked(table, self.scores.max(axis=1), right, self.units)
+
+    @cached_property
     def counted(self) -> Counted:
         """The rows, for what each contributes."""
         return Counted(self.p, self.summary)
@@ -78,18 +91,23 @@ class Replicates:
         return np.empty(0) if isinstance(self.p.scores, NoScores) else self.p.scores.values
 
     def of(self, metric: Metric) -> tuple[Array, float] | None:
-        """Return replicates of a metric and what they are centred on; None where they cannot be made."""
+        """Return replicates of a metric and what they are centred on; None where they cannot be made.
+
+        Those of averages over classes are of the classes that have a value of their own: see `unseen`.
+        """
         if metric.reads in ("counts", "truth"):
-            return np.asarray(metric.function(self.counts)), _value(metric, self.summary)
+            fact = view(self.summary, metric.reads)
+            return np.asarray(seen(metric)(self.counts)), stage(
+                metric, fact, _value(metric, self.summary)
+            ).value
         if metric.reads == "tally":
             return self.means[metric.name], _value(metric, self.summary)
-        rows = self.counted.contributions(metric) if metric.reads == "scores" else None
-        if rows is not None:
-            return self.units.replicated(self.units.summed(rows)), 0.0
-        if isinstance(self.summary.scores, ScoreTable):
+        if isinstance(self.summary.scores, ScoreTable) and self.units.jackknife:
             whole, tables = self.tables
-            return np.array([metric.function(table) for table in tables]), float(metric.function(whole))
-        return None
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return np.array([metric.function(table) for table in tables]), float(metric.function(whole))
+        rows = self.counted.contributions(metric)
+        return None if rows is None else (self.units.replicated(self.units.summed(rows)), 0.0)
 
 
 def _value(metric: Metric, summary: Summary) -> float:
@@ -123,35 +141,71 @@ def resampled_limits(
 
 
 def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    units = replicates.units
     if metric.name in MAJORITY:
         return _majority_limits(metric.name, replicates, sampling)
-    if metric.name == "ks":
-        return _ks_limits(replicates, sampling)
-    if metric.interval == "probabilities" and (metric.name in GAPS or metric.reads == "bins"):
-        return _gap_limits(metric, value, replicates, sampling)
-    if metric.name in BY_SCORE and replicates.summary.rows < SHARED * len(view(replicates.summary, "scores")):
-        return no_limits(f"needs {SHARED} rows or more per distinct score")
+    if metric.reads == "bins":
+        return _class_gap_limits(value, replicates, sampling)
+    if metric.reads == "confidence":
+        return replicates.confidence.gap_limits(metric.name, value, sampling)
+    if metric.reads == "scores" and metric.name in OF_ROWS:
+        return ranked_limits(metric, value, replicates.ranked, sampling)
+    return _replicated_limits(metric, value, replicates, sampling)
+
+
+def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
+    """Limits of what is smooth in the rows, from the spread of its replicates."""
+    units, summary = replicates.units, replicates.summary
     found = replicates.of(metric)
     known = np.empty(0) if found is None else found[0][np.isfinite(found[0])]
     if found is None or len(known) < len(found[0]) / 2:
         return no_limits("too few resamples have a value")
     several = metric.interval == "counts" and metric.task != "binary"
-    bias = float(known.mean()) - found[1] if several else 0.0
-    trials = units.size * metric.weight(replicates.summary) / replicates.summary.weight
-    return interval(metric, value, Spread(_error(metric, known, value), bias), trials, units, sampling)
+    bias = units.bias(known, found[1]) if several else 0.0
+    trials = units.size * metric.weight(summary) / summary.weight
+    error = float(spread_errors(metric, known, value, units))
+    label = _stage(metric, summary, value)
+
+    def limits(centre: float, spread: Spread) -> Limits:
+        return interval(metric, centre, spread, trials, units, units.freedom(known), sampling)
+
+    return staged_limits(label, Spread(error / (1 - _uncounted(metric, label)), bias), limits)
 
 
-def _error(metric: Metric, replicates: Array, value: float) -> float:
-    """Standard deviation; of the logarithm where the range has one end and the replicates are long-tailed."""
-    above = replicates[replicates > metric.low] - metric.low
-    if metric.interval == "counts" and math.isinf(metric.high) and value > metric.low and len(above):
-        return float(np.log(above).std()) * (value - metric.low)
-    return float(replicates.std())
+def _stage(metric: Metric, summary: Summary, value: float) -> Stage:
+    if metric.name == "average_precision_macro":
+        areas = view(summary, "scores").rankings.average_precision
+        return Stage.of(areas, np.ones(len(areas)))
+    return stage(metric, view(summary, metric.reads), value)
+
+
+def _uncounted(metric: Metric, label: Stage) -> float:
+    """Share by which contributions to an average are too small, being those with 0 for what was not seen."""
+    return label.missing if metric.reads == "scores" else 0.0
+
+
+def spread_errors(metric: Metric, replicates: Array, values: npt.ArrayLike, units: Units) -> Array:
+    """Return the standard error of each value from its replicates, of shape (replicates, ...).
+
+    That of the logarithm where the range of the metric has one end and the replicates are long-tailed.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    above = replicates - metric.low
+    if metric.interval != "counts" or math.isfinite(metric.high):
+        return units.error(replicates)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = units.error(np.log(np.where(above > 0, above, np.nan))) * (values - metric.low)
+    errors: Array = np.where(values > metric.low, logs, units.error(replicates))
+    return errors
 
 
 def interval(
-    metric: Metric, value: float, spread: Spread, trials: float, units: Units, sampling: Sampling
+    metric: Metric,
+    value: float,
+    spread: Spread,
+    trials: float,
+    units: Units,
+    df: float,
+    sampling: Sampling,
 ) -> Limits:
     """Return limits from the spread of a value over resamples.
 
@@ -163,9 +217,10 @@ def interval(
     trials : float
         Units that the value is taken over, which widen an interval at an end of the range.
     units : Units
+    df : float
+        Degrees of freedom of the spread.
     """
-    spread = Spread(spread.error * math.sqrt(units.size / max(units.size - 1, 1)), spread.bias)
-    quantile = t_quantile(sampling.upper, max(units.size - 1, 1))
+    quantile = t_quantile(sampling.upper, df)
     bounded = math.isfinite(metric.low) and math.isfinite(metric.high)
     effective = metric.name.startswith("effective_labels")
     if (bounded and metric.interval not in ("delong", "ranking")) or effective:
@@ -180,7 +235,7 @@ def _majority_limits(name: str, replicates: Replicates, sampling: Sampling) -> L
     right, support, predicted, total = _by_class(replicates.counts)
     parts = majority_parts(name, right, support, predicted, total)
     here = majority_parts(name, *_by_class(_counts(replicates.summary)))
-    limits = majority_limits(name, here, parts.std(axis=0), replicates.units.size, sampling.level)
+    limits = majority_limits(name, here, replicates.units.error(parts), replicates.units.size, sampling.level)
     return Limits(*limits, replicates.units.method)
 
 
@@ -200,46 +255,17 @@ def _by_class(counts: BinaryCounts | Marginals) -> tuple[Array, Array, Array, Ar
     return stacked[0], stacked[1], stacked[2], np.asarray(counts.total)
 
 
-def _ks_limits(replicates: Replicates, sampling: Sampling) -> Limits:
-    """Square-and-add limits of TPR - FPR at the best threshold, as of independent rows."""
-    table: ScoreTable = view(replicates.summary, "scores")
-    units, truth = replicates.units, replicates.p.y_true
-    best = int(np.argmax(table.tp / table.positives - table.fp / table.negatives))
-    flagged = (replicates.scores.astype(np.float64) >= table.scores[best]).astype(np.float64)
-    rates = np.array([table.fp[best] / table.negatives, table.tp[best] / table.positives])
-    drawn = units.totals(truth, 2, flagged) / np.maximum(units.totals(truth, 2), np.finfo(float).tiny)
-    quantile = t_quantile(sampling.upper, max(units.size - 1, 1))
-    trials = units.size * np.array([table.negatives, table.positives]) / table.total
-    low, high = score_limits(rates, drawn.std(axis=0), np.maximum(trials, 1), quantile)
-    value = float(rates[1] - rates[0])
-    below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
-    above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
-    return Limits(value - below, value + above, units.method)
-
-
-def _gap_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    p, units = replicates.p, replicates.units
-    if metric.reads == "bins":
-        bins = view(replicates.summary, "bins")
-        noise = np.concatenate([_class_noise(replicates, label) for label in range(len(p.space))])
-        flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
-        draws = class_draws(view(replicates.summary, "scores"), sampling)
-        return Limits(*gap_limits(flat, value, mean_gap, sampling, noise, draws), units.method)
-    table: ScoreTable = view(replicates.summary, metric.reads)
-    scores, positive = replicates.scores, p.y_true.astype(bool)
-    if metric.reads == "confidence":
-        scores, positive = scores.max(axis=1), scores.argmax(axis=1) == p.y_true
-    place = bin_of(scores)
-    if metric.name == "ece_equal_mass":
-        place = np.searchsorted(mass_cuts(table), np.searchsorted(table.scores, scores), side="right")
-    binned, statistic = GAPS[metric.name]
-    noise = units.totals(place, BINS, scores - positive).std(axis=0)
-    return Limits(*gap_limits(binned(table), value, statistic, sampling, noise), units.method)
+def _class_gap_limits(value: float, replicates: Replicates, sampling: Sampling) -> Limits:
+    bins = view(replicates.summary, "bins")
+    noise = np.concatenate([_class_noise(replicates, label) for label in range(len(replicates.p.space))])
+    flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
+    draws = class_draws(view(replicates.summary, "scores"), sampling)
+    limits = gap_limits(flat, value, mean_gap, sampling, noise, draws)
+    return Limits(*limits, replicates.units.method)
 
 
 def _class_noise(replicates: Replicates, label: int) -> Array:
     """Spread of the summed gap in each bin of one label's probability."""
     scores, truth = replicates.scores[:, label], replicates.p.y_true
     positive = truth[:, label].astype(bool) if truth.ndim == 2 else truth == label
-    noise: Array = replicates.units.totals(bin_of(scores), BINS, scores - positive).std(axis=0)
-    return noise
+    return bin_noise(replicates.units, bin_of(scores), scores, positive)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from evalreport.engines.memory import TOP
 from evalreport.facts import Summary
 from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.multiclass import multiclass_limits
@@ -15,6 +16,9 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
 from evalreport.values import Result, Undefined
+
+CERTAIN = {f"top_{k}_accuracy": k for k in TOP}
+"""Labels up to which a metric is 1 whatever the model."""
 
 
 def estimates(
@@ -56,7 +60,9 @@ def _limits(
     sampling: Sampling,
 ) -> dict[str, Limits]:
     limits = dict.fromkeys(values, no_limits("counts and settings estimate nothing"))
-    asked = [metric for metric in metrics if metric.interval != "none"]
+    sure = [metric for metric in metrics if CERTAIN.get(metric.name, 0) >= len(summary.space)]
+    limits |= {metric.name: no_limits("the answer is always among so few labels") for metric in sure}
+    asked = [metric for metric in metrics if metric.interval != "none" and metric not in sure]
     if summary.rows < FEWEST:
         return limits | {m.name: no_limits("an interval needs at least 2 rows") for m in asked}
     if predictions is not None and by_rows(predictions):

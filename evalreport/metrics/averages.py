@@ -53,6 +53,17 @@ class Average:
         """Return how many classes count as 0 because they have no value of their own."""
         return ((self._weight(fact) > 0) & np.isnan(self.of(labelwise(fact)))).sum(axis=-1)
 
+    def seen(self, fact: Fact) -> Any:
+        """Return the average over those classes alone that have a value of their own; NaN over none."""
+        values, weight = self.parts(fact)
+        return divide(
+            (weight * np.nan_to_num(values)).sum(axis=-1), (weight * ~np.isnan(values)).sum(axis=-1)
+        )
+
+    def parts(self, fact: Fact) -> tuple[Any, Any]:
+        """Return the value of each class, NaN where it has none, and its weight, arrays of shape (..., K)."""
+        return self.of(labelwise(fact)), self._weight(fact)
+
     def _weight(self, fact: Fact) -> Any:
         counts = labelwise(fact)
         match self.over:

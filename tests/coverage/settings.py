@@ -26,8 +26,9 @@ class Setting:
     task : str
     kind : str
         Binary: ``equal`` or ``unequal`` spread of the scores of the classes, the first calibrated, the
-        second overconfident. Multiclass: ``even`` or ``uneven`` classes (largest ten times the smallest or
-        more). Multilabel: ``labels``, correlated within rows. ``clusters``, ``weights``: binary.
+        second overconfident; ``steps``: as equal, in steps of a tenth. Multiclass: ``even`` or ``uneven``
+        classes (largest ten times the smallest or more). Multilabel: ``labels``, correlated within rows.
+        ``clusters``, ``weights``: binary.
     n : int
         Rows.
     prevalence : float
@@ -45,6 +46,7 @@ class Setting:
     def what(self) -> str:
         """The setting in words."""
         return {
+            "steps": f"prevalence {self.prevalence:g}, scores in steps of a tenth",
             "equal": f"prevalence {self.prevalence:g}, calibrated",
             "unequal": f"prevalence {self.prevalence:g}, unequal spread, overconfident",
             "even": f"{self.labels} even classes",
@@ -71,8 +73,9 @@ def sigmoid(x: Array) -> Array:
 def _binary(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     truth = rng.random(n) < s.prevalence
     prior = np.log(s.prevalence / (1 - s.prevalence))
-    if s.kind == "equal":
+    if s.kind in ("equal", "steps"):
         scores = sigmoid(prior + 1.5 * (rng.normal(size=n) + 1.5 * truth) - 1.125)
+        scores = (np.floor(10 * scores) + 0.5) / 10 if s.kind == "steps" else scores
     else:
         spread = rng.normal(size=n) * np.where(truth, 2.0, 1.0)
         scores = sigmoid(prior + 2.5 * (spread + 1.5 * truth) - 1.5)
@@ -132,7 +135,7 @@ BINARY = tuple(
     for kind in ("equal", "unequal")
     for prevalence in (0.5, 0.2, 0.05)
     for n in SIZES
-)
+) + tuple(Setting("binary", "steps", n, prevalence) for prevalence in (0.5, 0.2) for n in SIZES[1:])
 MULTICLASS = tuple(
     Setting("multiclass", kind, n, 0.0, labels)
     for labels in (3, 20)

@@ -7,13 +7,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalreport.engines.memory import summarise
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.counts import Array
-from evalreport.intervals import Sampling, estimates
+from evalreport.intervals import Sampling, estimates, tables
 from evalreport.intervals.influence import FORMULAS, influence, standard_error
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import BINARY, find
@@ -39,6 +39,9 @@ def drawn(n: int, prevalence: float, gap: float, seed: int) -> tuple[Rows, Array
 
 
 @settings(max_examples=40, deadline=None)
+@example(
+    rows=[(False, 1), (False, 8), (False, 10), (False, 10), (False, 10), (True, 3)], threshold=0.0
+)  # the logistic fit of which starts where there is next to no curvature
 @given(
     rows=st.lists(st.tuples(st.booleans(), st.integers(0, 10)), min_size=1, max_size=40),
     threshold=st.sampled_from([0.0, 0.3, 0.5, 0.95]),
@@ -165,3 +168,23 @@ def test_draws_of_the_counts_do_not_read_the_rows() -> None:
     assert first.width is not None
     assert second.width is not None
     assert second.width == pytest.approx(first.width / 2, rel=0.2)
+
+
+@pytest.mark.parametrize("prevalence", [0.3, 0.005])
+def test_blocks_of_a_large_table_tell_the_limits_of_its_rows(
+    prevalence: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth, scores = drawn(60_000, prevalence, 2.0, 6)
+    summary = summary_of(truth, scores)
+    scored = [metric for metric in BINARY if metric.reads == "scores"]
+    in_blocks = estimates(scored, summary, None, QUICK)
+    monkeypatch.setattr(tables, "LARGE", 10**9)
+    by_row = estimates(scored, summary, None, QUICK)
+    for metric in scored:
+        one, other = in_blocks[metric.name], by_row[metric.name]
+        assert isinstance(one, Estimate)
+        assert isinstance(other, Estimate)
+        assert one.value == other.value
+        assert (one.width is None) == (other.width is None)
+        if other.width is not None:
+            assert one.width == pytest.approx(other.width, rel=0.03), metric.name

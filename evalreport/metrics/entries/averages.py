@@ -43,7 +43,8 @@ PRECISION = Base(
     "precision",
     count.precision,
     "TP / (TP + FP)",
-    "a {one} that is never predicted has no precision and counts as 0",
+    "a {one} that is never predicted has no precision and counts as 0; the interval also holds the value "
+    "that the average has if it was only missed in this sample",
 )
 RECALL = Base(
     "recall",

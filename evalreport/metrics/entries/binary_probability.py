@@ -92,7 +92,8 @@ PROBABILITY: tuple[Metric, ...] = (
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="scores take few distinct values",
         trap="over distinct scores: when nearly each row has its own, it is nearly the Brier score itself, "
-        "and resolution nearly the uncertainty. Tools that bin the scores get other parts",
+        "and resolution nearly the uncertainty. Tools that bin the scores get other parts. Never 0 in a "
+        "sample, so that the interval may lie below the value; it needs 5 rows or more per distinct score",
     ),
     _metric(
         name="brier_resolution",

@@ -1,0 +1,176 @@
+"""One ranking whose rows weigh or belong together: crossings of its curve, KS, calibration errors.
+
+What a curve reads where it crosses a limit is not smooth in the rows: a bootstrap of it is too narrow where
+few rows lie beyond the limit (FPR at recall 0.95: 87 % at thirty clusters). Independent rows have draws of
+the posterior at the crossing (`crossings`), and these serve here too, with each class counted not as its
+rows but as the number of independent rows that would make its rate at the crossing as sure: the effective
+sample size (Kish 1965; Korn & Graubard 1998, Survey Methodology 24:193).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts import ScoreTable
+from evalreport.facts.classes import BINS, bin_of
+from evalreport.facts.counts import Array, inner
+from evalreport.intervals.binary import BY_SCORE, GAPS, too_few_share
+from evalreport.intervals.calibration import binomial_noise, gap_limits, unit_draws
+from evalreport.intervals.crossings import CROSSINGS, MIXED, PLACES, Curve
+from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.intervals.units import Units
+from evalreport.metrics import Metric
+from evalreport.metrics.binary_probability import mass_cuts
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """The score table of one class against the rest, its rows, and how they are drawn.
+
+    Parameters
+    ----------
+    table : ScoreTable
+    scores : float array of shape (n,)
+    positive : bool array of shape (n,)
+    units : Units
+    """
+
+    table: ScoreTable
+    scores: npt.NDArray[Any]
+    positive: npt.NDArray[np.bool_]
+    units: Units
+
+    @cached_property
+    def _sizes(self) -> Array:
+        """Negatives and positives, by weight."""
+        return np.array([self.table.negatives, self.table.positives])
+
+    @cached_property
+    def _trials(self) -> Array:
+        """Units that each class is worth at most."""
+        trials: Array = np.maximum(self.units.size * self._sizes / self._sizes.sum(), 1.0)
+        return trials
+
+    def _rates(self, threshold: float) -> tuple[Array, Array]:
+        """FPR and TPR at a threshold, and the variances of both."""
+        flagged = (self.scores.astype(np.float64) >= threshold).astype(np.float64)
+        rates, variances = np.zeros(2), np.zeros(2)
+        for side, mine in enumerate((~self.positive, self.positive)):
+            weight = np.where(mine, self.units.weights, 0.0)
+            rates[side] = inner(weight, flagged) / self._sizes[side]
+            moved = weight * (flagged - rates[side])
+            variances[side] = self.units.variance(moved) / self._sizes[side] ** 2
+        return rates, variances
+
+    def _effective(self, threshold: float) -> Array:
+        """Independent rows that would make FPR and TPR as sure, of negatives and of positives."""
+        rates, variances = self._rates(threshold)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rows = rates * (1 - rates) / variances
+        most = np.array([(~self.positive).sum(), self.positive.sum()], dtype=np.float64)
+        return np.minimum(np.where(np.isfinite(rows) & (rows > 0), rows, self._trials), most)
+
+    def crossing_limits(self, name: str, sampling: Sampling) -> Limits:
+        """Return the limits of a metric of `CROSSINGS`.
+
+        A precision or a lift also reads how many rows are positive, so that both classes are then counted
+        by the share of the one that is less sure.
+        """
+        table = self.table
+        place = PLACES[name](table)
+        rows = self._effective(np.inf if place is None else float(table.scores[place]))
+        if name in MIXED:
+            rows = self._sizes * float((rows / self._sizes).min())
+        tp, fp = (np.append(0.0, part[::-1] / part[0]) for part in (table.tp, table.fp))
+        generator = sampling.generator(3, list(CROSSINGS).index(name))
+        curve = Curve(tp * rows[1], fp * rows[0], sampling.resamples, generator)
+        drawn = CROSSINGS[name](curve)
+        low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
+        method = f"posterior at the crossing, {self.units.name}"
+        return Limits(float(low), float(high), method, float(drawn.std()))
+
+    def ks_limits(self, sampling: Sampling) -> Limits:
+        """Return square-and-add limits of TPR - FPR at the best threshold, as of independent rows."""
+        table, units = self.table, self.units
+        best = int(np.argmax(table.tp / table.positives - table.fp / table.negatives))
+        rates, variances = self._rates(float(table.scores[best]))
+        quantile = t_quantile(sampling.upper, max(units.size - 1, 1))
+        low, high = score_limits(rates, np.sqrt(variances), self._trials, quantile)
+        value = float(rates[1] - rates[0])
+        below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
+        above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
+        return Limits(value - below, value + above, units.method)
+
+    def gap_limits(self, name: str, value: float, sampling: Sampling) -> Limits:
+        """Return the limits of a calibration error of `GAPS`."""
+        reason = too_few_share(name, self.table, len(self.scores))
+        if reason is not None:
+            return no_limits(reason)
+        binned, statistic = GAPS[name]
+        bins = binned(self.table)
+        place = np.searchsorted(self.table.scores, self.scores) if name in BY_SCORE else bin_of(self.scores)
+        if name == "ece_equal_mass":
+            rank = np.searchsorted(self.table.scores, self.scores)
+            place = np.searchsorted(mass_cuts(self.table), rank, side="right")
+        noise, own = bin_noise(self.units, place, self.scores, self.positive, len(bins[0]))
+        noise = noise * t_quantile(sampling.upper, max(self.units.size - 1, 1)) / sampling.z
+        draws = unit_draws(own, sampling)
+        return Limits(*gap_limits(bins, value, statistic, sampling, noise, draws), self.units.method)
+
+
+OF_ROWS = ("ks", *CROSSINGS, *GAPS)
+"""Metrics of `ranked_limits`."""
+
+
+def ranked_limits(metric: Metric, value: float, ranked: Ranked, sampling: Sampling) -> Limits:
+    """Return the limits of a metric among `OF_ROWS`, which is not smooth in the rows.
+
+    Parameters
+    ----------
+    metric : Metric
+    value : float
+    ranked : Ranked
+    sampling : Sampling
+    """
+    if metric.name not in GAPS and min(ranked.table.positives, ranked.table.negatives) <= 0:
+        return no_limits("an interval needs positives and negatives")
+    if metric.name in GAPS:
+        return ranked.gap_limits(metric.name, value, sampling)
+    if metric.name == "ks":
+        return ranked.ks_limits(sampling)
+    return ranked.crossing_limits(metric.name, sampling)
+
+
+def bin_noise(
+    units: Units,
+    place: npt.NDArray[Any],
+    scores: npt.NDArray[Any],
+    positive: npt.NDArray[np.bool_],
+    size: int = BINS,
+) -> tuple[Array, Array]:
+    """Return the noise of the summed gap of each bin, and the gaps of each unit.
+
+    Gaps are taken from the mean of their bin: a bin with more rows has a greater sum, but the same gap. The
+    noise is not below that of independent rows of their effective weight, so that one row has some.
+
+    Returns
+    -------
+    noise : float64 array of shape (size,)
+    own : float64 array of shape (units, size)
+    """
+    weights, gaps = units.weights, scores - positive
+    weight, right = (np.bincount(place, part, size) for part in (weights, weights * positive))
+    mean = np.bincount(place, weights * gaps, size) / np.maximum(weight, np.finfo(float).tiny)
+    own = units.sums(place, size, gaps - mean[place])
+    squares = np.square(own - own.mean(axis=0)).sum(axis=0)
+    rows = weight**2 / np.maximum(np.bincount(place, weights**2, size), np.finfo(float).tiny)
+    noise = np.sqrt(squares * rows / np.maximum(rows - 1, 1))
+    heavy = inner(weights, weights) / inner(weights, np.ones(len(weights)))
+    return np.maximum(noise, heavy * binomial_noise(weight / heavy, right / heavy)), own

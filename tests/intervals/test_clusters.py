@@ -1,0 +1,161 @@
+"""Few clusters and unequal weights: the jackknife by hand, and what is not smooth in the rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from evalreport.engines.memory import summarise
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array
+from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.intervals.calibration import gap_limits, mean_square, unit_draws
+from evalreport.intervals.crossings import CROSSINGS, PLACES
+from evalreport.intervals.units import FEW_UNITS, Units
+from evalreport.labels import Binary, Multiclass
+from evalreport.metrics.binary_probability import brier_reliability, brier_resolution
+from evalreport.metrics.catalogue import BINARY, find
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Probabilities
+from evalreport.values import Estimate
+
+QUICK = Sampling(resamples=300)
+
+
+def grouped(groups: int, size: int = 6) -> Predictions:
+    rng = np.random.default_rng(3)
+    cluster = np.repeat(np.arange(groups), size)
+    truth = rng.random(len(cluster)) < 0.4
+    scores = 1 / (1 + np.exp(-(rng.normal(size=len(cluster)) + rng.normal(size=groups)[cluster] + 2 * truth)))
+    return predictions(
+        Binary(0, 1), truth.astype(int), scores=Probabilities(scores), threshold=0.7, groups=cluster
+    )
+
+
+def test_the_jackknife_of_accuracy_by_hand() -> None:
+    """Clusters with 1 of 2, 3 of 4 and 2 of 2 right: (G - 1) / G times the squares of leaving each out."""
+    sizes, right = (2, 4, 2), (1, 3, 2)
+    answer = np.concatenate([np.arange(n) < k for n, k in zip(sizes, right, strict=True)]).astype(int)
+    p = predictions(Binary(0, 1), np.ones(8, int), answer, groups=np.repeat([0, 1, 2], sizes))
+    left = [Fraction(6 - k, 8 - n) for n, k in zip(sizes, right, strict=True)]
+    mean = sum(left) / 3
+    expected = float(Fraction(2, 3) * sum((x - mean) ** 2 for x in left)) ** 0.5
+    units = Units.of(p, QUICK)
+    assert units.method == "cluster jackknife"
+    replicates = units.totals(answer, 2)[:, 1] / units.totals(answer, 2).sum(axis=1)
+    assert float(units.error(replicates)) == pytest.approx(expected)
+    found = estimates([find("accuracy", "binary")], summarise(p), p, QUICK)["accuracy"]
+    assert isinstance(found, Estimate)
+    assert found.standard_error == pytest.approx(expected)
+
+
+def test_quenouilles_bias_of_a_square_by_hand() -> None:
+    """The square of a mean of n is too great by s² / n, which leaving out one row at a time tells exactly."""
+    rows = np.array([1.0, 4.0, 2.0, 7.0])
+    p = predictions(Binary(0, 1), [0, 1, 0, 1], [0, 1, 0, 1], groups=np.arange(4))
+    units = Units.of(p, QUICK)
+    replicates = (units.replicated(units.summed(rows)) / 4) ** 2
+    assert units.bias(replicates, rows.mean() ** 2) == pytest.approx(rows.var(ddof=1) / 4)
+
+
+def test_many_clusters_are_drawn_and_agree_with_leaving_out() -> None:
+    few, many = grouped(FEW_UNITS), grouped(FEW_UNITS + 1)
+    metrics = [find(name, "binary") for name in ("accuracy", "roc_auc", "brier", "average_precision")]
+    one, other = (estimates(metrics, summarise(p), p, QUICK) for p in (few, many))
+    for metric in metrics:
+        left_out, drawn = one[metric.name], other[metric.name]
+        assert isinstance(left_out, Estimate)
+        assert isinstance(drawn, Estimate)
+        assert (left_out.method, drawn.method) == ("cluster jackknife", "cluster bootstrap")
+        assert left_out.width == pytest.approx(drawn.width, rel=0.3)
+
+
+@pytest.mark.parametrize("name", list(CROSSINGS))
+def test_crossings_of_independent_rows_are_those_without_groups(name: str) -> None:
+    truth, scores = _independent(1500)
+    plain = predictions(Binary(0, 1), truth, scores=Probabilities(scores), threshold=0.5)
+    single = predictions(
+        Binary(0, 1), truth, scores=Probabilities(scores), threshold=0.5, groups=np.arange(len(truth))
+    )
+    metric = find(name, "binary")
+    one, other = (estimates([metric], summarise(p), p, QUICK)[name] for p in (plain, single))
+    assert isinstance(one, Estimate)
+    assert isinstance(other, Estimate)
+    assert "effective" not in str(one.method)
+    assert other.width == pytest.approx(one.width, rel=0.35)
+
+
+@pytest.mark.parametrize("name", list(CROSSINGS))
+def test_places_are_where_the_metric_is_read(name: str) -> None:
+    """Rows flagged at the place give the value itself, or its crossing between two places."""
+    truth, scores = _independent(800)
+    table = ScoreTable.of(scores, truth.astype(bool))
+    place = PLACES[name](table)
+    assert place is not None
+    tpr, fpr = table.tp[place] / table.positives, table.fp[place] / table.negatives
+    value = find(name, "binary").function(table)
+    read = {
+        "eer": (fpr + 1 - tpr) / 2,
+        "fpr_at_tpr95": fpr,
+        "precision_at_recall90": table.tp[place] / (table.tp[place] + table.fp[place]),
+        "lift_at_10": tpr / 0.1,
+    }.get(name, tpr)
+    assert value == pytest.approx(read, abs=0.02 if name != "lift_at_10" else 0.2)
+
+
+def test_every_label_has_every_interval_by_group_and_weight() -> None:
+    truth, scores = _independent(600)
+    codes = truth + 2 * (np.arange(600) % 3 == 0)
+    probabilities = np.stack([1 - scores, scores, scores**2, 1 - scores**2], axis=1)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    for more in ({"groups": np.arange(600) // 5}, {"weights": 1.0 + np.arange(600) % 2}):
+        p = predictions(Multiclass(range(4)), codes, scores=Probabilities(probabilities), **more)
+        for label in class_estimates(BINARY, summarise(p), p, QUICK):
+            for name in (*CROSSINGS, "ks", "ece", "ece_equal_mass", "mce"):
+                found = label[name]
+                if isinstance(found, Estimate):
+                    assert found.low is not None, f"{name}: {found.reason}"
+                else:
+                    assert "precision of 0.9" in found.reason, name
+
+
+def test_murphys_decomposition_and_its_intervals_by_hand() -> None:
+    """Scores 1/4 and 3/4 for 40 and 60 rows, 12 and 42 of them positive."""
+    rows, hits, said = (40, 60), (12, 42), (Fraction(1, 4), Fraction(3, 4))
+    total, base = sum(rows), Fraction(sum(hits), sum(rows))
+    rate = [Fraction(k, n) for k, n in zip(hits, rows, strict=True)]
+    reliability = sum(n * (s - r) ** 2 for n, s, r in zip(rows, said, rate, strict=True)) / total
+    resolution = sum(n * (r - base) ** 2 for n, r in zip(rows, rate, strict=True)) / total
+    table = ScoreTable(
+        np.array([0.25, 0.75]), np.array(hits, float), np.array(rows, float) - np.array(hits, float)
+    )
+    assert brier_reliability(table) == pytest.approx(float(reliability))
+    assert brier_resolution(table) == pytest.approx(float(resolution))
+    bins = (np.array(rows, float), np.array([10.0, 45.0]), np.array(hits, float))
+    low, high = gap_limits(bins, float(reliability), mean_square, QUICK)
+    assert low < 0.0005 < float(reliability) < high < 0.05
+
+
+def test_scores_that_rows_do_not_share_have_no_reliability_to_tell() -> None:
+    truth, scores = _independent(300)
+    p = predictions(Binary(0, 1), truth, scores=Probabilities(scores), threshold=0.5)
+    found = estimates([find("brier_reliability", "binary")], summarise(p), p, QUICK)["brier_reliability"]
+    assert isinstance(found, Estimate)
+    assert found.low is None
+    assert "per distinct score" in str(found.reason)
+
+
+def test_draws_of_bins_go_together_as_the_units_do() -> None:
+    own = np.repeat(np.random.default_rng(0).normal(size=(50, 1)), 2, axis=1)
+    drawn = unit_draws(own, Sampling(resamples=500))
+    assert drawn[:, 0] == pytest.approx(drawn[:, 1])
+    assert drawn.std(axis=0) == pytest.approx([1.0, 1.0], abs=0.15)
+
+
+def _independent(n: int) -> tuple[npt.NDArray[np.int64], Array]:
+    rng = np.random.default_rng(8)
+    truth = (rng.random(n) < 0.4).astype(int)
+    return truth, 1 / (1 + np.exp(-(rng.normal(size=n) + 2 * truth - 1)))
