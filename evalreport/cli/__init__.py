@@ -16,6 +16,7 @@ import click
 from evalreport import __version__
 from evalreport.cli.console import Console, fail, internal
 from evalreport.cli.options import global_options
+from evalreport.cli.streams import forget, ready
 from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, UsageError, nearest
 
@@ -76,6 +77,7 @@ global_options(group)
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code; the entry point of `evalreport`."""
+    ready()
     arguments = list(sys.argv[1:] if args is None else args)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than our sums; see `-j`
     console = Console.of_arguments(arguments, COMMANDS)
@@ -87,7 +89,6 @@ def _code(arguments: list[str], console: Console) -> int:
     """Run a command and return its exit code; whatever goes wrong is told as one of our errors."""
     try:
         code = group.main(arguments, prog_name="evalreport", standalone_mode=False, obj=console)
-        sys.stdout.flush()
     except EvalreportError as error:
         return fail(console, error)
     except click.ClickException as error:
@@ -96,7 +97,7 @@ def _code(arguments: list[str], console: Console) -> int:
         console.say("interrupted; nothing half written is left behind", level=-1)
         return 130
     except (SystemExit, BrokenPipeError):  # the shell completes, or whoever read us has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        forget(1)
         return 0
     except Exception as error:
         return fail(console, internal(error))

@@ -14,6 +14,7 @@ from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, title
+from evalreport.cli.streams import put_document
 from evalreport.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def _write(runs: list[Checked], options: dict[str, Any], *, strict: bool) -> Non
     if options["junit"]:
         write_file(Path(options["junit"]), junit(runs, inconclusive_fails=strict).encode())
     if options["markdown"] == STDOUT:
-        click.echo(markdown(runs), nl=False)
+        put_document(markdown(runs))
     elif options["markdown"]:
         write_file(Path(options["markdown"]), markdown(runs).encode())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -83,7 +82,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     for note in made.notes:
         console.warn(note)
     if options["output"] == "-":
-        sys.stdout.write(made.html)
+        console.document(made.html)
     console.out(*made.lines)
     ok = all(outcome.state == "held" for outcome in done.outcomes)
     runs = [as_run(ev) for ev in done.comparison.evaluations]

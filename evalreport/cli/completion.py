@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from evalreport.cli.options import SectionCommand, global_options
+from evalreport.cli.streams import put
 
 
 @click.command("completion", cls=SectionCommand)
@@ -21,7 +22,7 @@ def command(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is not None:
-        click.echo(kind(group, {}, "evalreport", "_EVALREPORT_COMPLETE").source())
+        put(kind(group, {}, "evalreport", "_EVALREPORT_COMPLETE").source())
 
 
 global_options(command)

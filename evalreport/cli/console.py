@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from evalreport.cli.streams import StdoutError, forget, put, put_document
 from evalreport.errors import EvalreportError
 from evalreport.text import printable, redact
 
@@ -81,7 +82,12 @@ class Console:
     def err(self, text: str) -> None:
         """Write to stderr, in place of the line of progress if there is one."""
         self.clear()
-        click.echo(text, err=True, color=self.colored)
+        try:
+            click.echo(text, err=True, color=self.colored)
+        except BrokenPipeError:
+            raise
+        except OSError:  # nobody can be told
+            forget(2)
 
     def clear(self) -> None:
         """Take the line of progress away."""
@@ -110,7 +116,12 @@ class Console:
         if not self.json and self.verbosity > -2:
             self.clear()
             for line in lines:
-                click.echo(printable(line))
+                put(printable(line))
+
+    def document(self, text: str) -> None:
+        """Print a whole document on stdout: the result that was asked for."""
+        self.clear()
+        put_document(text)
 
     def emit(self, *, runs: Sequence[Any], ok: bool = True, **parts: Any) -> None:
         """Print the JSON object of a command, when it is asked for."""
@@ -121,8 +132,7 @@ class Console:
 
     def line(self, body: Any) -> None:
         """Print an object as one line of JSON on stdout."""
-        self.clear()
-        click.echo(json.dumps(body, ensure_ascii=False, allow_nan=False, default=float))
+        self.document(json.dumps(body, ensure_ascii=False, allow_nan=False, default=float) + "\n")
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -178,7 +188,7 @@ def told(console: Console, error: EvalreportError) -> dict[str, str]:
 def fail(console: Console, error: EvalreportError) -> int:
     """Print an error, as three lines or as JSON, and return its exit code."""
     parts = told(console, error)
-    if console.json:
+    if console.json and not isinstance(error, StdoutError):
         console.line({"schema": SCHEMA, "ok": False, "command": console.command, "error": parts})
     else:
         show_error(console, error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,7 +50,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
             console.warn(warning)
         print_evaluation(console, written.evaluation, written.taken, console.say)
         if options["output"] == "-":
-            sys.stdout.write(written.html)
+            console.document(written.html)
         console.out(*map(str, written.paths))
         return as_run(written.evaluation) | {"files": [str(path) for path in written.paths]}
 

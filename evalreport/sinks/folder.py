@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
@@ -49,25 +50,35 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
 def write_file(place: Path, data: bytes) -> Path:
     """Write one file: beside its place first, then renamed, so that nobody ever sees half of it.
 
+    What is there and is no file (a pipe, a device) is written into, never replaced.
+
     Raises
     ------
     UsageError
         It is a link or a folder, or cannot be written.
     """
     refuse_link(place, place.parent)
+    try:
+        if place.exists() and not place.is_file() and not place.is_dir():
+            place.write_bytes(data)
+        else:
+            _replace(place, data)
+    except OSError as error:
+        raise _cannot(place, error) from error
+    told.info("wrote %s, %.0f kB", place, len(data) / 1000)
+    return place
+
+
+def _replace(place: Path, data: bytes) -> None:
     beside = place.with_name(f".evalreport-{uuid4().hex}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("xb") as stream:
             stream.write(data)
         beside.replace(place)
-    except OSError as error:
-        raise _cannot(place, error) from error
     finally:
         with suppress(OSError):
             beside.unlink()
-    told.info("wrote %s, %.0f kB", place, len(data) / 1000)
-    return place
 
 
 def run_folder(out: Path, name: str, run_id: str) -> Path:
@@ -113,8 +124,10 @@ def refuse_link(place: Path, folder: Path) -> None:
 
 
 def _cannot(place: Path, error: OSError) -> UsageError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    mend = "make room" if full else "check the folder's permissions"
     return UsageError(
         f"{place.name} cannot be written: {(error.strerror or 'input/output error').lower()}",
         where=str(place),
-        fix="check the folder's permissions, or name another with --out",
+        fix=f"{mend}, or name another place with --out",
     )

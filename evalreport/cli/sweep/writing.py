@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli import options as opt
@@ -64,5 +63,5 @@ def print_done(console: Console, done: Done, options: dict[str, Any]) -> None:
     for warning in done.warnings:
         console.warn(warning)
     if options["output"] == "-":
-        sys.stdout.write(done.html)
+        console.document(done.html)
     console.out(*done.lines)

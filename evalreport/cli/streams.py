@@ -1,0 +1,68 @@
+"""The three streams as a shell hands them over: closed, full, or of an encoding that lacks our characters."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from evalreport.errors import UsageError
+
+
+class StdoutError(UsageError):
+    """stdout takes no more: the disk that it leads to is full, or gone."""
+
+    code = "STDOUT"
+
+
+def ready() -> None:
+    """Make all streams usable: closed ones lead nowhere, what an encoding lacks is written as an escape."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 (until the process ends)
+            setattr(sys, name, nowhere)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def put(text: str, *, nl: bool = True) -> None:
+    """Write a line for a person on stdout, in the terminal's encoding.
+
+    Raises
+    ------
+    StdoutError
+    """
+    _write(text, nl=nl)
+
+
+def put_document(text: str) -> None:
+    """Write a document (HTML, JSON, Markdown) on stdout: UTF-8, whatever the encoding of the terminal.
+
+    Raises
+    ------
+    StdoutError
+    """
+    is_binary = hasattr(sys.stdout, "buffer")
+    _write(text.encode("utf-8", errors="backslashreplace") if is_binary else text, nl=False)
+
+
+def _write(what: str | bytes, *, nl: bool) -> None:
+    try:
+        click.echo(what, nl=nl)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        forget(1)
+        reason = (error.strerror or "input/output error").lower()
+        raise StdoutError(
+            f"the result cannot be written: {reason}", where="stdout", fix="name a file with -o, or make room"
+        ) from error
+
+
+def forget(descriptor: int) -> None:
+    """Lead a stream nowhere, so that what is left in its buffer does not fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
