@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,22 +20,25 @@ from evalreport.api.given import (
     sampling_of,
     threshold_of,
 )
+from evalreport.api.sweeps import sweep
 from evalreport.api.views import Evaluation
 from evalreport.cells import as_array
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.errors import EvalreportError, UsageError
+from evalreport.evaluation import chosen as choices
 from evalreport.evaluation import model
+from evalreport.evaluation import study as studies
 from evalreport.evaluation.parts import Provenance
-from evalreport.evaluation.study import NOT_SAID, Judging, Study, studied
+from evalreport.evaluation.study import Judging
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
 from evalreport.predictions import predictions
-from evalreport.report.render import render, render_comparison, render_trials
+from evalreport.report.render import render, render_comparison
 from evalreport.scores import Decisions, Logits, Probabilities, Scores
 from evalreport.sinks.folder import write_file
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import find_run
+from evalreport.sources.runs import RunInfo, find_run
 from evalreport.sources.shapes.extras import texts_of
 from evalreport.trials import Trials
 from evalreport.values import Estimate, Finding, Undefined
@@ -44,7 +47,7 @@ from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.log import LogOptions, log_evaluation
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.sweep_thresholds import Asked, chosen
+from evalreport.workflow.sweep import log_sweep, page_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,12 +252,16 @@ def evaluate_run(
     return Evaluation.of(evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
-def to_html(ev: model.Evaluation | Comparison | Study, *, checklist: str | None = None) -> str:
-    """Return the report, the comparison of several, or the study of a sweep, as one HTML page.
+Made: TypeAlias = model.Evaluation | Comparison | studies.Study | choices.Chosen
+"""What has a page."""
+
+
+def to_html(ev: Made, *, checklist: str | None = None) -> str:
+    """Return the page of an evaluation, of a comparison of several, or of what `sweep` found.
 
     Parameters
     ----------
-    ev : Evaluation, Comparison or Study
+    ev : Evaluation, Comparison, Study or Chosen
     checklist : str, optional
         ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
 
@@ -268,17 +275,21 @@ def to_html(ev: model.Evaluation | Comparison | Study, *, checklist: str | None 
     >>> to_html(evaluate(["a", "b"], ["a", "b"])).splitlines()[0]
     '<!doctype html>'
     """
-    if isinstance(ev, Study):
-        return render_trials(ev)
-    return render_comparison(ev) if isinstance(ev, Comparison) else render(ev, checklist=checklist)
+    match ev:
+        case studies.Study() | choices.Chosen():
+            return page_of(ev)
+        case Comparison():
+            return render_comparison(ev)
+        case _:
+            return render(ev, checklist=checklist)
 
 
-def report(ev: model.Evaluation, path: str | Path, *, checklist: str | None = None) -> Path:
-    """Write the report to a file and return its path.
+def report(ev: Made, path: str | Path, *, checklist: str | None = None) -> Path:
+    """Write the page of `to_html` to a file and return its path.
 
     Parameters
     ----------
-    ev : Evaluation
+    ev : Evaluation, Comparison, Study or Chosen
     path : str or Path
         Written beside and renamed, so that nobody sees half of it.
     checklist : str, optional
@@ -296,11 +307,11 @@ def report(ev: model.Evaluation, path: str | Path, *, checklist: str | None = No
     ...     report(evaluate(["a", "b"], ["a", "b"]), f"{folder}/report.html").name
     'report.html'
     """
-    return write_file(Path(path), render(ev, checklist=checklist).encode())
+    return write_file(Path(path), to_html(ev, checklist=checklist).encode())
 
 
 def log(
-    ev: model.Evaluation,
+    ev: model.Evaluation | studies.Study | choices.Chosen,
     run_id: str,
     *,
     tracking_uri: str | None = None,
@@ -308,11 +319,11 @@ def log(
     force: bool = False,
     dry_run: bool = False,
 ) -> Any:
-    """Log an evaluation into a finished run; a second identical call writes nothing.
+    """Log an evaluation, or what `sweep` found, into a finished run; a second identical call writes nothing.
 
     Parameters
     ----------
-    ev : Evaluation
+    ev : Evaluation, Study or Chosen
     run_id : str
         Id, or its first six or more characters. Its status and end time stay as they are.
     tracking_uri : str, optional
@@ -341,57 +352,21 @@ def log(
     """
     store = connect(tracking_uri)
     run = find_run(store, run_id)
-    origin = replace(
-        ev.provenance, run_id=run.run_id, run_name=run.name, experiment=run.experiment, model=run.model
+    how = LogOptions(prefix, force, dry_run)
+    match ev:
+        case studies.Study():
+            study = replace(ev, provenance=_placed(ev.provenance, run))
+            return log_sweep(store, run.run_id, study, how)
+        case choices.Chosen():
+            placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
+            return log_sweep(store, run.run_id, replace(ev, evaluation=placed), how)
+        case _:
+            return log_evaluation(store, run.run_id, ev.with_provenance(_placed(ev.provenance, run)), how)
+
+
+def _placed(origin: Provenance, run: RunInfo) -> Provenance:
+    """The provenance with the run that is logged into, and the time where there is none."""
+    made = origin.made or time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    return replace(
+        origin, run_id=run.run_id, run_name=run.name, experiment=run.experiment, model=run.model, made=made
     )
-    if not origin.made:
-        origin = replace(origin, made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()))
-    return log_evaluation(store, run.run_id, ev.with_provenance(origin), LogOptions(prefix, force, dry_run))
-
-
-def sweep(
-    what: model.Evaluation | Trials,
-    objective: str | None = None,
-    *,
-    tune_on: model.Evaluation | None = None,
-    judging: Judging = NOT_SAID,
-) -> Any:
-    """Return what is best for an objective: a threshold, thresholds of labels, or how a sweep's trials stand.
-
-    Parameters
-    ----------
-    what : Evaluation or Trials
-        Trials give a `Study`: best, importance, and how lucky the best is (see `judging`). `to_html` and
-        `log` take it.
-    objective : str, optional
-        As on the command line (``f1``, ``recall>=0.95``, ``f1_macro``, ``accuracy>=0.95``); of trials, the
-        name of one of several objectives.
-    tune_on : Evaluation, optional
-        Other rows that the threshold is chosen on; without them its honest value is cross-fitted.
-    judging : Judging
-        How many examples judged each trial.
-
-    Raises
-    ------
-    EvalreportError
-        No such objective; nothing to choose from; no trial completed.
-
-    Examples
-    --------
-    >>> ev = evaluate([0, 0, 1, 1], scores=Probabilities([0.1, 0.4, 0.35, 0.8]))
-    >>> sweep(ev, "recall>=1").threshold
-    0.35
-    >>> sweep(Trials.from_records([{"value": 0.7}, {"value": 0.8}], objectives="f1")).best.number
-    1
-    """
-    if isinstance(what, Trials):
-        return studied(what, objective, judging=judging)
-    if what.predictions is None:
-        if what.sweep is None:
-            raise UsageError("there is no threshold to sweep", fix="evaluate scores of a binary problem")
-        return what.sweep.best(objective or "f1")
-    goal = objective or {"binary": "f1", "multilabel": "f1_macro"}.get(what.task, "accuracy>=0.95")
-    rows = Collected(what.predictions, (), what.provenance)
-    other = None if tune_on is None else tune_on.predictions
-    found = chosen(rows, Request(sampling=what.sampling), other, Asked((goal,)))
-    return next(iter(found.found.values()))

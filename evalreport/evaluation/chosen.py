@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.sweep.cutoff import Cutoff, CutoffChoice
 from evalreport.sweep.objectives import Objective
@@ -49,6 +50,25 @@ class Chosen:
     whole: Sweep | None = None
     tuned_on: str = ""
     common: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+
+    def __getitem__(self, objective: str) -> Found:
+        """Return what was chosen for an objective.
+
+        Raises
+        ------
+        UsageError
+            It was not asked for.
+        """
+        if objective not in self.found:
+            raise UsageError(
+                f"nothing was chosen for {objective!r}", fix=nearest(objective, list(self.found))
+            )
+        return self.found[objective]
+
+    @property
+    def best(self) -> Found:
+        """What was chosen for the first objective."""
+        return next(iter(self.found.values()))
 
     @property
     def optima(self) -> Mapping[str, Optimum]:

@@ -19,6 +19,7 @@ from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 from evalreport.sources.costs import read_costs
 from evalreport.sweep.class_weights import class_weights
+from evalreport.sweep.costs import CostMatrix
 from evalreport.sweep.cutoff import cutoff
 from evalreport.sweep.goals import Goal
 from evalreport.sweep.honest import judged
@@ -52,8 +53,8 @@ class Asked:
     ----------
     objectives : tuple of str
         As on the command line; those of the task when empty.
-    costs : str or None
-        File of costs of a multiclass problem.
+    costs : str, CostMatrix or None
+        Costs of a multiclass problem, or a file of them.
     search : Search or None
         How Optuna searches where an objective does not fall apart. Without it, it searches such
         objectives of several labels when they are chosen on other rows (a search is not repeated in
@@ -65,7 +66,7 @@ class Asked:
     """
 
     objectives: tuple[str, ...] = ()
-    costs: str | None = None
+    costs: str | CostMatrix | None = None
     search: Search | None = None
     progress: Callable[[Progress], None] | None = None
     item: str = ""
@@ -200,7 +201,8 @@ def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None
             else cutoff(rows, _share(name, wanted[1]), tune_on=tune_on, sampling=request.sampling)
         )
     if asked.costs is not None:
-        costs = read_costs(Path(asked.costs), rows.space.names)
+        given = asked.costs
+        costs = read_costs(Path(given), rows.space.names) if isinstance(given, str) else given
         search = None if asked.search is None else asked.searching(request.sampling.seed, "cost")
         found["cost"] = class_weights(rows, costs, tune_on=tune_on, search=search, sampling=request.sampling)
     return Chosen(_evaluation(rows, request), found)

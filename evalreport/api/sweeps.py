@@ -1,0 +1,221 @@
+"""Sweeps in Python: thresholds chosen on an evaluation, the standing of trials, both with their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy.typing as npt
+
+from evalreport.errors import UsageError
+from evalreport.evaluation import chosen as choices
+from evalreport.evaluation import model
+from evalreport.evaluation import study as studies
+from evalreport.evaluation.study import NOT_SAID, Judging, studied
+from evalreport.sweep.costs import CostMatrix
+from evalreport.sweep.objectives import Objective
+from evalreport.sweep.search import Search
+from evalreport.trials import Trials
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.request import Request
+from evalreport.workflow.sweep import verdict_of
+from evalreport.workflow.sweep_thresholds import Asked, chosen
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Chosen(choices.Chosen):
+    """What was chosen for each objective; made by `sweep`.
+
+    ``found[name]`` is what was chosen for one of them, ``found.best`` for the first. `to_html`, `report` and
+    `log` take it.
+    """
+
+    @classmethod
+    def of(cls, found: choices.Chosen) -> Self:
+        """Return the same choice with views."""
+        return cls(**{field.name: getattr(found, field.name) for field in fields(choices.Chosen)})
+
+    def __repr__(self) -> str:
+        return f"Chosen({verdict_of(self)})"
+
+    def plot(self) -> Figure:
+        """Draw each objective over the threshold, with the best one and its interval (binary).
+
+        Raises
+        ------
+        UsageError
+            There is no single threshold.
+        """
+        from evalreport.figures import sweep as figures
+
+        return figures.objectives(self)
+
+
+class Study(studies.Study):
+    """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
+
+    @classmethod
+    def of(cls, study: studies.Study) -> Self:
+        """Return the same study with views."""
+        return cls(**{field.name: getattr(study, field.name) for field in fields(studies.Study)})
+
+    def __repr__(self) -> str:
+        return f"Study({verdict_of(self)})"
+
+    @property
+    def plot(self) -> StudyPlots:
+        """The figures of this study, each a matplotlib `Figure`."""
+        return StudyPlots(self)
+
+
+@dataclass(frozen=True)
+class StudyPlots:
+    """The figures of a study; one that does not apply says so in a `UsageError`."""
+
+    study: studies.Study
+
+    def history(self) -> Figure:
+        """Value of each trial, and the best so far."""
+        return self._drawn("history")
+
+    def importance(self) -> Figure:
+        """Share of each parameter."""
+        return self._drawn("importance")
+
+    def slices(self) -> Figure:
+        """The objective over each parameter that varies."""
+        return self._drawn("slices")
+
+    def parallel(self) -> Figure:
+        """Every trial across its parameters."""
+        return self._drawn("parallel")
+
+    def intermediate(self) -> Figure:
+        """What trials reported on their way."""
+        return self._drawn("intermediate")
+
+    def timeline(self) -> Figure:
+        """When each trial ran."""
+        return self._drawn("timeline")
+
+    def front(self) -> Figure:
+        """The first two of several objectives against each other."""
+        return self._drawn("front")
+
+    def _drawn(self, name: str) -> Figure:
+        from evalreport.figures import sweep as figures
+
+        figure: Figure = getattr(figures, name)(self.study)
+        return figure
+
+
+@overload
+def sweep(what: Trials, objective: str | None = None, *, judging: Judging = NOT_SAID) -> Study: ...
+
+
+@overload
+def sweep(
+    what: model.Evaluation,
+    objective: str | Sequence[str] | None = None,
+    *,
+    tune_on: model.Evaluation | None = None,
+    costs: npt.ArrayLike | None = None,
+    trials: int | None = None,
+) -> Chosen: ...
+
+
+def sweep(
+    what: model.Evaluation | Trials,
+    objective: Any = None,
+    *,
+    tune_on: model.Evaluation | None = None,
+    costs: npt.ArrayLike | None = None,
+    trials: int | None = None,
+    judging: Judging = NOT_SAID,
+) -> Chosen | Study:
+    """Return what is best for objectives, thresholds of an evaluation, or how the trials of a sweep stand.
+
+    Parameters
+    ----------
+    what : Evaluation or Trials
+    objective : str or sequence of str, optional
+        As on the command line: ``f1``, ``recall>=0.95``, ``cost:10`` (binary), ``f1_macro``,
+        ``subset_accuracy``, ``module:function`` (several labels), ``accuracy>=0.95``, ``f1_macro``
+        (classes); those of the task without it. Of trials, the name of one of several objectives.
+    tune_on : Evaluation, optional
+        Other rows that the choice is made on; without them its value elsewhere is cross-fitted.
+    costs : array-like of shape (K, K), optional
+        Of classes: row the true label, column the answer.
+    trials : int, optional
+        Let Optuna search so many where an objective does not fall apart.
+    judging : Judging
+        Of trials: how many examples judged each.
+
+    Returns
+    -------
+    Chosen or Study
+        ``best`` is the first choice, or the best trial; `to_html`, `report` and `log` take both.
+
+    Raises
+    ------
+    EvalreportError
+        No such objective; nothing to choose from; no trial completed; labels unlike those of `tune_on`.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate([0, 0, 1, 1], scores=er.Probabilities([0.1, 0.4, 0.35, 0.8]))
+    >>> er.sweep(ev, ["recall>=1", "f1"])["recall>=1"].threshold
+    0.35
+    >>> study = er.sweep(er.Trials.from_records([{"value": 0.7}, {"value": 0.8}], objectives="f1"))
+    >>> study.best.number
+    1
+    """
+    if isinstance(what, Trials):
+        if tune_on is not None or costs is not None or trials is not None:
+            raise UsageError(
+                "trials have no thresholds to choose",
+                where="er.sweep",
+                fix="leave out tune_on, costs and trials",
+            )
+        return Study.of(studied(what, objective, judging=judging))
+    wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
+    if what.predictions is None:
+        return Chosen.of(_of_json(what, wanted))
+    if tune_on is not None and tune_on.predictions is None:
+        raise UsageError(
+            "tune_on holds no predictions",
+            where="tune_on",
+            fix="evaluate them in this session, not from JSON",
+        )
+    asked = Asked(
+        wanted,
+        costs=None if costs is None else CostMatrix(costs),
+        search=None if trials is None else Search(trials=trials, seed=what.sampling.seed),
+    )
+    rows = Collected(what.predictions, (), what.provenance)
+    other = None if tune_on is None else tune_on.predictions
+    found = chosen(rows, Request(sampling=what.sampling), other, asked)
+    return Chosen.of(found if tune_on is None else _told(found, tune_on))
+
+
+def _told(found: choices.Chosen, tune_on: model.Evaluation) -> choices.Chosen:
+    """The choice with the name of the rows that it was made on, where they have one."""
+    name = tune_on.provenance.title or tune_on.provenance.run_name or tune_on.provenance.source
+    return replace(found, tuned_on=name or found.tuned_on)
+
+
+def _of_json(ev: model.Evaluation, wanted: tuple[str, ...]) -> choices.Chosen:
+    """What the thinned sweep of an evaluation without its predictions still knows."""
+    if ev.sweep is None:
+        raise UsageError(
+            "there is no threshold to sweep: the evaluation holds no predictions",
+            where="er.sweep",
+            fix="evaluate the predictions in this session, not from JSON",
+        )
+    goals = tuple(map(Objective.parse, wanted or tuple(ev.sweep.optima)))
+    found = {goal.name: ev.sweep.best(goal) for goal in goals}
+    return choices.Chosen(ev, found, {goal.name: goal for goal in goals})
