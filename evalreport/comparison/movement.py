@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,8 +14,12 @@ from evalreport.labels import UNPARSED
 from evalreport.predictions import Column, Predictions
 
 Mask = npt.NDArray[np.bool_]
+Kinds: TypeAlias = tuple[Mask, Mask, Mask]
+"""Rows that are fixed, broken, wrong in both."""
+Counts: TypeAlias = tuple[int, int, int]
+"""Of the same three."""
 NAMED = 50
-"""Ids of fixed and of broken examples that are kept."""
+"""Ids of fixed, of broken and of wrong examples that are kept."""
 SHOWN = 12
 """Of these, examples that are kept with their answers: the most confident first."""
 
@@ -53,22 +60,23 @@ def movement(
     (1, 0, 1, ('a',))
     """
     now, before = right(run), right(baseline)
-    fixed, broken = now & ~before, before & ~now
-    ids = () if withheld else (_ids(run, fixed), _ids(run, broken))
+    fixed, broken, wrong = kinds = (now & ~before, before & ~now, ~now & ~before)
+    ids = [() if withheld else _ids(run, rows) for rows in kinds]
     examples = () if withheld else (*_examples(run, baseline, fixed), *_examples(run, baseline, broken))
     return Movement(
         *names,
         fixed=int(fixed.sum()),
         broken=int(broken.sum()),
-        both_wrong=int((~now & ~before).sum()),
+        both_wrong=int(wrong.sum()),
         both_right=int((now & before).sum()),
-        fixed_ids=ids[0] if ids else (),
-        broken_ids=ids[1] if ids else (),
-        by_class=_by_class(run, fixed, broken),
+        fixed_ids=ids[0],
+        broken_ids=ids[1],
+        both_wrong_ids=ids[2],
+        by_class=_by_class(run, kinds),
         by_slice={
             f"{name} = {value}": moved
             for name, column in run.slices.items()
-            for value, moved in _by_value(column, fixed, broken).items()
+            for value, moved in _by_value(column, kinds).items()
         },
         examples=examples,
     )
@@ -114,16 +122,18 @@ def _names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> t
     return () if code == UNPARSED else (p.space.names[code],)
 
 
-def _by_class(p: Predictions, fixed: Mask, broken: Mask) -> dict[str, tuple[int, int]]:
+def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
     if p.y_true.ndim == 2:
-        moves = [p.y_true[rows].sum(axis=0) for rows in (fixed, broken)]
+        moves = [p.y_true[rows].sum(axis=0) for rows in kinds]
     else:
-        moves = [np.bincount(p.y_true[rows], minlength=len(p.space)) for rows in (fixed, broken)]
-    pairs = zip(p.space.names, moves[0].tolist(), moves[1].tolist(), strict=True)
-    return {name: (up, down) for name, up, down in pairs if up or down}
+        moves = [np.bincount(p.y_true[rows], minlength=len(p.space)) for rows in kinds]
+    return {name: counts for name, counts in _named(p.space.names, moves).items() if any(counts)}
 
 
-def _by_value(column: Column, fixed: Mask, broken: Mask) -> dict[str, tuple[int, int]]:
-    moves = [np.bincount(column.codes[rows], minlength=len(column.values)) for rows in (fixed, broken)]
-    pairs = zip(column.values, moves[0].tolist(), moves[1].tolist(), strict=True)
-    return {value: (up, down) for value, up, down in pairs}
+def _by_value(column: Column, kinds: Kinds) -> dict[str, Counts]:
+    return _named(column.values, [np.bincount(column.codes[r], minlength=len(column.values)) for r in kinds])
+
+
+def _named(names: Sequence[str], moves: Sequence[npt.NDArray[np.integer]]) -> dict[str, Counts]:
+    fixed, broken, wrong = (counts.tolist() for counts in moves)
+    return dict(zip(names, zip(fixed, broken, wrong, strict=True), strict=True))

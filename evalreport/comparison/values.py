@@ -88,8 +88,8 @@ class Moved:
 class Movement:
     """Which answers changed: `fixed` are right in the run alone, `broken` in the baseline alone.
 
-    `fixed_ids` and `broken_ids` are the first fifty of each; `by_class` and `by_slice` map a name to its
-    (fixed, broken) counts; `examples` are some fixed, then some broken ones.
+    `fixed_ids`, `broken_ids` and `both_wrong_ids` are the first fifty of each; `by_class` and `by_slice` map
+    a name to its (fixed, broken, both wrong) counts; `examples` are some fixed, then some broken ones.
     """
 
     run: str
@@ -100,8 +100,9 @@ class Movement:
     both_right: int
     fixed_ids: tuple[str, ...] = ()
     broken_ids: tuple[str, ...] = ()
-    by_class: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    by_slice: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    both_wrong_ids: tuple[str, ...] = ()
+    by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
+    by_slice: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     examples: tuple[Moved, ...] = ()
 
 

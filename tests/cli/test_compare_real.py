@@ -70,12 +70,14 @@ def test_four_models_all_pairs(
         z, p = naive_delong(truth, scores[a], scores[b])
         assert (delong["z"], delong["p"]) == (pytest.approx(z, abs=1e-8), pytest.approx(p, rel=1e-7))
         assert moved["both_wrong"] == int((~right[a] & ~right[b]).sum())
+        assert moved["both_wrong_ids"] == table["example_id"][~right[a] & ~right[b]].astype(str)[:50].tolist()
         assert set(moved["fixed_ids"]) <= set(table["example_id"][right[a] & ~right[b]].astype(str))
         for name in sliced:
             for value, part in table.groupby(name).groups.items():
-                fixed, broken = moved["by_slice"].get(f"{name} = {value}", (0, 0))
+                fixed, broken, wrong = moved["by_slice"].get(f"{name} = {value}", (0, 0, 0))
                 assert fixed == (right[a] & ~right[b])[part].sum()
                 assert broken == (right[b] & ~right[a])[part].sum()
+                assert wrong == (~right[b] & ~right[a])[part].sum()
 
 
 @needs_extra

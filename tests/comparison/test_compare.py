@@ -96,8 +96,8 @@ def test_moved_examples_are_counted_and_named(spam: Comparison) -> None:
     assert (moved.fixed, moved.broken) == (test.only_first, test.only_second)
     assert moved.fixed + moved.broken + moved.both_wrong + moved.both_right == 5572
     assert len(moved.broken_ids) == min(50, moved.broken)
-    assert sum(up for up, _ in moved.by_class.values()) == moved.fixed
-    assert sum(down for _, down in moved.by_class.values()) == moved.broken
+    assert sum(up for up, _, _ in moved.by_class.values()) == moved.fixed
+    assert sum(down for _, down, _ in moved.by_class.values()) == moved.broken
     shown = [entry for entry in moved.examples if entry.id in moved.broken_ids]
     assert all(entry.baseline == entry.truth != entry.run for entry in shown)
 

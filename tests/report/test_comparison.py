@@ -17,6 +17,7 @@ from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.panels.comparison import PANELS
 from evalreport.panels.comparison.curves import STYLES
+from evalreport.panels.parts import Section
 from evalreport.predictions import Predictions
 from evalreport.report.comparison import comparison_payload, differences
 from evalreport.report.render import render_comparison
@@ -103,6 +104,41 @@ def test_more_runs_than_line_styles_draw_the_baseline_and_the_best() -> None:
     (roc, _) = section.body.charts
     assert {path.shape for path in roc.paths} == {"guide", *STYLES}
     assert any(label.text.startswith("run-5") for label in roc.labels)
+
+
+def movement_of(found: Comparison) -> Section:
+    (section,) = [s for s in (panel(found) for panel in PANELS) if s is not None and s.id == "movement"]
+    return section
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "twenty", "multilabel"])
+def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
+    found = several(kind)
+    (moved,), (pair,) = found.movement, movement_of(found).body.pairs
+    (_, where), (_, answers) = pair.tables
+    counts = {**moved.by_class, **moved.by_slice}
+    for row in where.rows:
+        assert tuple(cell.sort for cell in row[1:]) == counts[row[0].text]
+    changes = [row[1].sort + row[2].sort for row in where.rows]
+    assert changes == sorted(changes, reverse=True)
+    assert len(answers.rows) == len(moved.examples)
+    told = [row[1].text.text for row in answers.rows]
+    assert told == ["fixed" if one.id in moved.fixed_ids else "broken" for one in moved.examples]
+    ids = {name.partition(":")[0]: listed for name, listed in pair.lists}
+    assert ids.get("Fixed", ()) == moved.fixed_ids
+    assert ids.get("Both wrong", ()) == moved.both_wrong_ids
+    page = render_comparison(found)
+    assert all(f"<bdi>{one.id}</bdi>" in page or f"<bdi>#{one.id}</bdi>" in page for one in moved.examples)
+
+
+@pytest.mark.parametrize(("count", "baseline", "pairs"), [(4, 0, 3), (8, 0, 7), (7, None, 0)])
+def test_many_runs_have_less_of_each(count: int, baseline: int | None, pairs: int) -> None:
+    found = several("binary-slices", count, baseline)
+    body = movement_of(found).body
+    assert len(body.pairs) == pairs
+    assert len(body.table.rows) == len(found.pairings)
+    assert all(bool(pair.tables) == (pairs <= 6) for pair in body.pairs)
+    assert len(render_comparison(found).encode()) < 700_000
 
 
 def test_without_predictions_it_says_so() -> None:

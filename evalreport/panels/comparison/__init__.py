@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from evalreport.comparison.values import Comparison
-from evalreport.panels.comparison import curves, origin, values, verdict
+from evalreport.panels.comparison import curves, moves, origin, values, verdict
 from evalreport.panels.parts import Section
 
 Panel: TypeAlias = Callable[[Comparison], Section | None]
@@ -17,7 +17,7 @@ PANELS: tuple[Panel, ...] = (
     values.panel,
     curves.panel,
     values.parts,
-    values.movement,
+    moves.panel,
     origin.pairing,
     origin.provenance,
 )

@@ -15,8 +15,10 @@ from evalreport.format import ratio
 from evalreport.metrics.catalogue import find
 from evalreport.panels.about import estimate, known
 from evalreport.panels.chart import (
+    BOTTOM,
     LEFT,
     RIGHT,
+    TOP,
     Chart,
     Label,
     Path,
@@ -38,7 +40,9 @@ NAME = 16
 Kind = Literal["roc", "pr"]
 Line = tuple[str, Evaluation, Curve]
 SPOTS = ((150.0, 192.0), (60.0, 180.0), (60.0, 110.0), (170.0, 60.0))
-"""Where the key may stand: left end, and line of its first row."""
+"""Where the key stands if there is room: left end, and line of its first row."""
+LETTER = 6.0
+"""Width of a letter, in units."""
 
 
 def panel(comparison: Comparison) -> Section | None:
@@ -119,20 +123,32 @@ def _key(
     lines: Sequence[Line], area: str, near: npt.NDArray[np.float64]
 ) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
     """A sample of each line with its run's name, where there is most room."""
-    left, top = max(SPOTS, key=lambda spot: _room(spot, len(lines), near))
+    areas = [_area(ev, area) for _, ev, _ in lines]
+    told = [
+        shortened(name, NAME) + ("" if value is None else f" {ratio(value)}")
+        for (name, _, _), value in zip(lines, areas, strict=True)
+    ]
+    size = (34 + LETTER * max(map(len, told)), (len(told) - 1) * ROW)
+    left, top = max(_spots(size), key=lambda spot: _room(spot, size, near))
     paths, labels = [], []
-    for place, (shape, (name, ev, _)) in enumerate(zip(STYLES, lines, strict=False)):
-        base, value = top + place * ROW, _area(ev, area)
+    for place, (shape, text) in enumerate(zip(STYLES, told, strict=False)):
+        base = top + place * ROW
         paths.append(Path(shape, f"M{left:g} {base - 4:g}h28"))
-        told = shortened(name, NAME) + ("" if value is None else f" {ratio(value)}")
-        labels.append(Label(left + 34, base, told))
+        labels.append(Label(left + 34, base, text))
     return tuple(paths), tuple(labels)
 
 
-def _room(spot: tuple[float, float], rows: int, near: npt.NDArray[np.float64]) -> float:
-    left, top = spot
-    dx = np.maximum(np.maximum(left - near[:, 0], near[:, 0] - left - 160), 0)
-    dy = np.maximum(np.maximum(top - 12 - near[:, 1], near[:, 1] - top - (rows - 1) * ROW - 4), 0)
+def _spots(size: tuple[float, float]) -> list[tuple[float, float]]:
+    """Places for a key of a width and height: the usual ones, then all over the plot."""
+    lefts = np.arange(LEFT + 8, max(RIGHT - size[0], LEFT + 9), 12.0)
+    tops = np.arange(TOP + 16, BOTTOM - size[1] - 6, 8.0)
+    return [*SPOTS, *((float(left), float(top)) for top in tops[::-1] for left in lefts)]
+
+
+def _room(spot: tuple[float, float], size: tuple[float, float], near: npt.NDArray[np.float64]) -> float:
+    (left, top), (width, height) = spot, size
+    dx = np.maximum(np.maximum(left - near[:, 0], near[:, 0] - left - width), 0)
+    dy = np.maximum(np.maximum(top - 12 - near[:, 1], near[:, 1] - top - height - 4), 0)
     return min(float(np.hypot(dx, dy).min()), 12.0)
 
 

@@ -1,16 +1,14 @@
-"""The runs' own values, and how many of their answers changed between them."""
+"""The runs' own values, and where they differ: by class and by slice."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from evalreport.comparison.values import Comparison, Difference, Movement
-from evalreport.format import change, count, fixed
+from evalreport.comparison.values import Comparison, Difference
+from evalreport.format import change, fixed
 from evalreport.metrics.catalogue import find
 from evalreport.panels.classes import Classes
-from evalreport.panels.comparison.words import SHOWN, p_value, title_of_metric
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
-from evalreport.panels.words import NOTHING, say
+from evalreport.panels.comparison.words import SHOWN, title_of_metric
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.words import say
 from evalreport.values import Estimate
 
 MOST = 1000
@@ -94,56 +92,4 @@ def _row(comparison: Comparison, d: Difference) -> tuple[Cell, ...]:
         Cell("–" if d.difference is None else change(d.difference), "n", d.difference),
         Cell(limits, "n"),
         Cell(d.verdict),
-    )
-
-
-@dataclass(frozen=True)
-class Moves:
-    """Counts of each pair, and the ids of what was fixed and broken."""
-
-    table: Table | None
-    lists: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] = ()
-    empty: Empty | None = None
-
-
-def movement(comparison: Comparison) -> Section:
-    """Return the examples that one run gets right and another wrong."""
-    title = "Which answers changed"
-    if not comparison.movement:
-        empty = Empty(
-            say("No example can be followed from run to run."),
-            say("That takes decisions of both runs on the same examples: log their predictions with ids."),
-        )
-        return Section("movement", "Examples", title, "moves", NOTHING, Moves(None, (), empty))
-    tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
-    heads = ("Run against baseline", "Fixed", "Broken", "Both wrong", "Both right", "McNemar")
-    table = Table(
-        "moves-table",
-        "Answers that changed",
-        tuple(Column(head, "n" if place else "") for place, head in enumerate(heads)),
-        tuple(_moved(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement),
-    )
-    lists = tuple((f"{m.run} against {m.baseline}", _ids(m)) for m in comparison.movement)
-    lede = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
-    if any(ev.facts.get("withheld") for ev in comparison.evaluations):
-        lists, lede = (), lede + say("Single examples are withheld.")
-    return Section("movement", "Examples", title, "moves", lede, Moves(table, lists))
-
-
-def _moved(moved: Movement, p: float | None) -> tuple[Cell, ...]:
-    numbers = (moved.fixed, moved.broken, moved.both_wrong, moved.both_right)
-    test = "–" if p is None else p_value(p).text.removeprefix("; McNemar ")
-    return (
-        Cell(f"{moved.run} against {moved.baseline}"),
-        *(Cell(count(number), "n", number) for number in numbers),
-        Cell(test, "n", p),
-    )
-
-
-def _ids(moved: Movement) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    both = (("Fixed", moved.fixed, moved.fixed_ids), ("Broken", moved.broken, moved.broken_ids))
-    return tuple(
-        (f"{word}: {'ids' if len(ids) == n else f'the first {len(ids)} of {n:,} ids'}", ids)
-        for word, n, ids in both
-        if ids
     )
