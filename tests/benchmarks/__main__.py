@@ -1,25 +1,73 @@
-"""Every benchmark of this folder, one after the other: ``make bench``."""
+"""Every benchmark of this folder, one after the other: ``make bench``; ``--write`` renews RESULTS.md."""
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+from tests.benchmarks.measure import Result
+
+HERE = Path(__file__).parent
+SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MLFLOW_DISABLE_TELEMETRY": "true"}
+"""One thread for everyone: seconds of CPU are compared, and waiting threads would burn them."""
+HEAD = """# What was measured
+
+Made by `python -m tests.benchmarks --write`; not edited by hand. CPU seconds of one run on {cores} cores
+({system}, Python {python}, NumPy {numpy}); ratios are taken within that run.
+
+| work | took | against | bar | |
+|---|---|---|---|---|
+"""
+
 
 def main() -> int:
-    """Run each ``bench_*.py`` in a process of its own, and end with a table of what each took."""
-    taken = []
-    for path in sorted(Path(__file__).parent.glob("bench_*.py")):
+    """Run each ``bench_*.py`` in a process of its own; return how many of them broke."""
+    found: list[Result] = []
+    broken = []
+    for path in sorted(HERE.glob("bench_*.py")):
         print(f"\n== {path.stem}", flush=True)
         start = time.perf_counter()
-        done = subprocess.run([sys.executable, "-m", f"tests.benchmarks.{path.stem}"], check=False)
-        taken.append((path.stem, time.perf_counter() - start, done.returncode))
-    print(f"\n{'benchmark':<24}{'seconds':>9}  outcome")
-    for name, seconds, code in taken:
-        print(f"{name:<24}{seconds:>9.1f}  {'ok' if code == 0 else f'failed ({code})'}")
-    return max(code for _, _, code in taken)
+        results = _run(path.stem)
+        if results is None:
+            broken.append(path.stem)
+        found += results or []
+        print(f"-- {path.stem}: {time.perf_counter() - start:.0f} s", flush=True)
+    barred = [result for result in found if result.passed is not None]
+    print(f"\n{sum(result.passed is True for result in barred)} of {len(barred)} bars kept")
+    for result in barred:
+        if not result.passed:
+            print(f"  missed: {result.what}: {result.figure} {result.against} (bar {result.bar})")
+    if "--write" in sys.argv and not broken:
+        (HERE / "RESULTS.md").write_text(_table(found), encoding="utf-8")
+    for name in broken:
+        print(f"  broken: {name}")
+    return len(broken)
+
+
+def _run(name: str) -> list[Result] | None:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "results.json"
+        command = [sys.executable, "-m", f"tests.benchmarks.{name}", "--to", str(place)]
+        done = subprocess.run(command, check=False, env={**os.environ, **SETTINGS})
+        if done.returncode or not place.exists():
+            return None
+        return [Result(**row) for row in json.loads(place.read_text(encoding="utf-8"))]
+
+
+def _table(found: list[Result]) -> str:
+    import numpy as np
+
+    head = HEAD.format(
+        cores=os.cpu_count(), system=platform.system(), python=platform.python_version(), numpy=np.__version__
+    )
+    rows = (f"| {r.what} | {r.figure} | {r.against} | {r.bar} | {r.outcome} |\n" for r in found)
+    return head + "".join(rows)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
-"""Comparison of two runs of a million rows, CPU seconds: ``python -m tests.benchmarks.bench_compare [ROWS]``.
+"""Comparison of two runs of a million rows: ``python -m tests.benchmarks.bench_compare``.
 
-Bar: matching by id, every headline metric with its paired interval, McNemar, DeLong and the moved examples
-of two binary runs of a million rows in under three seconds of CPU. A second time with the rows of one run
-in another order, which costs the matching itself.
+Matching by id, every headline metric with its paired interval, McNemar, DeLong and the moved examples of two
+binary runs. A second time with the rows of one run in another order, which costs the matching itself.
 """
 
 from __future__ import annotations
 
-import sys
-import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
 from evalreport.predictions import predictions
 from evalreport.scores import Probabilities
+from tests.benchmarks.measure import Result, cpu, limit, show
 from tests.comparison.models import bare
 
 ROWS = 1_000_000
@@ -42,22 +41,21 @@ def runs(n: int, *, permuted: bool = False) -> list[Evaluation]:
 
 def seconds(pair: list[Evaluation]) -> float:
     """Return the CPU time of one whole comparison."""
-    start = time.process_time()
-    result = compare(pair, names=["new", "old"])
-    taken = time.process_time() - start
-    assert result.pairings[0][2].n_shared == len(pair[0].predictions or ())
-    return taken
+
+    def whole() -> None:
+        result = compare(pair, names=["new", "old"])
+        assert result.pairings[0][2].n_shared == len(pair[0].predictions or ())
+
+    return cpu(whole)
 
 
-def main() -> None:
-    """Print the times and hold the first against the bar."""
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
-    straight = min(seconds(runs(n)) for _ in range(2))
-    print(f"two runs of {n:,} rows, ids in one order      {straight:6.2f} s of CPU (bar {BAR:g} s)")
-    print(f"two runs of {n:,} rows, ids in another order  {seconds(runs(n, permuted=True)):6.2f} s of CPU")
-    if n == ROWS and straight > BAR:
-        sys.exit(f"over the bar of {BAR:g} s")
+def results() -> Iterator[Result]:
+    """Yield the times, the first with its bar."""
+    straight = min(seconds(runs(ROWS)) for _ in range(2))
+    what = f"comparison of two runs of {ROWS:,} rows"
+    yield limit(f"{what}, ids in one order", straight, "s", BAR)
+    yield limit(f"{what}, ids in another order", seconds(runs(ROWS, permuted=True)), "s")
 
 
 if __name__ == "__main__":
-    main()
+    show(results())

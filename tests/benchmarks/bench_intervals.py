@@ -1,13 +1,8 @@
-"""Intervals of counts, whose cost does not know the rows: ``python -m tests.benchmarks.bench_intervals``.
-
-Bar: all count-based intervals of a binary problem cost no more at ten million rows than at ten thousand.
-"""
+"""Intervals of counts, whose cost does not know the rows: ``python -m tests.benchmarks.bench_intervals``."""
 
 from __future__ import annotations
 
-import statistics
-import sys
-import time
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,6 +12,7 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import BINARY
 from evalreport.predictions import predictions
+from tests.benchmarks.measure import Result, cpu, limit, show
 
 SIZES = (10_000, 10_000_000)
 REPEATS = 9
@@ -33,23 +29,19 @@ def facts(n: int) -> Summary:
 
 
 def seconds(summary: Summary) -> float:
-    """Median CPU seconds of every interval that counts give."""
+    """CPU seconds of every interval that counts give."""
     metrics = [metric for metric in BINARY if metric.interval in ("counts", "wilson")]
-    taken = []
-    for _ in range(REPEATS):
-        start = time.process_time()
-        estimates(metrics, summary, None, Sampling())
-        taken.append(time.process_time() - start)
-    return statistics.median(taken)
+    return cpu(lambda: estimates(metrics, summary, None, Sampling()), REPEATS)
 
 
-def main() -> int:
-    """Print the cost at both sizes and their ratio."""
+def results() -> Iterator[Result]:
+    """Yield the cost at both sizes and their ratio."""
+    seconds(facts(SIZES[0]))
     small, large = (seconds(facts(n)) for n in SIZES)
-    print(f"{SIZES[0]:>12,} rows  {small * 1000:7.1f} ms")
-    print(f"{SIZES[1]:>12,} rows  {large * 1000:7.1f} ms   ratio {large / small:.2f} (bar {BAR})")
-    return int(large > BAR * small)
+    yield limit(f"intervals of counts, {SIZES[0]:,} rows", small, "s")
+    yield limit(f"intervals of counts, {SIZES[1]:,} rows", large, "s")
+    yield limit("their ratio", large / small, "×", BAR)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    show(results())

@@ -1,4 +1,4 @@
-"""How many generated texts a second the parsers read: ``python -m tests.benchmarks.bench_parsing [ROWS]``.
+"""How many generated texts a second the parsers read: ``python -m tests.benchmarks.bench_parsing``.
 
 Every text is different (a confidence is added), so that reading equal texts once does not help.
 """
@@ -6,11 +6,11 @@ Every text is different (a confidence is added), so that reading equal texts onc
 from __future__ import annotations
 
 import json
-import sys
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from evalreport.parsing import make_parser, parse_all
+from tests.benchmarks.measure import Result, cpu, show
 
 BANKING = Path(__file__).parents[2] / "examples" / "data" / "banking77"
 ROWS = 50_000
@@ -25,18 +25,17 @@ def generations(rows: int) -> tuple[list[str], list[str]]:
     )[:rows]
 
 
-def measure(name: str, texts: list[str], labels: list[str], spec: str) -> float:
-    """Print and return the rows a CPU second that a parser reads."""
+def measure(name: str, texts: list[str], labels: list[str], spec: str) -> Result:
+    """Return the rows a CPU second that a parser reads."""
     parser = make_parser(spec, labels)
-    start = time.process_time()
-    parse_all(texts, parser)
-    taken = time.process_time() - start
-    print(f"{name:<44} {len(texts):>9,} rows {taken:>7.2f} s {len(texts) / taken:>12,.0f} rows/s")
-    return len(texts) / taken
+    taken = cpu(lambda: parse_all(texts, parser))
+    return Result(
+        f"parser {name}, {len(texts):,} texts", f"{taken:.3f} s", f"{len(texts) / taken:,.0f} a second"
+    )
 
 
-def main(rows: int = ROWS) -> None:
-    """Print rows a second for each parser, for equal and different texts, and for 3,000 labels."""
+def results(rows: int = ROWS) -> Iterator[Result]:
+    """Yield rows a second for each parser, for equal and different texts, and for 3,000 labels."""
     labels, texts = generations(rows)
     different = [f"{text} (confidence 0.{row})" for row, text in enumerate(texts)]
     many = [*labels, *(f"{label.strip('?')}_{number}" for label in labels for number in range(38))]
@@ -44,14 +43,14 @@ def main(rows: int = ROWS) -> None:
         f"{row}. " + "The customer would like to know about it. " * 20 + text
         for row, text in enumerate(texts[: rows // 10])
     ]
-    measure("auto, the texts as they are", texts, labels, "auto")
-    measure("auto, every text different", different, labels, "auto")
-    measure(f"auto, every text different, {len(many):,} labels", different, many, "auto")
-    measure("auto, 900 characters of prose before each", prose, labels, "auto")
-    measure("exact", different, labels, "exact")
-    measure("json", different, labels, "json")
-    measure("regex", different, labels, r"regex:([A-Za-z_?]+)")
+    yield measure("auto, the texts as they are", texts, labels, "auto")
+    yield measure("auto, every text different", different, labels, "auto")
+    yield measure(f"auto, every text different, {len(many):,} labels", different, many, "auto")
+    yield measure("auto, 900 characters of prose before each", prose, labels, "auto")
+    yield measure("exact", different, labels, "exact")
+    yield measure("json", different, labels, "json")
+    yield measure("regex", different, labels, r"regex:([A-Za-z_?]+)")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
+    show(results())
