@@ -117,7 +117,8 @@ class _Goal:
         if objective not in known:
             raise UsageError(
                 f"there is no objective {objective!r} for class weights",
-                fix=f"{nearest(objective, known)}; or a cost matrix, or module:function of yours",
+                fix=f"{nearest(objective, known)}; accuracy>=0.95 for a cut-off, a matrix of costs, "
+                "or module:function of yours",
             )
         higher = find(objective, "multiclass").better == "higher"
         return cls(objective, "maximize" if higher else "minimize")

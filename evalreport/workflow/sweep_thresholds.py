@@ -30,7 +30,7 @@ from evalreport.sweep.thresholds import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.thresholds import table_of
+from evalreport.workflow.thresholds import check_both_classes, table_of
 
 NEEDED: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "average_precision"),
@@ -70,6 +70,20 @@ class Asked:
     search: Search | None = None
     progress: Callable[[Progress], None] | None = None
     item: str = ""
+
+    def check_searched(self, *, found: bool) -> None:
+        """Refuse settings of a search where nothing is searched.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.search is not None and not found:
+            raise UsageError(
+                "nothing is left to Optuna: what is asked for is exact",
+                where="--trials, --timeout, --storage, --study-name",
+                fix="leave them out, or ask for an objective that is searched, such as f1_samples of labels",
+            )
 
     def searching(self, seed: int, objective: str) -> Search:
         """Return how Optuna searches for an objective, also where the user has not said it.
@@ -142,6 +156,9 @@ def _evaluation(rows: Predictions, request: Request, sweep: Sweep | None = None)
 
 
 def _binary(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+    _check_costs(asked, "two classes", "--cost N, or --cost fp=1,fn=10")
+    asked.check_searched(found=False)
+    check_both_classes(tune_on)
     wanted = tuple(map(Objective.parse, asked.objectives)) or STANDARD
     _check_distinct([objective.name for objective in wanted])
     objectives = {objective.name: objective for objective in wanted}
@@ -153,11 +170,14 @@ def _binary(rows: Predictions, request: Request, tune_on: Predictions | None, as
 
 
 def _multilabel(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+    _check_cost(asked, "several labels", "an objective of yours: --objective module:function")
+    _check_costs(asked, "several labels", "an objective of yours: --objective module:function")
     plain = [name.removeprefix("max-") for name in asked.objectives or EACH_LABEL]
     names = ["f1_macro" if name == "f1" else name for name in plain]
     _check_distinct(names)
     goals = {name: Goal.parse(name) for name in names}
     seed = request.sampling.seed
+    asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in goals.values()))
     wanted = asked.search is not None or tune_on is not None
     found: dict[str, Found] = {
         name: label_thresholds(
@@ -183,9 +203,19 @@ def _common(rows: Predictions, goal: Goal) -> tuple[tuple[int, float], ...]:
 
 
 def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
-    names = list(asked.objectives) or ([] if asked.costs else list(ACCURACIES))
+    _check_cost(asked, "several classes", "--costs FILE, with a cost for each answer")
+    if not isinstance(rows.scores, Probabilities):
+        raise UsageError(
+            "cut-offs and class weights need probabilities; got decision scores",
+            where="--score-kind",
+            fix="pass --score-kind logit if they are logits",
+        )
+    names = list(asked.objectives) or ([] if asked.costs is not None else list(ACCURACIES))
     names = [name.removeprefix("max-").replace(" ", "") for name in names]
     _check_distinct(names)
+    asked.check_searched(
+        found=asked.costs is not None or not all(_ACCURACY.fullmatch(name) for name in names)
+    )
     found: dict[str, Found] = {}
     for name in names:
         wanted = _ACCURACY.fullmatch(name)
@@ -206,6 +236,22 @@ def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None
         search = None if asked.search is None else asked.searching(request.sampling.seed, "cost")
         found["cost"] = class_weights(rows, costs, tune_on=tune_on, search=search, sampling=request.sampling)
     return Chosen(_evaluation(rows, request), found)
+
+
+def _check_cost(asked: Asked, what: str, instead: str) -> None:
+    if any(name.split(":")[0] == "cost" for name in asked.objectives):
+        raise UsageError(
+            f"a cost of misses is for two classes; these are {what}", where="--cost", fix=f"use {instead}"
+        )
+
+
+def _check_costs(asked: Asked, what: str, instead: str) -> None:
+    if asked.costs is not None:
+        raise UsageError(
+            f"a matrix of costs is for several classes; these are {what}",
+            where="--costs",
+            fix=f"use {instead}",
+        )
 
 
 def _share(name: str, text: str) -> float:

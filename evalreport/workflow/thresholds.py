@@ -94,6 +94,7 @@ def _binary(
     rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
 ) -> Decision:
     objective = Objective.parse(wanted)
+    check_both_classes(tune_on)
     table = table_of(rows)
     named = [other for other in STANDARD if other.name != objective.name]
     sweep = judged(table, rows, tune_on=tune_on, objectives=(*named, objective), sampling=sampling)
@@ -121,6 +122,23 @@ def _per_label(
             f"no thresholds can be chosen: {found.reason}", where="--threshold", fix="pass a number"
         )
     return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
+
+
+def check_both_classes(tune_on: Predictions | None) -> None:
+    """Refuse rows to tune on in which but one class of a binary problem occurs.
+
+    Raises
+    ------
+    DataError
+    """
+    if tune_on is None or len({*tune_on.y_true.tolist()}) > 1:
+        return
+    name = tune_on.space.names[int(tune_on.y_true[0])]
+    raise DataError(
+        f"the rows to tune on are all {name!r}: no threshold can be chosen on one class",
+        where="--tune-on",
+        fix="tune on rows of both classes",
+    )
 
 
 def table_of(rows: Predictions) -> ScoreTable:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evalreport.sweep.optuna_library import quiet_optuna
+from evalreport.sources.mlflow_client import Store
 from tests.cli.running import run
+from tests.sweeping import GRID, nested_runs, optuna_study
 
 SPAM = str(Path(__file__).parents[2] / "examples" / "data" / "sms_spam" / "oof_scores.parquet")
 OF_SPAM = ("--score", "score_nb", "--positive", "spam")
@@ -22,15 +24,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def study(name: str, objective: Any, n: int = 14, **settings: Any) -> str:
-    with quiet_optuna() as optuna:
-        sampler = optuna.samplers.RandomSampler(seed=0)
-        settings.setdefault("direction", "maximize")
-        made = optuna.create_study(
-            storage=f"sqlite:///{name}.db", study_name=name, sampler=sampler, **settings
-        )
-        made.optimize(objective, n_trials=n, catch=(RuntimeError,))
-    return f"sqlite:///{name}.db"
+def study(name: str, objective: Any, n: int = 14, file: str = "", **settings: Any) -> str:
+    return optuna_study(f"sqlite:///{file or name}.db", name, objective, n, **settings)
 
 
 def mixed(trial: Any) -> float:
@@ -129,6 +124,33 @@ ERRORS = [
     (("thresholds", "constant.csv", "--objective", "f1", "--objective", "max-f1"), 2, "two objectives"),
     (("thresholds", "constant.csv", "--log"), 2, "--run-id"),
     (("thresholds", "constant.csv", "-n"), 2, "--log"),
+    (("thresholds", "constant.csv", "--costs", "costs.json"), 2, "--cost N"),
+    (("thresholds", "constant.csv", "--trials", "9"), 2, "is exact"),
+    (("thresholds", "constant.csv", "--objective", "accuracy>=1.5"), 2, "between 0 and 1"),
+    (("thresholds", "constant.csv", "--tune-on", "one.csv"), 5, "all '1'"),
+    (("thresholds", "constant.csv", "--tune-on", "classes.csv"), 2, "other labels"),
+    (("thresholds", "gap.csv"), 5, "NaN or infinite"),
+    (("thresholds", "classes.csv", "--cost", "10"), 2, "--costs FILE"),
+    (("thresholds", "classes.csv", "--objective", "f1"), 2, "accuracy>=0.95 for a cut-off"),
+    (("thresholds", "classes.csv", "--objective", "accuracy>=2"), 2, "up to 1"),
+    (("thresholds", "classes.csv", "--storage", "s.db"), 2, "leave them out"),
+    (("thresholds", "margins.csv", "--score-kind", "decision"), 2, "--score-kind logit"),
+    (("thresholds", "several.csv", "--cost", "10"), 2, "module:function"),
+    (("thresholds", "several.csv", "--objective", "recall>=0.9"), 2, "f1_samples"),
+    (("thresholds", "several.csv", "--trials", "9"), 2, "is exact"),
+    (("thresholds", "several.csv", "--objective", "none:f"), 2, "No module named"),
+    (("optuna", "--study", "one.csv"), 5, "neither an SQLite database nor an Optuna journal"),
+    (("optuna", "--study", "other.db"), 5, "no Optuna studies"),
+    (("optuna", "--study", "postgresql://u:secret@h/db"), 2, "sqlite:///study.db"),
+    (("optuna", "--study", "failed.db", "--metric", "f1"), 5, "no trial completed"),
+    (("optuna", "--study", "both.db"), 2, "--study-name: failed, other"),
+    (
+        ("optuna", "--study", "both.db", "--study-name", "failed", "--study-name", "other", "--run-id", "1"),
+        2,
+        "one study",
+    ),
+    (("runs",), 2, "--run-id"),
+    (("runs", "--run-id", "1234567", "--tracking-uri", "sqlite:///none.db"), 3, "creates no store"),
 ]
 
 
@@ -137,7 +159,18 @@ def test_each_error_is_three_lines(capsys: Capture, arguments: tuple[str, ...], 
     Path("one.csv").write_text("y_true,score\n1,0.5\n1,0.6\n")
     Path("labels.csv").write_text("y_true,y_pred\na,b\nb,b\n")
     Path("constant.csv").write_text("y_true,score\n1,0.5\n0,0.5\n1,0.5\n0,0.5\n")
-    if arguments[:2] == ("optuna", "--study"):
+    classes = "0.2,0.3,0.5\n"
+    rows = f"a,{classes}b,{classes}c,{classes}"
+    Path("classes.csv").write_text(f"y_true,proba_a,proba_b,proba_c\n{rows}")
+    Path("margins.csv").write_text(f"y_true,logit_a,logit_b,logit_c\n{rows}")
+    Path("several.csv").write_text("true_a,true_b,proba_a,proba_b\n1,0,0.6,0.2\n0,1,0.3,0.8\n")
+    Path("gap.csv").write_text("y_true,score\n1,0.5\n0,nan\n")
+    Path("costs.json").write_text("[[0, 1], [1, 0]]")
+    sqlite3.connect("other.db").execute("CREATE TABLE t (x)").connection.close()
+    if "both.db" in arguments:
+        study("failed", failing, 1, file="both")
+        study("other", mixed, 1, file="both")
+    elif arguments[:2] == ("optuna", "--study"):
         study("empty", mixed, 0)
         study("failed", failing, 2)
     done = run(capsys, "sweep", *arguments, "-q")
@@ -145,7 +178,53 @@ def test_each_error_is_three_lines(capsys: Capture, arguments: tuple[str, ...], 
     lines = done.err.splitlines()
     assert [line[:6] for line in lines] == ["error:", "  at  ", "  fix "]
     assert said in done.err
+    assert "secret" not in done.err
     assert not Path("none.db").exists()
+
+
+STRANGE = [
+    ([], (), 5, "the run has no child runs"),
+    ([{"params": {"C": "1"}}], (), 5, "no child run has a metric"),
+    ([{"metrics": {"f1": 0.5, "loss": 1.0}}], (), 2, "name what was optimised with --metric: f1 (1 runs)"),
+    (GRID, ("--metric", "f1"), 2, "val_accuracy"),
+    (GRID, ("--metric", "val_accuracy", "--direction", "minimize", "--direction", "minimize"), 2, "once for"),
+    ([{**row, "status": "FAILED"} for row in GRID], (), 5, "no trial completed"),
+    ([{"metrics": {"f1": math.nan}}, {"metrics": {"f1": math.inf}}], (), 5, "2 of them with NaN or infinite"),
+]
+
+
+@pytest.mark.parametrize(("rows", "more", "code", "said"), STRANGE, ids=[entry[3][:30] for entry in STRANGE])
+def test_child_runs_that_are_no_sweep(
+    sqlite_store: Store,
+    tmp_path: Path,
+    capsys: Capture,
+    rows: Any,
+    more: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    made = nested_runs(sqlite_store, rows, tmp_path)
+    command = ["sweep", "runs", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, *more, "-q"]
+    done = run(capsys, *command)
+    assert (done.code, done.out) == (code, ""), done.err
+    assert [line[:6] for line in done.err.splitlines()] == ["error:", "  at  ", "  fix "]
+    assert said in done.err
+
+
+def test_child_runs_with_what_may_be_odd(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
+    odd: list[dict[str, Any]] = [
+        {"metrics": {"val_accuracy": math.nan}, "params": {"C": "1", "degree": "3"}},
+        {"status": "FAILED"},
+        {"status": "RUNNING"},
+    ]
+    made = nested_runs(sqlite_store, [*GRID, *odd], tmp_path)
+    command = ["sweep", "runs", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri]
+    body = run(capsys, *command, "--json", "-q").json["sweep"]
+    assert body["counts"] == {"complete": 11, "pruned": 0, "failed": 1, "running": 1, "waiting": 0}
+    assert (body["n_non_finite"], body["best"]["values"]["val_accuracy"]) == (1, pytest.approx(0.86))
+    done = run(capsys, *command)
+    assert done.code == 0
+    assert "1 trial ended with a NaN or infinite value and cannot be best" in done.err
 
 
 def test_constant_scores_are_told(capsys: Capture) -> None:
