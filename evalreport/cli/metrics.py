@@ -48,11 +48,15 @@ def _as_dict(metric: Metric) -> dict[str, Any]:
 
 
 def _explained(metric: Metric) -> list[str]:
+    from evalreport.intervals.measured import measured_methods
+    from evalreport.intervals.methods import METHODS
+
     rows = [
         ("formula", metric.formula),
         ("range", f"{metric.low:g} to {metric.high:g}; better: {metric.better}"),
         ("needs", metric.needs),
         ("interval", metric.interval),
+        *(("", f"{name}: {METHODS[name]}") for name in measured_methods(metric.task, metric.name)),
         ("source", metric.source),
         ("use it when", metric.use),
         ("trap", metric.trap),

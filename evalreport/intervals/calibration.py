@@ -22,6 +22,8 @@ FACTORS = 25
 """Grid of factors; the limits are interpolated between them."""
 CELLS = 200_000
 """Draws over factors, resamples and bins; ten times that for bins of several labels."""
+CERTAIN = 1e-3
+"""Nearest to 0 and 1 that a bin's probability is taken for when its noise is told."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
 ROWS = 2000
@@ -65,12 +67,14 @@ def gap_limits(
     """
     held = bins[0] > 0
     weight, probability, positives = (part[held] for part in bins)
-    gaps, binomial = probability - positives, binomial_noise(weight, positives)
+    gaps, binomial = probability - positives, binomial_noise(weight, positives, probability)
     design = np.ones(len(weight)) if noise is None else noise[held] / binomial
     spread = design * binomial
     widest = 1 + 4 * float(statistic(spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
-    moved = [(f * gaps, design * binomial_noise(weight, probability - f * gaps)) for f in factors]
+    moved = [
+        (f * gaps, design * binomial_noise(weight, probability - f * gaps, probability)) for f in factors
+    ]
     normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
     drawn = np.stack([statistic(gap + normal * sd, weight) for gap, sd in moved])
     least, most = np.maximum.accumulate(_tails(drawn, sampling), axis=1)
@@ -161,19 +165,20 @@ def class_draws(scores: ClassScores, sampling: Sampling) -> Array:
     return correlated
 
 
-def binomial_noise(weight: Array, positives: Array) -> Array:
+def binomial_noise(weight: Array, positives: Array, probability: Array) -> Array:
     """Return the standard deviation of the positives of each bin, never 0.
 
-    Two rows more are taken to be in each bin, at the rate of all.
+    Two rows more are taken to be in each bin, at the probability that the model gives it: at the rate of
+    all, bins with few rows had so much noise that the ECE of three classes covered 100 %.
 
     Examples
     --------
-    >>> binomial_noise(np.array([10.0, 1.0]), np.array([5.0, 0.0])).round(2)
-    array([1.58, 0.46])
+    >>> binomial_noise(np.array([10.0, 1.0]), np.array([5.0, 0.0]), np.array([5.0, 0.3])).round(2)
+    array([1.58, 0.4 ])
     """
     held = np.clip(positives, 0, weight)
-    mean = (held.sum() + 1) / (weight.sum() + 2)
-    rate = (held + 2 * mean) / (weight + 2)
+    said = np.clip(probability / weight, CERTAIN, 1 - CERTAIN)
+    rate = (held + 2 * said) / (weight + 2)
     spread: Array = np.sqrt(weight * rate * (1 - rate))
     return spread
 

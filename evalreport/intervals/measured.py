@@ -39,6 +39,11 @@ class Measured:
     coverage: float
 
     @property
+    def within(self) -> bool:
+        """Whether the coverage is within 93 to 97 %."""
+        return NEAR[0] <= self.coverage <= NEAR[1]
+
+    @property
     def near(self) -> bool:
         """Whether the coverage is within 93 to 97 %, give or take the error of the simulation."""
         slack = 2 * (self.coverage * (1 - self.coverage) / max(self.simulations, 1)) ** 0.5
@@ -60,6 +65,17 @@ def measured_coverage(task: str, metric: str) -> tuple[Measured, ...]:
     {'roc_auc'}
     """
     return tuple(row for row in _table() if (row.task, row.metric) == (task, metric))
+
+
+def measured_methods(task: str, metric: str) -> tuple[str, ...]:
+    """Return the names of the methods of a metric's interval, those of independent rows first.
+
+    Examples
+    --------
+    >>> measured_methods("binary", "roc_auc")[0]
+    'delong'
+    """
+    return tuple(dict.fromkeys(row.method for row in measured_coverage(task, metric)))
 
 
 def off_coverage(task: str, metric: str) -> tuple[Measured, ...]:

@@ -166,11 +166,13 @@ def bin_noise(
     own : float64 array of shape (units, size)
     """
     weights, gaps = units.weights, scores - positive
-    weight, right = (np.bincount(place, part, size) for part in (weights, weights * positive))
+    parts = (weights, weights * positive, weights * scores)
+    weight, right, said = (np.bincount(place, part, size) for part in parts)
     mean = np.bincount(place, weights * gaps, size) / np.maximum(weight, np.finfo(float).tiny)
     own = units.sums(place, size, gaps - mean[place])
     squares = np.square(own - own.mean(axis=0)).sum(axis=0)
     rows = weight**2 / np.maximum(np.bincount(place, weights**2, size), np.finfo(float).tiny)
     noise = np.sqrt(squares * rows / np.maximum(rows - 1, 1))
     heavy = inner(weights, weights) / inner(weights, np.ones(len(weights)))
-    return np.maximum(noise, heavy * binomial_noise(weight / heavy, right / heavy)), own
+    held = np.maximum(weight, np.finfo(float).tiny)
+    return np.maximum(noise, heavy * binomial_noise(held / heavy, right / heavy, said / heavy)), own

@@ -1,0 +1,31 @@
+"""What the methods of intervals are, in words, with their sources: for the help of each metric."""
+
+from __future__ import annotations
+
+METHODS = {
+    "wilson": "Wilson's score interval of a proportion (Wilson 1927; Newcombe 1998)",
+    "delong": "DeLong's variance (DeLong et al. 1988) in Newcombe's score interval of the AUC (2006, method "
+    "5), with Student's t",
+    "newcombe": "square-and-add of Wilson's limits of both rates (Newcombe 1998, method 10) at the best "
+    "threshold",
+    "dirichlet": "quantiles of draws of the counts under Jeffreys' prior, Dirichlet(1/2)",
+    "smoothed bootstrap": "score interval about the value less its bias, both from draws of the confusion "
+    "matrix with one row more per class; classes without a value by two stages of sampling (Cochran 1977)",
+    "smoothed bootstrap by row": "the same from the counts of each label, and what rows vary together from "
+    "their influence",
+    "score of each class": "limits of each class that may be the most frequent, the extreme of them",
+    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log",
+    "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
+    "test inversion": "the errors whose draws have the one seen within their central 95 %",
+    "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
+    "(Rubin 1981), with half a row beyond each end",
+    "posterior at the crossing, clusters": "the same, each class counted as its effective number of rows "
+    "(Kish 1965; Korn & Graubard 1998)",
+    "posterior at the crossing, weighted rows": "the same, each class counted as its effective number of "
+    "rows (Kish 1965; Korn & Graubard 1998)",
+    "cluster jackknife": "groups left out one by one (MacKinnon, Nielsen & Webb 2023) with Satterthwaite's "
+    "degrees of freedom",
+    "cluster bootstrap": "groups drawn whole with replacement; from 101 groups on",
+    "poisson bootstrap": "rows drawn with Poisson(1) counts",
+}
+"""By the name of the method, as it stands beside each estimate."""
