@@ -1,25 +1,27 @@
 """`make coverage`: simulate every setting; write `coverage.json` into the package, and the table here.
 
-The first argument is the number of simulations of a setting (1,000 without it).
+The first argument is the number of simulations of a setting (1,000 without it), made in blocks of 50.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
 from evalreport.intervals.measured import ENOUGH, NEAR, Measured
 from evalreport.intervals.methods import METHODS
-from tests.coverage.measure import measured
+from tests.coverage.measure import Count, measured
 from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
 
 HERE = Path(__file__).parent
 JSON = HERE.parents[1] / "evalreport" / "intervals" / "coverage.json"
 TABLE = HERE / "COVERAGE.md"
 SEED = 20240607
+BLOCK = 50
 SHARE = f"{NEAR[0]:.0%} to {NEAR[1]:.0%}"
 TRUTH = (
     "The truth is the value that the metric has on the population: the same model, on a sample so large that",
@@ -39,10 +41,13 @@ TRUTH = (
 """What the simulations hold intervals against."""
 
 
-def rows_of(job: tuple[Setting, int]) -> list[Measured]:
-    """Simulate one setting."""
-    setting, simulations = job
-    found = measured(setting, simulations, SEED)
+def counts_of(job: tuple[Setting, int, int]) -> dict[str, Count]:
+    """Simulate one setting, a number of times from a seed."""
+    return measured(*job)
+
+
+def rows_of(setting: Setting, found: Mapping[str, Count]) -> list[Measured]:
+    """Return the coverage of each metric in one setting."""
     return [
         Measured(
             setting.task,
@@ -69,9 +74,9 @@ def as_markdown(rows: list[Measured], simulations: int) -> str:
         "",
         f"Made by `make coverage` ({simulations:,} simulations of each of {settings} settings); not typed.",
         f"From {ENOUGH} rows on an interval is meant to hold the truth in {SHARE} of data sets. Of",
-        f"{len(large):,} shares {len(large) - len(outside):,} are within that; {len(outside):,} are outside (the",
-        f"list at the end), {off:,} of them by more than two standard errors of the simulation: reports mark",
-        "these, and `evalreport metrics NAME` tells all.",
+        f"{len(large):,} shares {len(large) - len(outside):,} are within that; {len(outside):,} are outside",
+        f"(the list at the end), {off:,} of them by more than two standard errors of the simulation: reports",
+        "mark these, and `evalreport metrics NAME` tells all.",
         "",
         *TRUTH,
         "",
@@ -111,15 +116,27 @@ def _summary(rows: list[Measured]) -> list[str]:
 
 
 def main() -> None:
-    """Simulate and write both files."""
-    simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    jobs = [(setting, simulations) for setting in (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT)]
+    """Simulate block by block, and write both files after each: it can be stopped at any time."""
+    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    settings = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT)
+    totals: list[dict[str, Count]] = [{} for _ in settings]
     with ProcessPoolExecutor(2) as pool:
-        rows = [row for part in pool.map(rows_of, jobs) for row in part]
+        for done in range(0, wanted, BLOCK):
+            size = min(BLOCK, wanted - done)
+            jobs = [(setting, size, SEED + done) for setting in settings]
+            for total, part in zip(totals, pool.map(counts_of, jobs), strict=True):
+                for name, count in part.items():
+                    total.setdefault(name, Count()).merge(count)
+            _write(
+                [row for pair in zip(settings, totals, strict=True) for row in rows_of(*pair)], done + size
+            )
+
+
+def _write(rows: list[Measured], simulations: int) -> None:
     text = ",\n".join(json.dumps(asdict(row), ensure_ascii=False) for row in rows)
     JSON.write_text(f"[\n{text}\n]\n", encoding="utf-8")
     TABLE.write_text(as_markdown(rows, simulations), encoding="utf-8")
-    print(f"wrote {JSON.name} ({len(rows)} rows) and {TABLE.name}")
+    print(f"{simulations} simulations: wrote {JSON.name} ({len(rows)} rows) and {TABLE.name}", flush=True)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,12 @@ class Count:
         self.width += result.high - result.low
         self.methods.add(result.method or "")
 
+    def merge(self, other: Count) -> None:
+        """Add the counts of other data sets of the same setting."""
+        for name in ("held", "below", "above", "asked", "width"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.methods |= other.methods
+
     @property
     def given(self) -> int:
         """Intervals that were given."""
