@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from uuid import uuid4
 
 from evalreport.errors import RunNotFoundError, UsageError
 from evalreport.report.names import FOLDER, TIME_TAG, digest_tag, manifest_of
@@ -28,7 +29,7 @@ T = TypeVar("T")
 told = logging.getLogger(__name__)
 State: TypeAlias = Literal["written", "unchanged", "dry run"]
 UNFINISHED = "unfinished"
-"""Value of the digest tag while a logging is under way."""
+"""What the digest tag begins with while a logging is under way, or since it was cut short."""
 _YEAR = 366 * 24 * 3600 * 1000
 MAX_COMPARED = 256 * 1024**2
 """Bytes; a file of our name that is larger is not ours."""
@@ -189,7 +190,7 @@ def log(
     if root is not None:
         for path in (*files, manifest_path):
             refuse_link(root / path, root)
-    held = _held(tracking, run, files, manifest_path, where)
+    held = _held(tracking, run, files, manifest_path, digest_tag(payload.part), where)
     keys = [*payload.metrics, *payload.series]
     tags, notes = _tags(payload, run.data.tags)
     plan = _Plan(
@@ -204,10 +205,11 @@ def log(
     )
     unchanged = not force and _is_unchanged(payload, files, held)
     if held.foreign and not force and not unchanged:
+        _check_alone(tracking, held, payload)
         raise _not_ours(held)
     state: State = "unchanged" if unchanged else "dry run" if dry_run else "written"
     if state == "written":
-        _write(plan, tracking, again=digest_tag(payload.part) in run.data.tags)
+        _write(plan, tracking)
     return Logged(
         state=state,
         metrics=tuple(keys),
@@ -220,7 +222,9 @@ def log(
     )
 
 
-def _held(tracking: Tracking, run: Any, files: Mapping[str, bytes], manifest_path: str, where: str) -> _Held:
+def _held(
+    tracking: Tracking, run: Any, files: Mapping[str, bytes], manifest_path: str, tag: str, where: str
+) -> _Held:
     run_id = run.info.run_id
     names = {*files, manifest_path}
     folders = sorted({str(PurePosixPath(path).parent) for path in names})
@@ -234,11 +238,12 @@ def _held(tracking: Tracking, run: Any, files: Mapping[str, bytes], manifest_pat
     manifest = Manifest()
     if (sizes.get(manifest_path) or 0) <= MAX_COMPARED and manifest_path in sizes:
         manifest = Manifest.read(_content(tracking, run_id, manifest_path, where))
+    mixed = run.data.tags.get(tag, "").startswith(UNFINISHED)  # two loggings at once, or one cut short
     ours: dict[str, bytes] = {}
     for path, size in sizes.items():
         if path in manifest.files and (size or 0) <= MAX_COMPARED:
             data = _content(tracking, run_id, path, where)
-            if manifest.wrote(path, data):
+            if mixed or manifest.wrote(path, data):
                 ours[path] = data
     return _Held(run, where, sizes, manifest_path, manifest, ours)
 
@@ -303,11 +308,29 @@ def _note(payload: Payload, held: Mapping[str, str]) -> str | None:
     return with_block(held.get(NOTE_TAG, ""), payload.description, payload.part)
 
 
-def _write(plan: _Plan, tracking: Tracking, *, again: bool) -> None:
-    """Write in an order that can be cut anywhere: the manifest before its files, the digest last."""
+def _check_alone(tracking: Tracking, held: _Held, payload: Payload) -> None:
+    """Refuse to take for strangers' what another logging is writing at this moment."""
+    run = tracking.ask(methodcaller("get_run", held.run.info.run_id), held.where)
+    tag = digest_tag(payload.part)
+    if run.data.tags.get(tag) != held.run.data.tags.get(tag):
+        raise _not_alone(held.where)
+
+
+def _not_alone(where: str) -> UsageError:
+    return UsageError(
+        "another logging is writing into this run", where=where, fix="wait until it has ended, and log again"
+    )
+
+
+def _write(plan: _Plan, tracking: Tracking) -> None:
+    """Write in an order that can be cut anywhere: the manifest before its files, the digest last.
+
+    The first write is a mark of our own: a store that takes none is known before anything lies there, and
+    another logging that comes in between is known by its own mark. Then neither of the two counts as whole.
+    """
     tag, path = digest_tag(plan.payload.part), manifest_of(plan.payload.part)
-    if again:
-        tracking.ask(methodcaller("set_tag", plan.run_id, tag, UNFINISHED), plan.where)
+    mark = f"{UNFINISHED} {uuid4().hex[:12]}"
+    tracking.ask(methodcaller("set_tag", plan.run_id, tag, mark), plan.where)
     with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
         manifest = _put(Path(folder), path, plan.manifest.as_bytes())
         tracking.ask(methodcaller("log_artifact", plan.run_id, str(manifest), FOLDER), plan.where)
@@ -316,6 +339,10 @@ def _write(plan: _Plan, tracking: Tracking, *, again: bool) -> None:
         if plan.files:
             tracking.ask(methodcaller("log_artifacts", plan.run_id, str(Path(folder) / "files")), plan.where)
     tracking.ask(lambda client: client.log_batch(plan.run_id, **_batch(plan)), plan.where)
+    now = tracking.ask(methodcaller("get_run", plan.run_id), plan.where)
+    if now.data.tags.get(tag) != mark:
+        tracking.ask(methodcaller("set_tag", plan.run_id, tag, UNFINISHED), plan.where)
+        raise _not_alone(plan.where)
     tracking.ask(methodcaller("set_tag", plan.run_id, tag, plan.payload.digest), plan.where)
     metrics = len(plan.payload.metrics) + len(plan.payload.series)
     told.info("wrote %d metrics and %d files into %s", metrics, len(plan.files), plan.where)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from evalreport.errors import EvalreportError, FileMissingError, ServerError, UsageError
-from evalreport.sources.mlflow_errors import translated
+from evalreport.sources.mlflow_errors import LOCKED, LOCKED_FIX, translated
 from evalreport.sources.places import artifact_root, is_local
 from evalreport.sources.quiet import quiet
 from evalreport.text import shown
@@ -217,5 +217,9 @@ def _has_runs_table(file: Path) -> bool:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
             query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'runs'"
             return database.execute(query).fetchone() is not None
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ServerError(LOCKED, where=str(file), fix=LOCKED_FIX) from error
+        return False
     except sqlite3.Error:
         return False

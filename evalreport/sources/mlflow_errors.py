@@ -40,6 +40,8 @@ class Rule:
 _REACH = "check that it runs, and --tracking-uri or MLFLOW_TRACKING_URI"
 _ADDRESS = "check the address and its path prefix"
 _LOGIN = "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+LOCKED = "the database is locked by another program"
+LOCKED_FIX = "wait until it has ended, and try again"
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -64,6 +66,13 @@ RULES: tuple[Rule, ...] = (
         "ask for access to this experiment, or log in as somebody who has it",
     ),
     Rule("", r"certificate|ssl", ServerError, "the server's certificate is not trusted", _REACH),
+    Rule(
+        "",
+        r"error code 429|too many 429 error|too many requests",
+        ServerError,
+        "the server has had too many requests",
+        "wait, then run fewer at once (-j 1)",
+    ),
     Rule(
         "",
         r"too many \d+ error responses|error code 5\d\d",
@@ -107,6 +116,14 @@ RULES: tuple[Rule, ...] = (
         "the database was made by another version of MLflow",
         "back it up and run `mlflow db upgrade` on it, or install the MLflow that made it",
     ),
+    Rule(
+        "",
+        r"readonly database|read-only file system",
+        ServerError,
+        "the database cannot be written to: it is read-only",
+        "check the permissions of its file and folder, or log as its owner",
+    ),
+    Rule("", r"database is locked", ServerError, LOCKED, LOCKED_FIX),
     Rule("RESOURCE_DOES_NOT_EXIST", r"", RunNotFoundError, "", "check the id and the tracking URI"),
     Rule(
         "INVALID_PARAMETER_VALUE", r"", UsageError, "", "see MLflow's documentation of what it accepts here"

@@ -134,12 +134,16 @@ class Watched:
     def artifact_root(self, uri: str, where: str) -> Path | None:
         return self.store.artifact_root(uri, where)
 
+    def before(self, name: str) -> None:
+        """Called with the name of each call, before it goes on."""
+
 
 class _Recorder:
     def __init__(self, client: Any, watched: Watched) -> None:
         self._client, self._watched = client, watched
 
     def __getattr__(self, name: str) -> Any:
+        self._watched.before(name)
         if WRITES.match(name):
             if len(self._watched.writes) == self._watched.break_at:
                 raise OSError("connection reset by peer")
@@ -190,7 +194,7 @@ def test_metrics_go_in_one_batch(sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     watched = Watched(sqlite_store)
     log(payload(), made.run_id, watched, timestamp=NOW)
-    assert watched.writes == ["log_artifact", "log_artifacts", "log_batch", "set_tag"]
+    assert watched.writes == ["set_tag", "log_artifact", "log_artifacts", "log_batch", "set_tag"]
 
 
 def test_a_second_identical_call_writes_nothing(store: Store, run: MadeRun) -> None:
@@ -321,7 +325,7 @@ def test_a_forged_manifest_makes_nothing_ours(sqlite_store: Store, tmp_path: Pat
         do(sqlite_store, made, payload())
 
 
-@pytest.mark.parametrize("break_at", range(4))
+@pytest.mark.parametrize("break_at", range(5))
 @pytest.mark.parametrize("first", [True, False], ids=["first logging", "changed logging"])
 def test_a_logging_that_was_cut_short_is_done_again(
     sqlite_store: Store, tmp_path: Path, break_at: int, first: bool
@@ -349,7 +353,64 @@ def test_while_it_is_under_way_the_digest_says_so(sqlite_store: Store, tmp_path:
     do(sqlite_store, made, payload())
     with pytest.raises(ServerError):
         log(payload(digest="digest-2"), made.run_id, Watched(sqlite_store, 1), timestamp=NOW)
+    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG].startswith(UNFINISHED)
+
+
+def test_a_store_that_takes_nothing_is_known_before_a_file_lies_there(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    before = snapshot(sqlite_store, made)
+    with pytest.raises(ServerError):
+        log(payload(), made.run_id, Watched(sqlite_store, 0), timestamp=NOW)
+    assert snapshot(sqlite_store, made) == before
+
+
+class Interrupted(Watched):
+    """A store in which somebody else acts once, just before a call of ours."""
+
+    def __init__(self, store: Store, call: str, act: Callable[[], object]) -> None:
+        super().__init__(store)
+        self.call, self.act = call, act
+
+    def before(self, name: str) -> None:
+        if name == self.call:
+            self.call = ""
+            self.act()
+
+
+def test_two_at_once_are_never_taken_for_one(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    other = payload(f1=0.25, digest="digest-2", colour="blue")
+    both = Interrupted(sqlite_store, "log_artifacts", lambda: do(sqlite_store, made, other))
+    with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
+        log(payload(), made.run_id, both, timestamp=NOW)
+    assert "log again" in caught.value.fix
     assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == UNFINISHED
+    for what in (payload(), other):
+        assert log(what, made.run_id, sqlite_store, timestamp=NOW + 5).state == "written"
+        held = snapshot(sqlite_store, made)
+        assert held["files"].items() >= what.files.items()
+        assert held["tags"][DIGEST_TAG] == what.digest
+
+
+def test_files_that_another_logging_just_wrote_are_not_strangers(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    do(sqlite_store, made, payload())
+    other = payload(f1=0.25, digest="digest-2", colour="blue")
+    reads = iter(range(10))
+
+    class Late(Interrupted):
+        """The other writes after our look at the manifest and before our look at the files."""
+
+        def before(self, name: str) -> None:
+            if name == self.call and next(reads) == 1:
+                self.act()
+
+    late = Late(sqlite_store, "download_artifacts", lambda: do(sqlite_store, made, other))
+    with pytest.raises(UsageError, match="another logging is writing into this run"):
+        log(payload(f1=0.5, digest="digest-3"), made.run_id, late, timestamp=NOW)
+    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == "digest-2"
 
 
 def test_a_dry_run_says_all_and_writes_nothing(store: Store, run: MadeRun) -> None:

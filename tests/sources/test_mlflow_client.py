@@ -6,6 +6,7 @@ import http.server
 import json
 import logging
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.errors import EvalreportError
+from evalreport.errors import EvalreportError, ServerError
 from evalreport.sources.mlflow_client import Store, check_uri, connect
 from evalreport.sources.mlflow_errors import translated
 from evalreport.sources.quiet import SETTINGS, quiet
@@ -197,6 +198,7 @@ REFUSED = json.dumps({"error_code": "PERMISSION_DENIED", "message": "Permission 
         (302, b"", "sends us on", "redirects are not followed"),
         (500, b"oops", "answers with errors", "server's log"),
         (503, b"oops", "answers with errors", "server's log"),
+        (429, b"slow down", "too many requests", "fewer at once"),
     ],
 )
 def test_each_refusal_has_its_words(answering: str, status: int, body: bytes, says: str, remedy: str) -> None:
@@ -283,3 +285,30 @@ def test_quiet_holds_until_the_last_thread_leaves() -> None:
     leave.set()
     thread.join()
     assert "MLFLOW_DISABLE_TELEMETRY" not in os.environ
+
+
+def test_a_locked_database_is_said_to_be_locked(template_database: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copy(template_database, tmp_path / "mlflow.db"))
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(ServerError, match="locked by another program") as caught:
+            connect(f"sqlite:///{path}")
+        other.rollback()
+    assert caught.value.where == str(path)
+    assert "try again" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("(sqlite3.OperationalError) attempt to write a readonly database", "read-only"),
+        ("(sqlite3.OperationalError) database is locked", "locked by another program"),
+    ],
+)
+def test_what_sqlite_refuses_has_its_words(words: str, says: str) -> None:
+    class OperationalError(Exception):
+        __module__ = "sqlalchemy.exc"
+
+    error = translated(OperationalError(words), "sqlite:///mlflow.db")
+    assert isinstance(error, ServerError)
+    assert says in error.message
