@@ -1,6 +1,9 @@
 """`make demo`: train, log, then `evalreport log` on every run, in an SQLite store of its own.
 
-Everything goes into one folder (`demo-output/`, or the first argument), which is made anew.
+    python examples/demo.py [FOLDER [TASK …]]
+
+Everything goes into one folder (`demo-output/` without an argument), which is made anew; a folder that
+holds anything but an earlier demo is left alone. TASK is one of the names below; all of them without.
 """
 
 from __future__ import annotations
@@ -30,11 +33,18 @@ OPTIONS = {
 """What a person would add to `evalreport log` for each experiment."""
 
 
-def main() -> None:
-    """Run the whole way and say where everything lies."""
-    output = Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output").resolve()
+def emptied(output: Path) -> Path:
+    """Return the folder, new and empty; only what an earlier demo left is ever deleted."""
+    if output.exists() and any(output.iterdir()) and not (output / "mlflow.db").is_file():
+        raise SystemExit(f"{output} holds other things than a demo; name a folder that is new")
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
+    return output
+
+
+def main() -> None:
+    """Run the whole way and say where everything lies."""
+    output = emptied(Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output").resolve())
     store = f"sqlite:///{output / 'mlflow.db'}"
     os.environ["MLFLOW_TRACKING_URI"] = store
     os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
@@ -47,7 +57,7 @@ def main() -> None:
     import train
 
     print("training and logging runs, as any project would …", flush=True)
-    for group, run_ids in train.main().items():
+    for group, run_ids in train.main(sys.argv[2:]).items():
         print(f"\n== {group}: evalreport log", *OPTIONS[group], flush=True)
         selection = [part for run_id in run_ids for part in ("--run-id", run_id)]
         command = [sys.executable, "-m", "evalreport", "log", *selection, *OPTIONS[group]]

@@ -11,6 +11,7 @@ Four tasks, eight runs, into the tracking store that `MLFLOW_TRACKING_URI` names
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import mlflow
@@ -73,14 +74,13 @@ def banking77() -> list[str]:
     return ids
 
 
-def language_model() -> str:
+def language_model() -> list[str]:
     """Log the (simulated) answers of a language model to the same 3,080 messages, as a JSON-lines file."""
     mlflow.set_experiment("banking77")
     with mlflow.start_run(run_name="language-model") as run:
         mlflow.log_artifact(str(DATA / "banking77" / "llm_generations.jsonl"))
         mlflow.log_param("model", "language-model")
-    run_id: str = run.info.run_id
-    return run_id
+    return [run.info.run_id]
 
 
 def binary(experiment: str, folder: str, models: dict[str, str], keep: tuple[str, ...] = ()) -> list[str]:
@@ -97,30 +97,41 @@ def binary(experiment: str, folder: str, models: dict[str, str], keep: tuple[str
     ]
 
 
-def emotions() -> str:
+def emotions() -> list[str]:
     """Log the test predictions of one classifier per emotion."""
     mlflow.set_experiment("emotions")
     folder = DATA / "goemotions"
     scores = pd.read_parquet(folder / "pred_test_ovr_lr_proba.parquet")
     truth = pd.read_parquet(folder / "y_true_test.parquet")
     frame = truth.merge(scores, on="example_id", validate="one_to_one")
-    return log_predictions("one-vs-rest-logistic", frame, {"model": "one-vs-rest-logistic", "split": "test"})
+    name = "one-vs-rest-logistic"
+    return [log_predictions(name, frame, {"model": name, "split": "test"})]
 
 
-def main() -> dict[str, list[str]]:
-    """Log every run; return their ids by experiment."""
-    return {
-        "banking77": banking77(),
-        "language model": [language_model()],
-        "sms-spam": binary("sms-spam", "sms_spam", {"logistic": "score_lr", "naive-bayes": "score_nb"}),
-        "machine-failure": binary(
-            "machine-failure",
-            "ai4i_failure",
-            {"boosting": "score_histgb", "balanced-logistic": "score_lr_balanced"},
-            keep=("product_type",),
-        ),
-        "emotions": [emotions()],
-    }
+def sms_spam() -> list[str]:
+    """Log two spam filters."""
+    return binary("sms-spam", "sms_spam", {"logistic": "score_lr", "naive-bayes": "score_nb"})
+
+
+def machine_failure() -> list[str]:
+    """Log two models of a machine's failure, with the type of the machine."""
+    models = {"boosting": "score_histgb", "balanced-logistic": "score_lr_balanced"}
+    return binary("machine-failure", "ai4i_failure", models, keep=("product_type",))
+
+
+TASKS: dict[str, Callable[[], list[str]]] = {
+    "banking77": banking77,
+    "language model": language_model,
+    "sms-spam": sms_spam,
+    "machine-failure": machine_failure,
+    "emotions": emotions,
+}
+"""What is trained and logged, in this order."""
+
+
+def main(only: Collection[str] = ()) -> dict[str, list[str]]:
+    """Log every run, or those of some tasks only; return their ids by task."""
+    return {name: log() for name, log in TASKS.items() if not only or name in only}
 
 
 if __name__ == "__main__":

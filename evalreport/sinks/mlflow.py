@@ -10,7 +10,7 @@ import logging
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
@@ -71,6 +71,8 @@ class Logged:
         Address of the run's artifacts in the MLflow UI; empty for a store without a server.
     model : str
         Id of the logged model that the metrics show on as well; empty where the run has none or several.
+    values : mapping from key to float
+        Of those metrics that are no series.
     """
 
     state: State
@@ -81,6 +83,7 @@ class Logged:
     notes: tuple[str, ...] = ()
     page: str = ""
     model: str = ""
+    values: Mapping[str, float] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,7 @@ def log(
         notes=(*notes, *_theirs(keys, held)),
         page=tracking.page_of_run(run.info.experiment_id, run_id),
         model=plan.link.model_id,
+        values=payload.metrics,
     )
 
 

@@ -71,9 +71,19 @@ def lines_of(result: Logged, what: str) -> tuple[str, ...]:
         case "unchanged":
             return ("unchanged: the run holds exactly this, nothing was written",)
         case "dry run":
-            return (f"would log {what}", *(f"  {name}" for name in (*result.metrics, *result.files)))
+            return (f"would log {what}", *_in_full(result))
         case _:
             return (f"logged {what}",)
+
+
+def _in_full(result: Logged) -> list[str]:
+    """Every metric with its value, every curve and every file, a line each."""
+    width = max(map(len, result.values), default=0)
+    shown = (
+        f"{name:{width}}  {result.values[name]:.6g}" if name in result.values else f"{name:{width}}  a curve"
+        for name in result.metrics
+    )
+    return [f"  {line}" for line in (*shown, *result.files)]
 
 
 def warnings_of(result: Logged) -> tuple[str, ...]:

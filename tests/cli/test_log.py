@@ -100,8 +100,15 @@ def test_a_second_call_writes_nothing_and_a_changed_one_replaces(
 def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
     made = make_run(sqlite_store, {"predictions.parquet": spam()}, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run")
-    assert "would log" in done.out
-    assert "eval/f1" in done.out
+    told = [line.split() for line in done.out.split("would log")[1].splitlines()[1:]]
+    values = {name: rest for name, *rest in told}
+    in_json = run(
+        capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run", "--json"
+    ).json["runs"][0]
+    for name in ("f1", "roc_auc", "log_loss"):
+        assert float(values[f"eval/{name}"][0]) == pytest.approx(in_json["metrics"][name]["value"], rel=1e-5)
+    assert values["eval/curves/roc_tpr_by_fpr_pct"] == ["a", "curve"]
+    assert values["evalreport.html"] == []
     assert paths(sqlite_store, made.run_id) == {"predictions.parquet"}
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
 
