@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.guide import guide
-from evalreport.format import Style, count, interval, percent, show
-from evalreport.intervals.measured import NOMINAL, off_coverage
+from evalreport.format import Style, count, interval, show
 from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
-from evalreport.panels.about import confidence_percent, is_text, units
+from evalreport.panels.about import confidence_percent, is_text, missed, units
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.words import Sentence, listed, say, with_options
-from evalreport.values import Estimate, Result, Undefined
+from evalreport.values import Result, Undefined
 
 
 @dataclass(frozen=True)
@@ -89,21 +88,10 @@ def _row(name: str, result: Result, metric: Metric | None, reference: float | No
     return (
         Cell(title, sub=name),
         Cell(_value(result, metric, style), "n"),
-        Cell(interval(result, style), "n", sub=_missed(metric, result)),
+        Cell(interval(result, style), "n", sub="" if metric is None else missed(metric.task, name, result)),
         Cell("–" if reference is None else show(reference, style), "n"),
         Cell(meaning, "text", sub=result.reason if isinstance(result, Undefined) else ""),
     )
-
-
-def _missed(metric: Metric | None, result: Result) -> str:
-    """Say so where the interval did not hold what it promises, in the worst setting simulated."""
-    if metric is None or not isinstance(result, Estimate) or result.low is None:
-        return ""
-    off = off_coverage(metric.task, metric.name)
-    if not off:
-        return ""
-    worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
-    return f"held the truth in {percent(worst.coverage)} of simulations: {worst.setting}, n = {worst.n:,}"
 
 
 def _value(result: Result, metric: Metric | None, style: Style) -> str:

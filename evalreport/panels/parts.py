@@ -130,6 +130,8 @@ class ForestRow:
         ``left`` or ``right`` when something lies beyond the axis and was clipped.
     name : str
         Key of the metric.
+    missed : str
+        Where the interval did not hold what it promises.
     """
 
     name: str
@@ -143,6 +145,7 @@ class ForestRow:
     high: float | None = None
     zero: float | None = None
     past: Literal["", "left", "right"] = ""
+    missed: str = ""
 
 
 @dataclass(frozen=True)

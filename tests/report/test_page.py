@@ -15,6 +15,8 @@ import pytest
 from evalreport import __version__
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
+from evalreport.intervals.measured import Measured
+from evalreport.panels import about
 from evalreport.report.page import PANELS
 from evalreport.report.render import asset, policy, render, templates, templates_of
 from tests.report.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
@@ -223,3 +225,14 @@ def test_every_panel_is_used_once_a_task() -> None:
 def test_a_collapsed_model_is_told_so() -> None:
     page = render(evaluation(collapsed()))
     assert "17 of 20 classes are never predicted" in re.sub(r"<[^>]*>", "", page)
+
+
+def test_an_interval_that_misses_is_marked_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the first table by a sign that leads to the words, in the table of all metrics by the words."""
+    row = Measured("binary", "recall", "wilson", "prevalence 0.05, calibrated", 200, 1000, 0.881)
+    said = "held the truth in 88% of simulations: prevalence 0.05, calibrated, n = 200"
+    monkeypatch.setattr(about, "off_coverage", lambda _, name: (row,) if name == "recall" else ())
+    root = tree(render(made("binary")))
+    marks = [a for a in root.iter(XHTML + "a") if a.get("title")]
+    assert [(a.get("href"), a.get("title"), a.text) for a in marks] == [("#metrics", said, "*")]
+    assert sum(said in (part or "") for part in root.itertext()) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import Style
 from evalreport.labels import Binary, Multiclass, Multilabel
@@ -9,6 +11,7 @@ from evalreport.panels.about import (
     confidence_percent,
     is_text,
     metric,
+    missed,
     negative,
     positive,
     units,
@@ -35,7 +38,9 @@ def forest(ev: Evaluation) -> Forest:
 
 def _row(ev: Evaluation, name: str, title: str, gloss: str, style: Style) -> ForestRow:
     words = say(gloss, _names(ev), units=units(ev))
-    return forest_row(name, title, words, metric(ev, name), style, reference=ev.no_skill.get(name))
+    result = metric(ev, name)
+    row = forest_row(name, title, words, result, style, reference=ev.no_skill.get(name))
+    return replace(row, missed=missed(ev.space.task, name, result))
 
 
 def _names(ev: Evaluation) -> dict[str, Value]:
