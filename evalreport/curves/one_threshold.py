@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.curves.series import Numbers, Series, numbers
 from evalreport.facts import ClassScores, ScoreTable
-from evalreport.facts.counts import Array, sums
+from evalreport.facts.counts import Array, Places, reached, sums
 from evalreport.facts.sets import ratio
 
 EVEN = 101
@@ -67,12 +67,26 @@ def thresholds(table: ScoreTable, *, unit: bool) -> Array:
     if not len(table):
         return np.empty(0)
     ends = (0.0, 1.0) if unit else (float(table.scores[0]), float(table.scores[-1]))
-    flagged = table.tp + table.fp
-    ranks = np.searchsorted(-flagged, -np.linspace(flagged[0], flagged[-1], EVEN))
-    best = int((table.tp / (flagged + table.positives)).argmax())
-    return np.unique(
-        np.concatenate([np.linspace(*ends, EVEN).round(12), table.scores[ranks], table.scores[[best]]])
-    )
+
+    def passed(place: Places) -> Array:
+        flagged: Array = table.tp[place] + table.fp[place]
+        return -flagged
+
+    most, least = passed(np.array([0, len(table) - 1]))
+    ranks = reached(passed, len(table), np.linspace(most, least, EVEN))
+    best = table.scores[[_best(table)]]
+    return np.unique(np.concatenate([np.linspace(*ends, EVEN).round(12), table.scores[ranks], best]))
+
+
+def _best(table: ScoreTable) -> int:
+    """The first place of the greatest F1."""
+    best, highest = 0, -1.0
+    for b in table.blocks():
+        half = table.tp[b] / (table.tp[b] + table.fp[b] + table.positives)
+        place = int(half.argmax())
+        if half[place] > highest:
+            best, highest = b.start + place, float(half[place])
+    return best
 
 
 def label_sweep(scores: ClassScores, at: Array) -> LabelSweep:

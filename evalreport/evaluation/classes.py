@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import inf
 
 import numpy as np
@@ -31,13 +31,14 @@ def state(support: float, predicted: float) -> State:
     return "ok" if predicted > 0 else "never_predicted"
 
 
-def class_results(summary: Summary, values: Sequence[Mapping[str, Result]]) -> tuple[ClassResult, ...]:
+def class_results(summary: Summary, values: Iterable[Mapping[str, Result]]) -> tuple[ClassResult, ...]:
     """Return one result per label, in the order of the labels; none for a binary problem.
 
     Parameters
     ----------
     summary : Summary
     values : one mapping of metric values per label
+        Taken one at a time, so that each label's table of scores is made once.
     """
     counts = one_vs_rest(summary)
     if counts is None or isinstance(summary.space, Binary):
@@ -51,12 +52,12 @@ def class_results(summary: Summary, values: Sequence[Mapping[str, Result]]) -> t
             support=float(support[code]),
             predicted=float(predicted[code]),
             right=float(right[code]),
-            metrics=values[code],
+            metrics=found,
             confusions=confusions[code],
             threshold=_threshold(summary, counts, code),
             best=_best(summary, code),
         )
-        for code, label in enumerate(summary.space.labels)
+        for code, (label, found) in enumerate(zip(summary.space.labels, values, strict=True))
     )
 
 

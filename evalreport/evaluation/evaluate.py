@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from evalreport.curves import curves
 from evalreport.engines.memory import summarise
@@ -90,7 +90,7 @@ def evaluate_predictions(
     )
 
 
-def _class_values(summary: Summary, p: Predictions, sampling: Sampling) -> Sequence[Mapping[str, Result]]:
+def _class_values(summary: Summary, p: Predictions, sampling: Sampling) -> Iterable[Mapping[str, Result]]:
     match p.space:
         case Binary():
             return ()
@@ -100,7 +100,7 @@ def _class_values(summary: Summary, p: Predictions, sampling: Sampling) -> Seque
             return class_estimates(PER_CLASS, summary, p, sampling)
         case Multilabel():
             rows = range(len(p.space))
-            return [estimates(BINARY, one_label(summary, k), label_rows(p, k), sampling) for k in rows]
+            return (estimates(BINARY, one_label(summary, k), label_rows(p, k), sampling) for k in rows)
 
 
 def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -56,6 +56,7 @@ class ClassScores:
     scores: npt.NDArray[Any]
     truth: npt.NDArray[Any]
     weights: Array | None
+    _latest: dict[int, ScoreTable] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -84,8 +85,12 @@ class ClassScores:
         return found
 
     def table(self, label: int) -> ScoreTable:
-        """Return the one-vs-rest table of a label."""
-        return ScoreTable.of(np.ascontiguousarray(self.scores[:, label]), self.positive(label), self.weights)
+        """Return the one-vs-rest table of a label; the latest one is kept."""
+        if label not in self._latest:
+            column = np.ascontiguousarray(self.scores[:, label])
+            self._latest.clear()
+            self._latest[label] = ScoreTable.of(column, self.positive(label), self.weights)
+        return self._latest[label]
 
     def tables(self) -> Iterator[ScoreTable]:
         """Yield the one-vs-rest table of each label in turn; none is kept."""

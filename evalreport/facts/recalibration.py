@@ -44,14 +44,17 @@ def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
     if len(scores) > MANY:
         grouped = _grouped(scores, pos, neg)
         if not _separated(*grouped):
-            start = _newton(*grouped, start)
-    intercept, slope = _newton(scores, pos, neg, start)
+            start = _newton(_logit(grouped[0]), *grouped[1:], start)
+    intercept, slope = _newton(_logit(scores), pos, neg, start)
     return float(intercept), float(slope)
 
 
 def _logit(scores: Array) -> Array:
-    clipped = np.clip(scores, CLIP, 1 - CLIP)
-    logit: Array = np.log(clipped / (1 - clipped))
+    logit = np.empty(len(scores))
+    for block in range(0, len(scores), BLOCK):
+        b = slice(block, block + BLOCK)
+        clipped = np.clip(scores[b], CLIP, 1 - CLIP)
+        np.log(clipped / (1 - clipped), out=logit[b])
     return logit
 
 
@@ -77,15 +80,15 @@ def _grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array
     return scores[middle], np.add.reduceat(pos, starts), np.add.reduceat(neg, starts)
 
 
-def _newton(scores: Array, pos: Array, neg: Array, start: Array) -> Array:
+def _newton(logits: Array, pos: Array, neg: Array, start: Array) -> Array:
     """Maximise the likelihood; it is concave, so a halved Newton step always gains."""
-    at, (value, gradient, curvature) = start, _likelihood(start, scores, pos, neg)
+    at, (value, gradient, curvature) = start, _likelihood(start, logits, pos, neg)
     for _ in range(100):
         step = _step(curvature, gradient, 1 + float(np.abs(at).max()))
         if np.abs(step).max() < 1e-5 * (1 + np.abs(at).max()):
             return at + step  # convergence is quadratic: what is left is below 1e-9
         for _ in range(50):
-            new = _likelihood(at + step, scores, pos, neg)
+            new = _likelihood(at + step, logits, pos, neg)
             if new[0] >= value - 1e-12 * abs(value):
                 break
             step /= 2
@@ -104,12 +107,12 @@ def _step(curvature: Array, gradient: Array, size: float) -> Array:
     return shorter
 
 
-def _likelihood(at: Array, scores: Array, pos: Array, neg: Array) -> tuple[float, Array, Array]:
+def _likelihood(at: Array, logits: Array, pos: Array, neg: Array) -> tuple[float, Array, Array]:
     """Log-likelihood, its gradient and minus its second derivative."""
     sums = np.zeros(6)
-    for block in range(0, len(scores), BLOCK):
+    for block in range(0, len(logits), BLOCK):
         b = slice(block, block + BLOCK)
-        logit, weight = _logit(scores[b]), pos[b] + neg[b]
+        logit, weight = logits[b], pos[b] + neg[b]
         z = np.clip(at[0] + at[1] * logit, -700, 700)
         odds_against = np.exp(-z)
         mean = 1 / (1 + odds_against)
