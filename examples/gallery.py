@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,24 +49,33 @@ def failures() -> er.Evaluation:
     return named(ev, "random-forest", "machine-failure", ("machine", "machines"))
 
 
-def intents(file: str, run: str) -> er.Evaluation:
-    """77 classes of short messages."""
-    texts = pd.read_csv(DATA / "banking77" / "test.csv")
-    frame = pd.read_parquet(DATA / "banking77" / file).merge(texts[["example_id", "text"]], on="example_id")
-    columns = [name for name in map(str, frame) if name.startswith("proba_")]
-    labels = sorted(set(frame["y_true"]) | {name.removeprefix("proba_") for name in columns})
-    scores = None
-    if len(columns) == len(labels):
-        scores = er.Probabilities(frame[[f"proba_{label}" for label in labels]].to_numpy())
-    ev = er.evaluate(
-        frame["y_true"].tolist(),
-        frame["y_pred"].tolist(),
-        scores=scores,
-        labels=er.Multiclass(labels),
-        ids=frame["example_id"].to_numpy(),
-        texts=frame["text"].tolist(),
+def intents(file: str, run: str, **options: Any) -> er.Evaluation:
+    """77 classes of short messages, with the messages themselves from another file."""
+    folder = DATA / "banking77"
+    ev = er.evaluate_file(
+        folder / file,
+        truth_file=str(folder / "test.csv"),
+        id="example_id",
+        example_text="text",
+        unit=MESSAGES,
+        **options,
     )
     return named(ev, run, "banking77", MESSAGES)
+
+
+def good() -> er.Evaluation:
+    """77 classes of short messages; confidence too low."""
+    return intents("pred_tfidf_lr.parquet", "words-logistic")
+
+
+def collapsed() -> er.Evaluation:
+    """The same by a model that knows six of the classes; its other probabilities are taken as 0."""
+    return intents("pred_collapsed6.parquet", "bayes-six-intents")
+
+
+def logits() -> er.Evaluation:
+    """The same by a support vector machine, whose margins are declared as logits."""
+    return intents("pred_char_svm_logits.parquet", "letters-svm", score_kind="logit")
 
 
 def answers() -> er.Evaluation:
@@ -129,8 +139,9 @@ def no_mistakes() -> er.Evaluation:
 PAGES: Mapping[str, Callable[[], er.Evaluation]] = {
     "sms-spam": spam,
     "machine-failure": failures,
-    "banking77": lambda: intents("pred_tfidf_lr.parquet", "words-logistic"),
-    "banking77-collapsed": lambda: intents("pred_collapsed6.parquet", "bayes-six-intents"),
+    "banking77": good,
+    "banking77-collapsed": collapsed,
+    "banking77-logits": logits,
     "banking77-generated": answers,
     "goemotions": emotions,
     "thousand-classes": many,

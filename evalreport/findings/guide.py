@@ -8,8 +8,7 @@ from typing import assert_never
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import margins
-from evalreport.findings.words import quoted, value
-from evalreport.format import percent
+from evalreport.findings.words import value
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.values import Estimate
 
@@ -56,7 +55,7 @@ def guide(ev: Evaluation) -> tuple[Advice, ...]:
     """
     match ev.space:
         case Binary():
-            advice = (*_balance(ev, ev.space), *_threshold(ev), *_costs(ev))
+            advice = (*_balance(ev), *_threshold(ev), *_costs(ev))
         case Multiclass():
             advice = tuple(_multiclass(ev, ev.space))
         case Multilabel():
@@ -75,7 +74,7 @@ def _is_probability(ev: Evaluation) -> bool:
     return ev.score_kind in ("probability", "logit")
 
 
-def _balance(ev: Evaluation, space: Binary) -> Iterator[Advice]:
+def _balance(ev: Evaluation) -> Iterator[Advice]:
     share = value(ev, "prevalence")
     if share is None:
         return
@@ -88,12 +87,11 @@ def _balance(ev: Evaluation, space: Binary) -> Iterator[Advice]:
             "Neither class can hide behind the other, so that even accuracy is fair.",
         )
         return
-    rare, part = (space.positive, share) if share < RARE else (space.negative, 1 - share)
     metrics = ("recall", "precision", "average_precision") if share < RARE else ("specificity", "npv")
     yield Advice(
         "The classes are unequal",
         (*metrics, "mcc"),
-        f"Only {percent(part, ev.rows)} are {quoted(rare)}: accuracy is mostly about the others, these are not.",
+        "One class is rare: accuracy is mostly about the other, these are not.",
     )
 
 

@@ -31,6 +31,23 @@ def hamming_loss(c: BinaryCounts) -> Any:
     return divide(c.fp + c.fn, c.total).mean(axis=-1)
 
 
+def shuffled_f1(counts: BinaryCounts, *, macro: bool) -> float:
+    """Return the expected F1 of the same answers dealt out to the rows at random.
+
+    Each label keeps how often it is true and how often it is given; what is right by chance is the product of
+    both over the number of rows.
+
+    >>> all_right = BinaryCounts(np.array([2.0]), np.array([0.0]), np.array([0.0]), np.array([2.0]))
+    >>> shuffled_f1(all_right, macro=False)
+    0.5
+    """
+    true, given = counts.tp + counts.fn, counts.tp + counts.fp
+    right = true * given / counts.total
+    if macro:
+        return float(np.nan_to_num(divide(2 * right, true + given)).mean())
+    return float(divide(2 * right.sum(), (true + given).sum()))
+
+
 def best_constant(c: BinaryCounts) -> Any:
     """Return the label accuracy of giving each label to all rows or to none, whichever is right more often.
 

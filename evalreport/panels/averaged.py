@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.curves import Curve, MulticlassCurves
 from evalreport.evaluation.model import Evaluation
@@ -21,10 +22,13 @@ from evalreport.panels.placing import clearest
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
+Points: TypeAlias = npt.NDArray[np.float64]
 HARDEST = 5
 """Classes that the table under the charts names."""
 RATES = (0.0, 0.01, 0.02, 0.05, *(step / 10 for step in range(1, 11)))
 """False-alarm rates, and recalls, of the tables of values."""
+GAP = 18
+"""Units between the two names."""
 MISSING: Result = Undefined("was not computed")
 
 
@@ -59,7 +63,7 @@ def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
         x=x,
         y=y,
         paths=(guide, *_paths(x, y, lines)),
-        labels=_labels(names, 324.0, [(240, 222), (60, 42)], _near(x, y, lines), end=True),
+        labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], _near(x, y, lines)),
         values=_values("roc", ("False-alarm rate", "Recall"), lines),
     )
 
@@ -85,7 +89,7 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
         paths=(Path("guide", level(y, base)), *_paths(x, y, lines)),
         labels=(
             Label(LEFT + 6, under, f"no skill {percent(base)}"),
-            *_labels(names, 46.0, [(200, 182), (150, 132), (80, 62)], near),
+            *_labels(names, [(46, 200), (46, 150), (46, 80), (RIGHT, 44), (RIGHT, 120)], near),
         ),
         values=_values("pr", ("Recall", "Precision"), lines),
     )
@@ -103,7 +107,7 @@ def _paths(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> tuple[Path, ...]:
     return tuple(path for path in (Path("line-3", micro), Path("line", macro)) if path.d)
 
 
-def _near(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> np.ndarray:
+def _near(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> Points:
     return np.vstack([outline(x, y, line.x, line.y) for line in lines if line is not None])
 
 
@@ -118,22 +122,13 @@ def _names(ev: Evaluation, what: str, keys: tuple[str, str]) -> tuple[str, str]:
     return shown[0], shown[1]
 
 
-def _labels(
-    names: tuple[str, str],
-    x: float,
-    heights: Sequence[tuple[int, int]],
-    near: np.ndarray,
-    *,
-    end: bool = False,
-) -> tuple[Label, ...]:
-    """The two names, one above the other, where no line is."""
+def _labels(names: tuple[str, str], spots: Sequence[tuple[float, float]], near: Points) -> tuple[Label, ...]:
+    """The two names, one above the other, at the spot that is furthest from the lines."""
     width = LETTER * max(map(len, names))
-    left = x - width if end else x
-    spot = clearest([(left, low) for low, _ in heights], width, near)
-    upper = next(high for low, high in heights if low == spot[1])
-    anchor: Literal["start", "end"] = "end" if end else "start"
-    macro = Label(x, upper, names[0], anchor, "blue")
-    micro = Label(x, spot[1], names[1], anchor)
+    both = np.vstack([near, near + np.array([0, GAP])])  # what lies where the upper one would stand
+    at = clearest([(min(x, RIGHT - 6 - width), y) for x, y in spots], width, both)
+    macro = Label(at[0], at[1] - GAP, names[0], look="blue")
+    micro = Label(*at, names[1])
     return tuple(label for label in (macro, micro) if label.text)
 
 

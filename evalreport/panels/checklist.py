@@ -63,16 +63,16 @@ def panel(ev: Evaluation) -> Section:
 
 def _discrimination(ev: Evaluation) -> Item:
     question = "Discrimination with uncertainty?"
-    for name, title in (
-        ("roc_auc", "ROC AUC"),
-        ("roc_auc_ovr_macro", "ROC AUC, macro"),
-        ("roc_auc_macro", "ROC AUC, macro"),
+    for name, title, section in (
+        ("roc_auc", "ROC AUC", "verdict"),
+        ("roc_auc_ovr_macro", "ROC AUC, macro", "curves"),
+        ("roc_auc_macro", "ROC AUC, macro", "metrics"),
     ):
         found = estimate(ev, name)
         if found is not None:
             answer: Answer = "Partly" if found.low is None else "Yes"
             words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
-            return Item(question, answer, say(words, title=title, auc=found.value), "verdict")
+            return Item(question, answer, say(words, title=title, auc=found.value), section)
     reason = "No scores were logged." if ev.score_kind is None else "It is undefined on these {units}."
     return Item(question, "Not supplied", say(reason, units=units(ev)))
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from evalreport.engines.memory import summarise
 from evalreport.errors import UsageError
 from evalreport.facts import Marginals
-from evalreport.labels import Binary, Multiclass, Task
+from evalreport.labels import Binary, Multiclass, Multilabel, Task
 from evalreport.metrics import multiclass
 from evalreport.metrics.catalogue import (
     BINARY,
@@ -190,3 +191,13 @@ def test_one_class_in_the_truth_is_said() -> None:
         assert "only one class" in found.reason or "no negative example" in found.reason, name
     assert find("recall").of(facts) == 0.6
     assert find("average_precision").of(facts) == 1
+
+
+def test_no_skill_of_label_sets_is_the_mean_over_shuffled_answers() -> None:
+    rng = np.random.default_rng(0)
+    truth, answer = rng.random((60, 4)) < [0.05, 0.3, 0.5, 0.9], rng.random((60, 4)) < [0.3, 0.1, 0.5, 0.6]
+    facts = summarise(predictions(Multilabel("abcd"), truth, answer))
+    for way in ("micro", "macro"):
+        shuffled = [f1_score(truth, rng.permutation(answer), average=way) for _ in range(2000)]
+        level = no_skill(find(f"f1_{way}", "multilabel"), facts)
+        assert level == pytest.approx(np.mean(shuffled), abs=4 * np.std(shuffled) / 2000**0.5)

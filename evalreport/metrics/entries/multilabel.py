@@ -53,6 +53,14 @@ def _random(function: Callable[[Any], Any]) -> NoSkill:
     return lambda summary: float(multilabel.cell_prevalence(view(summary, "counts")))
 
 
+def _shuffled(function: Callable[[Any], Any]) -> NoSkill:
+    """F1 of the same answers dealt out to the rows at random: pooled, and as the mean of all labels."""
+    if isinstance(function, Average) and function.over != "macro":
+        return None
+    macro = isinstance(function, Average)
+    return lambda summary: multilabel.shuffled_f1(view(summary, "counts"), macro=macro)
+
+
 def _always_none(summary: Summary) -> float:
     """Share of rows without any label: the subset accuracy of never giving one."""
     if summary.cardinality is None:
@@ -157,7 +165,7 @@ AVERAGES: tuple[Metric, ...] = (
     _samples(PRECISION, "a row without predicted labels counts 0, right or not, as in scikit-learn"),
     *(averaged("multilabel", RECALL, way, _never) for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)),
     _samples(RECALL, "a row without true labels counts 0, right or not, as in scikit-learn"),
-    *(averaged("multilabel", F1, way, _never) for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)),
+    *(averaged("multilabel", F1, way, _shuffled) for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)),
     _samples(F1, "a row without true and predicted labels is right and yet counts 0, as in scikit-learn"),
 )
 RANKING: tuple[Metric, ...] = (

@@ -262,7 +262,9 @@ def critical(ev: Evaluation) -> ClassResult | None:
 
 
 def _text(ev: Evaluation) -> Sentence:
-    return _overlooks(ev) + _unreadable(ev)
+    lead = _overlooks(ev)
+    whole = lead + _unreadable(ev, " as a label")
+    return whole if len(whole.text) <= LENGTH else lead + _unreadable(ev, "")
 
 
 def _overlooks(ev: Evaluation) -> Sentence:
@@ -288,14 +290,14 @@ def _overlooks(ev: Evaluation) -> Sentence:
     )
 
 
-def _unreadable(ev: Evaluation) -> Sentence:
+def _unreadable(ev: Evaluation, what: str) -> Sentence:
     lost = unread(ev)
     if not lost:
-        return say("Every answer could be read as a label.")
+        return say(f"Every answer could be read{what}.")
     words = "answer" if lost == 1 else "answers"
     verb = "counts" if lost == 1 else "count"
     return say(
-        "{unread:count} " + words + " could not be read as a label and _" + verb + " as wrong_.", unread=lost
+        "{unread:count} " + words + f" could not be read{what} and _" + verb + " as wrong_.", unread=lost
     )
 
 
