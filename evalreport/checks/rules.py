@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from evalreport.checks.values import CheckResult, Rule
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import fixed
-from evalreport.labels import Binary
+from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.values import Estimate, Result, Undefined
@@ -55,31 +55,59 @@ def run_rules(ev: Evaluation, rules: Sequence[Rule], use: Use = "estimate") -> t
 
 def _looked_up(ev: Evaluation, rule: Rule) -> tuple[Metric, Result]:
     if rule.label:
-        return _of_class(ev, rule)
+        return _of_part(ev, rule)
     result = ev[rule.metric]
     metric = find(rule.metric, ev.task)
     _possible(rule, metric)
     return metric, result
 
 
-def _of_class(ev: Evaluation, rule: Rule) -> tuple[Metric, Result]:
-    if isinstance(ev.space, Binary):
+def _of_part(ev: Evaluation, rule: Rule) -> tuple[Metric, Result]:
+    """The metric of a class, else of a slice: ``column=value``."""
+    classes = {str(entry.label): entry for entry in ev.classes}
+    binary = isinstance(ev.space, Binary)
+    if "=" in rule.label and (binary or rule.label not in classes):
+        return _of_slice(ev, rule)
+    if binary:
         raise UsageError(
             f"{rule.text!r} names a class of a binary problem",
             where="--require",
             fix=f"write {rule.metric} without a class; it is of the positive one",
         )
-    classes = {str(entry.label): entry for entry in ev.classes}
     if rule.label not in classes:
         raise UsageError(
             f"there is no class {rule.label!r}", where="--require", fix=nearest(rule.label, classes)
         )
-    metrics = classes[rule.label].metrics
+    return _known(rule, classes[rule.label].metrics, "binary", "a class")
+
+
+def _of_slice(ev: Evaluation, rule: Rule) -> tuple[Metric, Result]:
+    column, value = (part.strip() for part in rule.label.split("=", 1))
+    slices = {f"{part.column}={part.value}": part for part in ev.slices}
+    found = slices.get(f"{column}={value}")
+    if not any(part.column == column for part in ev.slices):
+        raise UsageError(
+            f"{rule.text!r} names a slice of {column!r}, which was not asked for",
+            where="--require",
+            fix=f"add --slice {column}",
+        )
+    if found is None:
+        raise UsageError(
+            f"no row has {column} = {value}", where="--require", fix=nearest(f"{column}={value}", slices)
+        )
+    if found.too_few:
+        metric = find(rule.metric, ev.task)
+        _possible(rule, metric)
+        return metric, Undefined(f"only {found.rows} rows have {column} = {value}")
+    return _known(rule, found.metrics, ev.task, "a slice")
+
+
+def _known(rule: Rule, metrics: Mapping[str, Result], task: Task, what: str) -> tuple[Metric, Result]:
     if rule.metric not in metrics:
         raise UsageError(
-            f"a class has no metric {rule.metric!r}", where="--require", fix=nearest(rule.metric, metrics)
+            f"{what} has no metric {rule.metric!r}", where="--require", fix=nearest(rule.metric, metrics)
         )
-    metric = find(rule.metric, "binary")
+    metric = find(rule.metric, task)
     _possible(rule, metric)
     return metric, metrics[rule.metric]
 

@@ -29,12 +29,14 @@ class Rule:
     bound : float
         Finite, on the scale of the metric.
     label : str
-        The class that the metric is of; empty for the whole.
+        The class that the metric is of, or the slice as ``column=value``; empty for the whole.
 
     Examples
     --------
     >>> Rule.parse("recall>=0.9")
     Rule(metric='recall', operator='>=', bound=0.9, label='')
+    >>> Rule.parse("recall[product_type=H] >= 0.5").label
+    'product_type=H'
     >>> Rule.parse("f1[card arrival] >= 50%").text
     'f1[card arrival] >= 0.5'
     """

@@ -42,7 +42,7 @@ gate_options = opt.together(
             metavar="RULE",
             multiple=True,
             type=Sentences(),
-            help="Bound of a metric, such as 'recall >= 0.9' or 'f1[spam] >= 0.8'; repeat.",
+            help="Bound of a metric, such as 'recall >= 0.9', 'f1[spam] > 0.8' or 'recall[site=a] > 0.7'.",
         ),
         opt.option(
             _GATE,
@@ -98,6 +98,7 @@ gate_options = opt.together(
 @opt.out
 @opt.jobs
 @opt.fail_fast
+@opt.jsonl
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Check data and results of runs or files against rules; exit 1 when one is broken.
@@ -107,7 +108,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
-    if console.json and options["markdown"] == STDOUT:
+    if (console.json or options["jsonl"]) and options["markdown"] == STDOUT:
         raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
     request = request_of(options, command_line())
     rules = _rules(options)
@@ -173,12 +174,14 @@ def _checked(
     def show(result: tuple[Item, Outcome]) -> dict[str, Any]:
         item, outcome = result
         run = done[item.shown] = _run(item, outcome)
-        checks.extend(as_dicts(run))
+        told = as_dicts(run)
+        checks.extend(told)
         taken = outcome.evaluation.provenance.columns
         console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
         for text in _lines(outcome, several=len(items) > 1):
             line(text)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
+        body |= {"checks": told} if options["jsonl"] else {}
         return body | {"ok": verdict(outcome.results, inconclusive_fails=strict)}
 
     try:

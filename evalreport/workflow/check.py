@@ -111,7 +111,8 @@ def baseline_of(
         raise UsageError(
             "--baseline says nothing by itself", fix='add what is allowed: --allow-drop "f1_macro 0.01"'
         )
-    plain = replace(request, artifact=None, format=None, tune_on=None)
+    wanted = tuple(dict.fromkeys(drop.metric for drop in drops))
+    plain = replace(request, artifact=None, format=None, tune_on=None, metrics=wanted)
     return evaluation_of(_item(name, tracking_uri), plain)
 
 

@@ -109,7 +109,9 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     """
     every, place = with_baseline(items, how.baseline)
     if len(every) < 2:
-        raise UsageError("one run cannot be compared", fix="name 2 to 20 runs or files")
+        raise UsageError(
+            "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
+        )
     plain = replace(request, title="")
     rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
     task = rivals[0].evaluation.task

@@ -121,6 +121,38 @@ def test_a_rule_for_one_class() -> None:
         one(binary(9, 1), "recall[spam] >= 0.5")
 
 
+def sliced() -> Evaluation:
+    """Two sites of fifty rows, and one of two: of `a` half of the spam is found, of `b` all."""
+    site = ["a"] * 50 + ["b"] * 50 + ["rare"] * 2
+    truth = ["spam", "ham"] * 51
+    answers = [
+        "spam" if t == "spam" and (s != "a" or row % 4 == 0) else "ham"
+        for row, (t, s) in enumerate(zip(truth, site, strict=True))
+    ]
+    rows = predictions(Binary("ham", "spam"), truth, answers, slices={"site": site})
+    return evaluate_predictions(rows)
+
+
+def test_a_rule_for_one_slice() -> None:
+    ev = sliced()
+    found = one(ev, "recall[site=a] >= 0.9")
+    assert (found.outcome, found.name) == ("failed", "recall[site=a] >= 0.9")
+    assert found.value == pytest.approx(13 / 25)
+    assert one(ev, "recall[site = b] >= 0.9").outcome == "passed"
+    assert one(ev, "recall[site=b] >= 0.9", "lower").outcome == "failed"
+    few = one(ev, "recall[site=rare] >= 0.1")
+    assert (few.outcome, few.shown) == ("failed", "undefined: only 2 rows have site = rare")
+    for rule, said, fix in (
+        ("recall[site=c] >= 0.5", "no row has site = c", "site="),
+        ("recall[age=9] >= 0.5", "was not asked for", "--slice age"),
+        ("recal[site=a] >= 0.5", "recal", "recall"),
+        ("recall[site=a] >= 50", "can never hold", "90%"),
+    ):
+        with pytest.raises(UsageError, match=said) as error:
+            one(ev, rule)
+        assert fix in error.value.fix
+
+
 @pytest.mark.parametrize(
     "text", ["", "recall", "recall 0.9", "recall = 0.9", "recall >= much", "recall >= nan", ">= 1"]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -11,9 +12,9 @@ import pandas as pd
 import pytest
 
 from evalreport.cli.check import marks_for
-from evalreport.sources.mlflow_client import Store
+from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.running import run
-from tests.tracking import make_run
+from tests.tracking import MlflowServer, make_run
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 BANKING = DATA / "banking77"
@@ -259,6 +260,24 @@ def test_runs_of_a_store(capsys: Capture, sqlite_store: Store, tmp_path: Path) -
     assert "roc_auc drops by at most 0.1" in done.out
     missing = run(capsys, "check", *asked, "--baseline", "0123456789", "--allow-drop", "roc_auc 0.1")
     assert missing.code == 3
+
+
+@pytest.mark.server
+def test_runs_of_a_server(capsys: Capture, mlflow_server: MlflowServer) -> None:
+    store = connect(mlflow_server.uri)
+    made = [
+        make_run(store, {"predictions.parquet": _bytes(f"score_{name}")}, name=name) for name in ("lr", "nb")
+    ]
+    before = store.client.get_run(made[0].run_id)
+    asked = ("--tracking-uri", store.uri, "--run-id", made[0].run_id, "--baseline", made[1].run_id)
+    done = run(
+        capsys, "check", *asked, "--require", "recall >= 0.8", "--allow-drop", "roc_auc 0.01", "--jsonl"
+    )
+    (line,) = map(json.loads, done.out.splitlines())
+    assert (done.code, line["ok"], line["run_id"]) == (0, True, made[0].run_id)
+    assert {check["outcome"] for check in line["checks"]} == {"passed"}
+    after = store.client.get_run(made[0].run_id)
+    assert (after.data.metrics, after.info.end_time) == (before.data.metrics, before.info.end_time)
 
 
 @pytest.mark.parametrize("hidden", [False, True])
