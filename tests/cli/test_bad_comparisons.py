@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ Capture = pytest.CaptureFixture[str]
 ROWS = 20
 
 
-def write(name: str, columns: dict[str, list[object]]) -> None:
+def write(name: str, columns: Mapping[str, Sequence[object]]) -> None:
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     Path(name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
