@@ -3,7 +3,8 @@
     python examples/demo.py [FOLDER [TASK …]]
 
 Everything goes into one folder (`demo-output/` without an argument), which is made anew; a folder that
-holds anything but an earlier demo is left alone. TASK is one of the names below; all of them without.
+holds anything but an earlier demo is left alone. TASK is one of the names below; without it
+all of them, and a sweep.
 """
 
 from __future__ import annotations
@@ -31,6 +32,27 @@ OPTIONS = {
     "emotions": ["--unit", "comment,comments"],
 }
 """What a person would add to `evalreport log` for each experiment."""
+
+
+TRIALS = 16
+"""Trials of the study: few, for a demonstration."""
+
+
+def sweep(words: list[str], output: Path) -> None:
+    """Run `evalreport sweep` and log what it finds."""
+    print("\n== evalreport sweep", *words, flush=True)
+    command = [sys.executable, "-m", "evalreport", "sweep", *words, "--log"]
+    subprocess.run([*command, "--out", str(output / "reports" / f"sweep-{words[0]}")], check=True)
+
+
+def study(output: Path) -> None:
+    """Search a pipeline with Optuna, every trial a nested run, and report on it."""
+    import sweep_study
+
+    print("\nsearching a pipeline with Optuna, every trial a nested run …", flush=True)
+    made = sweep_study.main(output, n_trials=TRIALS)
+    wanted = ["--study-name", sweep_study.STUDY, "--examples", str(sweep_study.JUDGED), "--top", "3"]
+    sweep(["optuna", "--study", made.storage, "--run-id", made.parent_run_id, *wanted], output)
 
 
 def emptied(output: Path) -> Path:
@@ -63,6 +85,11 @@ def main() -> None:
         command = [sys.executable, "-m", "evalreport", "log", *selection, *OPTIONS[group]]
         command += ["--out", str(output / "reports" / group.replace(" ", "-"))]
         subprocess.run(command, check=True)
+        if group == "sms-spam":
+            goals = ["--objective", "f1", "--cost", "10"]
+            sweep(["thresholds", *selection, "--positive", "spam", *goals], output)
+    if not sys.argv[2:]:
+        study(output)
     print("\nThe reports, as files:")
     for page in sorted(output.glob("reports/**/*.html")):
         print(f"  {page}")

@@ -10,6 +10,7 @@ to matter; 2,000 more that chose nothing show afterwards how good the best one r
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -138,7 +139,9 @@ def main(folder: Path, n_trials: int = 64) -> Sweep:
         sampler=optuna.samplers.TPESampler(seed=7),
         pruner=optuna.pruners.PercentilePruner(70, n_startup_trials=8, n_warmup_steps=1),
     )
-    study.set_metric_names(["accuracy"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names(["accuracy"])
     with mlflow.start_run(run_name=STUDY, experiment_id=experiment) as parent:
         mlflow.log_param("examples_judged", JUDGED)
         study.optimize(run_trial, n_trials=n_trials)

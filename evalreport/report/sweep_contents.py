@@ -28,6 +28,9 @@ from evalreport.report.study_numbers import study_metrics, study_series, study_t
 from evalreport.report.sweep_tables import labels_table, optima_table, points_table, trials_table
 from evalreport.report.tables import as_csv, as_parquet
 
+CARDS = ("sweep_thresholds.png", "sweep_history.png", "sweep_front.png")
+"""Figures that are cards among the charts of MLflow, a run below the other; all are files in the run."""
+
 Swept: TypeAlias = Study | Chosen
 
 
@@ -71,7 +74,7 @@ def sweep_payload(
             **{f"{FOLDER}/{name}": png for name, png in figures.items()},
         },
         tables={path: split_json(table) for path, table in _tables(swept).items()},
-        images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
+        images={f"{prefix}{name.removesuffix('.png')}": figures[name] for name in CARDS if name in figures},
         part="sweep",
     )
 

@@ -6,15 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
 from evalreport.sources.mlflow_client import connect
+from tests.cli.running import run as run_command
+from tests.sweeping import DATA, parquet
 from tests.tracking import MlflowServer, make_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAME = "evalreport.html"
+CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].filter(plot => plot.data && plot.data.length)"
 
 
 @pytest.mark.server
@@ -41,4 +45,36 @@ def test_the_artifact_viewer_shows_a_report_that_works(
     assert frame.get_attribute("button[data-key=f1]", "aria-pressed") == "true"
     frame.click("nav a[href='#provenance']")
     assert frame.evaluate("document.activeElement.id") == "provenance-title"
+    page.close()
+
+
+@pytest.mark.server
+def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
+    browser: Browser, mlflow_server: MlflowServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = connect(mlflow_server.uri)
+    table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
+    made = {}
+    for name, column in (("bayes", "score_nb"), ("logistic", "score_lr")):
+        rows = parquet(table[["example_id", "y_true"]].assign(score=table[column]))
+        made[name] = make_run(store, {"predictions.parquet": rows}, name=name, experiment="overlaid")
+    ids = [word for run in made.values() for word in ("--run-id", run.run_id)]
+    command = ["sweep", "thresholds", *ids, "--positive", "spam", "--objective", "f1", "--log", "-q"]
+    assert run_command(capsys, *command, "--resamples", "100", "--tracking-uri", store.uri).code == 0
+    key = "eval/sweep/by_threshold_pct/f1"
+    wanted = {
+        name: {point.step: point.value for point in store.client.get_metric_history(run.run_id, key)}
+        for name, run in made.items()
+    }
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    where = f"experiments/{made['bayes'].experiment_id}/runs?compareRunsMode=CHART"
+    page.goto(f"{mlflow_server.uri}/#/{where}")
+    search = page.wait_for_selector("input[placeholder='Search metric charts']", timeout=60_000)
+    assert search is not None
+    search.fill("by_threshold_pct/f1")
+    page.wait_for_function(f"{CHARTS}.length === 1 && {CHARTS}[0].data.length >= 2", timeout=60_000)
+    lines = page.evaluate(f"{CHARTS}[0].data.map(line => [line.name, [...line.x], [...line.y]])")
+    assert {name for name, _, _ in lines} == set(made)
+    for name, steps, values in lines:
+        assert dict(zip(steps, values, strict=True)) == pytest.approx(wanted[name])
     page.close()

@@ -16,6 +16,7 @@ from evalreport.sources.quiet import quiet
 from evalreport.sources.studies import trials_from_optuna
 from evalreport.sweep.optuna_library import quiet_optuna
 from evalreport.trials import Trials, WinnersCurse, error_correlation, winners_curse
+from tests.cli.running import run
 from tests.tracking import fluent
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sweep_study.py"
@@ -55,6 +56,20 @@ def test_optuna_and_mlflow_tell_one_story(made: Any, by_optuna: Trials) -> None:
         assert one.run_id == other.run_id
         assert one.started is not None and other.started is not None
         assert abs(one.started - other.started) < 60
+
+
+def test_both_are_reported_by_the_command(made: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    parent = ["--run-id", made.parent_run_id, "--tracking-uri", made.tracking_uri, "--json", "-q"]
+    of_optuna = run(capsys, "sweep", "optuna", "--study", made.storage, "--examples", "200", *parent)
+    of_mlflow = run(capsys, "sweep", "runs", "--examples", "200", *parent)
+    assert (of_optuna.code, of_mlflow.code) == (0, 0), of_optuna.err + of_mlflow.err
+    one, other = of_optuna.json, of_mlflow.json
+    assert one["sweep"]["n_trials"] == other["sweep"]["n_trials"] == 8
+    assert one["runs"] == other["runs"]
+    for name in ("counts", "winners_curse", "objective", "n_non_finite"):
+        assert one["sweep"][name] == other["sweep"][name], name
+    for name in ("number", "values", "params", "run_id"):
+        assert one["sweep"]["best"][name] == other["sweep"]["best"][name], name
 
 
 def test_the_luck_of_the_best_is_measured(made: Any, by_optuna: Trials) -> None:

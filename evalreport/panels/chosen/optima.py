@@ -75,23 +75,25 @@ def _row(found: Chosen, name: str, best: Found) -> tuple[Cell, ...]:
     value, style = elsewhere.value, objective_style(best.metric)
     here = None if found.whole is None else found.whole.at(best.threshold)
     return (
-        Cell(title, sub=f"then {metric}" if metric else ""),
+        Cell(title, sub=_then(found, name, metric, elsewhere)),
         Cell(threshold_text(best.threshold), "n", best.threshold if math.isfinite(best.threshold) else None),
         Cell(_limits(best), "n"),
         Cell(show(best.apparent, style), "n"),
-        Cell("–" if value.value is None else show(value.value, style), "n", sub=_how(found, name, elsewhere)),
+        Cell("–" if value.value is None else show(value.value, style), "n", sub=elsewhere.method),
         Cell(interval(value, style), "n"),
         *_counts(here),
     )
 
 
-def _how(found: Chosen, name: str, elsewhere: Honest) -> str:
-    """How the value elsewhere was had, and whether the bound is kept there."""
+def _then(found: Chosen, name: str, metric: str, elsewhere: Honest) -> str:
+    """What is sought within a bound, and whether the bound is kept elsewhere."""
     bound = found.objectives[name].constraint
-    if bound is None or not isinstance(elsewhere.kept, Estimate):
-        return elsewhere.method
+    if bound is None:
+        return f"then {metric}" if metric else ""
+    if not isinstance(elsewhere.kept, Estimate):
+        return f"then {metric}"
     kept = show(elsewhere.kept.value, objective_style(bound.metric))
-    return f"{elsewhere.method}; {objective_title(bound.metric)} there {kept}"
+    return f"then {metric}; elsewhere the bound is at {kept}"
 
 
 def _limits(best: Optimum) -> str:
