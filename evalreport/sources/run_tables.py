@@ -151,6 +151,7 @@ def _kinds(
 ) -> Iterator[list[_Candidate]]:
     """Yield the candidates kind by kind, in the order in which they count."""
     models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
+    models.discard(".")  # beside a model at the root lies everything else
     readable = [
         file
         for file in files
