@@ -15,6 +15,11 @@ from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.scores import Decisions, NoScores, Probabilities, highest
 
+HALF = 0.5
+"""The least score that the more likely one of two labels can have."""
+MEANT = 0.01
+"""Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
+
 
 def row_facts(p: Predictions) -> dict[str, float]:
     """Return what is counted row by row.
@@ -22,7 +27,9 @@ def row_facts(p: Predictions) -> dict[str, float]:
     ``constant_scores``: 1 when all scores are equal. ``hard_scores``: 1 when probabilities are zeros and
     ones alone. ``off_scores``: decisions that do not follow from the scores, by the highest score of a row
     or by the threshold that explains most of them (one for each label); ``near_threshold``: that threshold
-    of a binary problem. ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
+    of a binary problem; ``own_scores``: rows predicted negative, where all scores are of the answer that was
+    given and none of the positive label (at least one half, also where the answer is the negative one).
+    ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
     that share their text with a row of another truth.
 
     Examples
@@ -65,11 +72,19 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
             rows = np.flatnonzero(decided != UNPARSED)
             off, threshold = _nearest_rule(values[rows], decided[rows].astype(bool))
             near = {} if math.isinf(threshold) else {"near_threshold": threshold}
-            return {"off_scores": off, **near}
+            return {"off_scores": off, **near, **_own(p, scores, off)}
         case Multilabel():
             given = decided.astype(bool)
             columns = np.flatnonzero(_overlap(values, given))
             return {"off_scores": sum(_nearest_rule(values[:, k], given[:, k])[0] for k in columns)}
+
+
+def _own(p: Predictions, scores: Probabilities | Decisions, off: float) -> dict[str, float]:
+    """Scores that are confidences: no threshold tells the answers apart, and none is below one half."""
+    is_probability = isinstance(scores, Probabilities)
+    if not is_probability or off < MEANT * len(p) or not _all(scores.values, lambda part: part >= HALF):
+        return {}
+    return {"own_scores": float(np.count_nonzero(p.y_pred == 0))}
 
 
 def _overlap(values: npt.NDArray[Any], decided: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

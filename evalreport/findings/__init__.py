@@ -24,6 +24,7 @@ Rule: TypeAlias = Callable[[Evaluation], Finding | None]
 RULES: tuple[Rule, ...] = (
     skill.one_class,
     lookalikes.lookalikes,
+    scores.own_scores,
     skill.no_skill,
     skill.inverted,
     skill.constant_scores,
@@ -67,12 +68,15 @@ SAID: Mapping[str, tuple[str, ...]] = {
     "class_shares": ("one_class", "never_predicted", "favourite_labels", "no_skill"),
     "spurious_classes": ("one_class", "lookalikes"),
     "macro_definitions": ("one_class",),
+    "no_skill": ("own_scores",),
+    "inverted": ("own_scores",),
+    "off_scores": ("own_scores",),
     "other_threshold": ("off_scores",),
     "label_load": ("empty_predictions",),
     "top_confusions": ("no_skill",),
     "families": ("no_skill",),
-    "miscalibrated": ("inverted", "constant_scores", "hard_scores"),
-    "default_threshold": ("no_skill", "inverted", "constant_scores", "hard_scores"),
+    "miscalibrated": ("own_scores", "inverted", "constant_scores", "hard_scores"),
+    "default_threshold": ("own_scores", "no_skill", "inverted", "constant_scores", "hard_scores"),
 }
 """Findings that are left out where one of these tells the cause."""
 SEVERITIES = ("error", "caution", "note")

@@ -45,6 +45,23 @@ def off_scores(ev: Evaluation) -> Finding | None:
     )
 
 
+def own_scores(ev: Evaluation) -> Finding | None:
+    """The scores are of the answer that was given, not of the positive label."""
+    rows = ev.facts.get("own_scores", 0)
+    if not rows or not isinstance(ev.space, Binary):
+        return None
+    return told(
+        ev,
+        "own_scores",
+        "error",
+        "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that "
+        "was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
+        {"negative": rows, "label": ev.space.negative, "positive": ev.space.positive},
+        action="Log the score of the positive label: one minus the score wherever the answer is the other label.",
+        section="provenance",
+    )
+
+
 def other_threshold(ev: Evaluation) -> Finding | None:
     """Predictions follow from the scores, at another threshold than the default."""
     near = ev.facts.get("near_threshold")

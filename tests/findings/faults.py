@@ -211,6 +211,16 @@ def moved(rows: int) -> Evaluation:
     return told(predictions(MAIL, truth, names(MAIL, answer), whole.scores))
 
 
+def confident(own: bool) -> Evaluation:
+    """Scores of the answer that was given, or of spam."""
+    whole = mail()
+    assert isinstance(whole.scores, Probabilities)
+    score = whole.scores.values
+    answer = score >= 0.5
+    shown = np.where(answer, score, 1 - score) if own else score
+    return told(predictions(MAIL, names(MAIL, whole.y_true), names(MAIL, answer), Probabilities(shown)))
+
+
 def grouped(missed: float) -> Evaluation:
     """Two sites, one of which misses a share more of its spam."""
     whole, rng = mail(1200), random(7)
@@ -262,6 +272,7 @@ PLANTED: Mapping[str, Planted] = {
         lambda: decided(np.arange(300) < 5, np.arange(300) < 9),
     ),
     "lookalikes": Planted(lambda: intents(respelt, labels=SPELT), intents),
+    "own_scores": Planted(lambda: confident(True), lambda: confident(False)),
     "no_skill": Planted(
         lambda: decided(random(1).random(500) < 0.5, random(2).random(500) < 0.5),
         lambda: decided(*decided_well()),
