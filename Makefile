@@ -26,6 +26,7 @@ bench: $(INSTALLED)
 
 coverage: $(INSTALLED)
 	$(BIN)/python -m tests.coverage
+	$(BIN)/python -m tests.comparison.simulate
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py

@@ -84,6 +84,14 @@ def as_markdown(rows: list[Measured], simulations: int) -> str:
         "",
         *(f"- *{name}*: {text}." for name, text in METHODS.items()),
         "",
+        *tables(rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tables(rows: list[Measured]) -> list[str]:
+    """Return the lines of two tables: by metric and size, and all that lies outside what is meant."""
+    return [
         "## By metric and size",
         "",
         "| task | metric | method | n | settings | lowest | median | highest |",
@@ -97,10 +105,10 @@ def as_markdown(rows: list[Measured], simulations: int) -> str:
         *(
             f"| {r.task} | `{r.metric}` | {r.setting} | {r.n} | {r.coverage:.1%} | {r.simulations} "
             f"| {'no' if r.near else 'yes'} |"
-            for r in outside
+            for r in rows
+            if r.n >= ENOUGH and not r.within
         ),
     ]
-    return "\n".join(lines) + "\n"
 
 
 def _summary(rows: list[Measured]) -> list[str]:
