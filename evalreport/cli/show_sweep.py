@@ -169,7 +169,7 @@ def print_study(console: Console, study: Study, top: int) -> None:
     from evalreport.panels.trials.verdict import headline, lede
 
     for doubt in doubts(study):
-        console.warn(f"{doubt.claim} {doubt.action}".strip().removesuffix("."))
+        console.warn(f"{doubt.claim} {doubt.action.text}".strip().removesuffix("."))
     counts = ", ".join(f"{n:,} {state}" for state, n in study.trials.counts.items() if n)
     goals = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
     console.out(f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}")

@@ -6,6 +6,7 @@ process, so that one thread draws at a time (`-j` has several); drawing holds th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -55,7 +56,8 @@ def style() -> Iterator[None]:
     """Draw and save inside our own settings; the user's come back at the end."""
     import matplotlib as mpl
 
-    with _one_at_a_time, mpl.rc_context():
+    with _one_at_a_time, warnings.catch_warnings(), mpl.rc_context():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a box is drawn instead
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
         yield

@@ -20,6 +20,7 @@ from evalreport.sweep.views import (
     slice_views,
     timeline_view,
 )
+from evalreport.text import printable
 from evalreport.values import Undefined
 
 if TYPE_CHECKING:
@@ -250,10 +251,11 @@ def sweep_figures(swept: Study | Chosen) -> dict[str, bytes]:
 
 
 def _named(axes: Axes, x: str, y: str, title: str) -> None:
-    axes.set(xlabel=x, ylabel=y, title=title)
+    axes.set(xlabel=printable(x), ylabel=printable(y), title=printable(title))
 
 
 def _short(name: str) -> str:
+    name = printable(name)
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 

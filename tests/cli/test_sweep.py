@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,38 @@ def test_several_objectives(capsys: Capture) -> None:
     body = run(capsys, "sweep", "optuna", "--study", storage, "--json", "--out", "all").json
     assert 0 < len(body["sweep"]["front"]) < 14
     assert Path("all/sweep_front.png").is_file()
+    (other,) = body["sweep"]["others"].values()
+    trials = body["sweep"]["trials"]
+    assert trials[other["best"]]["values"][1] == min(trial["values"][1] for trial in trials)
+    assert set(other["importance"]["shares"]) == {"x", "y"}
+    told = run(
+        capsys, "sweep", "optuna", "--study", storage, "--metric", "value_1", "--standard-error", "0.1"
+    )
+    assert told.code == 0, told.err
+    assert "The best value_1 is" in told.out
+    assert "of it luck" in told.out
+    assert [line.split(" (")[0] for line in told.out.splitlines() if line.startswith("importance")] == [
+        "importance for value_1",
+        "importance for value_0",
+    ]
+
+
+def test_names_of_strangers_reach_neither_terminal_nor_figures_raw(capsys: Capture) -> None:
+    evil, word = "a\x1b[31mred\u202e", "長い名前"
+
+    def objective(trial: Any) -> float:
+        value = float(trial.suggest_float(evil, 0, 1))
+        return value + float(trial.suggest_categorical(word, ["=1+1", "x\ny"]) == "x\ny")
+
+    storage = study("st\x1b]8;;udy", objective, file="evil")
+    done = run(capsys, "sweep", "optuna", "--study", storage, "--metric", "score", "--out", "all")
+    assert done.code == 0, done.err
+    assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", done.out + done.err)
+    assert "Sentence(" not in done.err
+    assert "Glyph" not in done.err
+    assert "it is taken for score" in done.err
+    assert "'=1+1" in Path("all/trials.csv").read_text(encoding="utf-8")
+    assert len(list(Path("all").glob("*.png"))) >= 4
 
 
 ERRORS = [

@@ -16,6 +16,7 @@ from evalreport.panels.trials import PANELS
 from evalreport.panels.trials import sections as parts
 from evalreport.panels.words import Sentence
 from evalreport.report.render import render_trials
+from evalreport.report.study_numbers import study_metrics
 from evalreport.trials import Objective, Trials
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences
@@ -187,3 +188,29 @@ def test_hostile_names_keep_the_tree() -> None:
     assert set(tags[0]) == set(tags[1])
     assert tags[0].count("{http://www.w3.org/1999/xhtml}script") == 2
     assert "\x00" not in hostile_page
+
+
+def test_a_run_is_told_of_every_objective() -> None:
+    made = two_goals()
+    found = study_metrics(made, "eval/")
+    accuracies, seconds = zip(*(trial.values for trial in made.trials.trials), strict=True)
+    assert found["eval/sweep/best/accuracy"] == max(accuracies)
+    assert found["eval/sweep/best/seconds"] == min(seconds)
+    assert found["eval/sweep/n_front"] == len(made.trials.pareto())
+    assert 0 < found["eval/sweep/optimism/accuracy"] < 0.1
+    assert "eval/sweep/optimism/seconds" not in found
+    for goal in ("accuracy", "seconds"):
+        shares = [found[f"eval/sweep/importance/{goal}/{name}"] for name in ("a", "b")]
+        assert sum(shares) == pytest.approx(1)
+    alone = study_metrics(single(), "eval/")
+    assert "eval/sweep/optimism" in alone
+    assert "eval/sweep/n_front" not in alone
+
+
+def test_the_page_has_luck_importance_and_parameters_of_each_objective() -> None:
+    ids = [section.id for section in parts(two_goals())]
+    for name in ("luck", "importance", "slices"):
+        assert {name, f"{name}-1"} <= set(ids)
+    titles = [section.title for section in parts(two_goals())]
+    assert "How much of the best is luck: seconds" in titles
+    assert not any(": " in section.title for section in parts(single()))
