@@ -15,7 +15,7 @@ from pathlib import Path
 from evalreport.intervals.measured import ENOUGH, NEAR, Measured
 from evalreport.intervals.methods import METHODS
 from tests.coverage.measure import Count, measured
-from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
+from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, TEXT, Setting
 
 HERE = Path(__file__).parent
 JSON = HERE.parents[1] / "evalreport" / "intervals" / "coverage.json"
@@ -36,7 +36,8 @@ TRUTH = (
     "range (a calibrated model's ECE of 0, as many effective labels as there are) it can only be missed on",
     "one side; where the most frequent class is one of several about equal, no shorter limit holds for all",
     "of them; and a limit beyond the last rows seen (recall at an FPR of 1 % of a hundred negatives) is",
-    "known to half a row at best.",
+    "known to half a row at best. Some are too narrow: with few distinct scores a curve jumps from step to",
+    "step, and what it reads at a limit that falls between two steps is one or the other.",
 )
 """What the simulations hold intervals against."""
 
@@ -126,7 +127,7 @@ def _summary(rows: list[Measured]) -> list[str]:
 def main() -> None:
     """Simulate block by block, and write both files after each: it can be stopped at any time."""
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    settings = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT)
+    settings = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *TEXT)
     totals: list[dict[str, Count]] = [{} for _ in settings]
     with ProcessPoolExecutor(2) as pool:
         for done in range(0, wanted, BLOCK):

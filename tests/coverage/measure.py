@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.engines.memory import summarise
 from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.labels import UNPARSED
 from evalreport.metrics import Metric
 from evalreport.metrics.catalogue import PER_CLASS, catalogue
 from evalreport.predictions import Predictions
@@ -102,9 +103,10 @@ def measured(
 
 
 def _metrics(p: Predictions, only: Sequence[str]) -> list[Metric]:
+    unread = p.y_pred is not None and bool((p.y_pred == UNPARSED).any())
     return [
         metric
-        for metric in catalogue(p.space)
+        for metric in catalogue(p.space, text=unread)
         if metric.interval != "none" and (not only or metric.name in only)
     ]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel, Task
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 
@@ -28,7 +28,7 @@ class Setting:
         Binary: ``equal`` or ``unequal`` spread of the scores of the classes, the first calibrated, the
         second overconfident; ``steps``: as equal, in steps of a tenth. Multiclass: ``even`` or ``uneven``
         classes (largest ten times the smallest or more). Multilabel: ``labels``, correlated within rows.
-        ``clusters``, ``weights``: binary.
+        ``clusters``, ``weights``: binary. ``text``: one answer in ten cannot be read.
     n : int
         Rows.
     prevalence : float
@@ -53,12 +53,15 @@ class Setting:
             "uneven": f"{self.labels} uneven classes",
             "labels": f"{self.labels} labels of prevalence about {self.prevalence:g}",
             "clusters": f"{self.labels} clusters, prevalence about {self.prevalence:g}",
+            "text": f"{self.labels} labels read from text, one in ten unread",
             "weights": f"rows sampled unequally, prevalence about {self.prevalence:g}",
         }[self.kind]
 
     def draw(self, rng: np.random.Generator, n: int | None = None) -> Predictions:
         """Draw one data set, of another size when `n` is given."""
         rows = self.n if n is None else n
+        if self.kind == "text":
+            return _text(self, rows, rng)
         if self.task == "multiclass":
             return _multiclass(self, rows, rng)
         if self.task == "multilabel":
@@ -121,6 +124,16 @@ def _multiclass(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     return predictions(space, truth, scores=Probabilities(scores / scores.sum(axis=1, keepdims=True)))
 
 
+def _text(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    """Answers right four times in five, and one in ten of all unread."""
+    truth = rng.integers(0, s.labels, n)
+    answer = np.where(rng.random(n) < 0.8, truth, rng.integers(0, s.labels, n))
+    space = Multiclass(range(s.labels)) if s.task == "multiclass" else Binary(0, 1)
+    read = predictions(space, truth, answer)
+    codes = np.where(rng.random(n) < 0.1, UNPARSED, np.asarray(read.y_pred))
+    return replace(read, y_pred=codes.astype(np.asarray(read.y_pred).dtype))
+
+
 def _multilabel(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     shared = rng.normal(size=(n, 1))
     level = NormalDist().inv_cdf(1 - s.prevalence) + 0.3 * np.cos(np.arange(s.labels))
@@ -153,4 +166,8 @@ DEPENDENT = (
     Setting("binary", "clusters", 800, 0.3, 100),
     Setting("binary", "weights", 500, 0.3),
     Setting("binary", "weights", 2000, 0.1),
+)
+TEXT = (
+    *(Setting("binary", "text", n, 0.5) for n in SIZES),
+    *(Setting("multiclass", "text", n, 0.0, 5) for n in SIZES),
 )
