@@ -15,7 +15,7 @@ from pathlib import Path
 from evalreport.intervals.measured import ENOUGH, NEAR, Measured
 from evalreport.intervals.methods import METHODS
 from tests.coverage.measure import Count, measured
-from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, TEXT, Setting
+from tests.coverage.settings import BINARY, DEPENDENT, GROUPED, MULTICLASS, MULTILABEL, TEXT, Setting
 
 HERE = Path(__file__).parent
 JSON = HERE.parents[1] / "evalreport" / "intervals" / "coverage.json"
@@ -127,7 +127,7 @@ def _summary(rows: list[Measured]) -> list[str]:
 def main() -> None:
     """Simulate block by block, and write both files after each: it can be stopped at any time."""
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    settings = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *TEXT)
+    settings = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT)
     totals: list[dict[str, Count]] = [{} for _ in settings]
     with ProcessPoolExecutor(2) as pool:
         for done in range(0, wanted, BLOCK):

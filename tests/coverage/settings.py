@@ -15,6 +15,8 @@ from evalreport.scores import Probabilities
 
 Array: TypeAlias = npt.NDArray[np.float64]
 SIZES = (50, 200, 2000)
+GROUP = 8
+"""Rows of a cluster, about."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Setting:
         Binary: ``equal`` or ``unequal`` spread of the scores of the classes, the first calibrated, the
         second overconfident; ``steps``: as equal, in steps of a tenth. Multiclass: ``even`` or ``uneven``
         classes (largest ten times the smallest or more). Multilabel: ``labels``, correlated within rows.
-        ``clusters``, ``weights``: binary. ``text``: one answer in ten cannot be read.
+        ``clusters``, ``weights``: binary. ``groups``: multiclass, about eight rows each. ``text``: one answer
+        in ten cannot be read.
     n : int
         Rows.
     prevalence : float
@@ -53,6 +56,7 @@ class Setting:
             "uneven": f"{self.labels} uneven classes",
             "labels": f"{self.labels} labels of prevalence about {self.prevalence:g}",
             "clusters": f"{self.labels} clusters, prevalence about {self.prevalence:g}",
+            "groups": f"{self.n // GROUP} clusters, {self.labels} classes",
             "text": f"{self.labels} labels read from text, one in ten unread",
             "weights": f"rows sampled unequally, prevalence about {self.prevalence:g}",
         }[self.kind]
@@ -60,8 +64,8 @@ class Setting:
     def draw(self, rng: np.random.Generator, n: int | None = None) -> Predictions:
         """Draw one data set, of another size when `n` is given."""
         rows = self.n if n is None else n
-        if self.kind == "text":
-            return _text(self, rows, rng)
+        if self.kind in ("text", "groups"):
+            return (_text if self.kind == "text" else _grouped)(self, rows, rng)
         if self.task == "multiclass":
             return _multiclass(self, rows, rng)
         if self.task == "multilabel":
@@ -124,6 +128,17 @@ def _multiclass(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     return predictions(space, truth, scores=Probabilities(scores / scores.sum(axis=1, keepdims=True)))
 
 
+def _grouped(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    """Clusters that share which classes are frequent and how hard they are."""
+    number = n // GROUP
+    cluster = np.repeat(np.arange(number), rng.integers(1, 2 * GROUP, number))
+    frequent = np.log(np.linspace(1, 0.1, s.labels)) + rng.normal(size=(number, s.labels))[cluster]
+    truth = (frequent + rng.gumbel(size=(len(cluster), s.labels))).argmax(axis=1)
+    right = rng.random(len(cluster)) < sigmoid(1 + rng.normal(size=number)[cluster])
+    answer = np.where(right, truth, rng.integers(0, s.labels, len(cluster)))
+    return predictions(Multiclass(range(s.labels)), truth, answer, groups=cluster)
+
+
 def _text(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     """Answers right four times in five, and one in ten of all unread."""
     truth = rng.integers(0, s.labels, n)
@@ -167,6 +182,7 @@ DEPENDENT = (
     Setting("binary", "weights", 500, 0.3),
     Setting("binary", "weights", 2000, 0.1),
 )
+GROUPED = (Setting("multiclass", "groups", 240, 0.0, 5), Setting("multiclass", "groups", 1200, 0.0, 5))
 TEXT = (
     *(Setting("binary", "text", n, 0.5) for n in SIZES),
     *(Setting("multiclass", "text", n, 0.0, 5) for n in SIZES),
