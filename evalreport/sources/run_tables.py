@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -143,7 +144,7 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
             return RunTable(table, request.columns, f"artifact {printable(name)}", notes)
     if is_genai(run):
         return _from_traces(store, run, request)
-    raise _nothing(run, files, aside)
+    raise _nothing(run, files, aside, () if aside else _children(store, run))
 
 
 def _kinds(
@@ -300,7 +301,14 @@ def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     return RunTable(table, columns, f"{table.n} traces, answers against expectation {columns.truth}")
 
 
-def _nothing(run: RunInfo, files: list[Artifact], aside: Aside) -> EvalreportError:
+def _children(store: Store, run: RunInfo) -> tuple[str, ...]:
+    """Return the ids of the run's finished children, the newest first."""
+    query = f"tags.mlflow.parentRunId = '{run.run_id}' and attributes.status = 'FINISHED'"
+    found = store.ask(methodcaller("search_runs", [run.experiment_id], query, 1, MAX_OPENED))
+    return tuple(str(child.info.run_id) for child in found)
+
+
+def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[str, ...]) -> EvalreportError:
     if len(aside) == 1:
         return aside[0][1]
     pickles = [file.path for file in files if PurePosixPath(file.path).suffix.lower() in PICKLES]
@@ -320,8 +328,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside) -> EvalreportErr
     where = f"artifacts: {_some(files)}"
     if remote:
         where += f"; dataset {printable(remote[0].name)} is not on this machine"
-    return ArtifactNotFoundError(
-        "the run holds no predictions",
-        where=where,
-        fix="log a table of truth and predictions (log_table, log_artifact), or evaluate the file itself",
-    )
+    mend = "log a table of truth and predictions (log_table, log_artifact), or evaluate the file itself"
+    if children:
+        mend = f"name one of its child runs, as in --run-id {children[0][:8]}; or {mend}"
+    return ArtifactNotFoundError("the run holds no predictions", where=where, fix=mend)

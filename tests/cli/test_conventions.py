@@ -260,7 +260,8 @@ def test_a_reader_that_has_enough_is_no_failure() -> None:
 
 
 SLOW_WRITE = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background begins without
 from pathlib import Path
 from evalreport.sinks import folder
 from evalreport.cli import main

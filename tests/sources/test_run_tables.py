@@ -250,9 +250,12 @@ def test_a_server_cannot_name_a_file_of_this_machine(tmp_path: Path) -> None:
     file.write_text(CSV)
 
     class Empty:
-        """A server whose run has no artifact."""
+        """A server whose run has no artifact and no child."""
 
         def list_artifacts(self, *_: object) -> list[object]:
+            return []
+
+        def search_runs(self, *_: object) -> list[object]:
             return []
 
     dataset = DatasetSource("x", "ab", "local", json.dumps({"uri": str(file)}))
@@ -264,3 +267,16 @@ def test_a_server_cannot_name_a_file_of_this_machine(tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", ["", "[]", "{}", '{"uri": 3}', '{"uri": "a\\u0000b"}'])
 def test_a_broken_dataset_source_is_none(source: str) -> None:
     assert dataset_path(DatasetSource("x", "ab", "local", source)) is None
+
+
+def test_a_parent_without_predictions_names_a_child(sqlite_store: Store, tmp_path: Path) -> None:
+    parent = make_run(sqlite_store, folder=tmp_path)
+    tags = {"mlflow.parentRunId": parent.run_id}
+    child = make_run(
+        sqlite_store, {"predictions.csv": CSV}, tags=tags, experiment=parent.experiment, folder=tmp_path
+    )
+    with pytest.raises(ArtifactNotFoundError) as caught:
+        read_run(sqlite_store, find_run(sqlite_store, parent.run_id))
+    assert caught.value.fix.startswith(
+        f"name one of its child runs, as in --run-id {child.run_id[:8]}; or log"
+    )
