@@ -364,6 +364,21 @@ def test_a_notebook_says_why_a_value_is_missing() -> None:
     assert "undefined: needs scores; got labels alone" in shown
 
 
+def test_a_notebook_shows_a_comparison_in_one_small_table() -> None:
+    ev = whole()
+    other = er.evaluate(NAMED, scores=er.Probabilities(1 - P))
+    for baseline, rows in ((0, len(er.compare([ev, other]).differences)), (None, 3)):
+        runs = [ev, other] if baseline == 0 else [ev, other, ev]
+        found = er.compare(runs, baseline, names=["<b>old", "new", "more"][: len(runs)])
+        page = html5lib.parse(found._repr_html_(), namespaceHTMLElements=False)
+        (table,) = page.iter("table")
+        assert len(list(table.iter("tr"))) == rows + 1
+        assert not list(page.iter("b"))
+        shown = ["".join(cell.itertext()) for cell in table.iter("td")]
+        assert any(text in ("better", "worse") for text in shown)
+        assert "Paired on 60 shared examples" in "".join(page.itertext())
+
+
 @pytest.mark.parametrize(
     "name", ["<script>alert(1)</script>", "</table><img src=x onerror=alert(1)>", "a\u202eb"]
 )

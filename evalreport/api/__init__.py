@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.api.comparisons import Comparison, compare
 from evalreport.api.given import (
     asked,
     by_name,
@@ -23,8 +24,7 @@ from evalreport.api.given import (
 from evalreport.api.sweeps import sweep
 from evalreport.api.views import Evaluation
 from evalreport.cells import as_array
-from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison
+from evalreport.comparison import values as compared
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation import chosen as choices
 from evalreport.evaluation import model
@@ -252,7 +252,7 @@ def evaluate_run(
     return Evaluation.of(evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
-Made: TypeAlias = model.Evaluation | Comparison | studies.Study | choices.Chosen
+Made: TypeAlias = model.Evaluation | compared.Comparison | studies.Study | choices.Chosen
 """What has a page."""
 
 
@@ -278,7 +278,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
     match ev:
         case studies.Study() | choices.Chosen():
             return page_of(ev)
-        case Comparison():
+        case compared.Comparison():
             return render_comparison(ev)
         case _:
             return render(ev, checklist=checklist)

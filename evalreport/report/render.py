@@ -21,6 +21,7 @@ from evalreport.panels.chosen import PANELS as THRESHOLDS
 from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.parts import Section
 from evalreport.report.brief import brief
+from evalreport.report.comparison_brief import comparison_brief
 from evalreport.report.page import sections
 from evalreport.text import printable
 from evalreport.values import Estimate
@@ -125,6 +126,12 @@ def render_thresholds(found: Chosen) -> str:
 def render_brief(ev: Evaluation) -> str:
     """Return what a notebook shows of an evaluation, as a piece of HTML: escaped as the page is."""
     return environment().get_template("notebook.html.j2").render(brief=brief(ev))
+
+
+def render_comparison_brief(comparison: Comparison) -> str:
+    """Return what a notebook shows of a comparison, as a piece of HTML."""
+    told = comparison_brief(comparison)
+    return environment().get_template("notebook_comparison.html.j2").render(brief=told)
 
 
 def to_page(title: str, made: Sequence[Section], footer: str) -> str:

@@ -1,0 +1,89 @@
+"""Runs against each other, as a notebook asks for it and shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Self
+
+from evalreport.comparison import compare as comparing
+from evalreport.comparison import values
+from evalreport.evaluation import model
+from evalreport.report.render import render_comparison_brief
+
+
+class Comparison(values.Comparison):
+    """Several runs against a baseline, or all against all; made by `compare`.
+
+    Frozen. ``comparison.of(metric)`` gives the differences of a metric; `er.to_html` makes its page.
+
+    Parameters
+    ----------
+    names : tuple of str
+    differences, parts : tuple of Difference
+        Over all rows; by class and by slice.
+    pairings, mcnemar, delong, movement : tuple
+        Pair by pair.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = ["a", "b", "c", "d"] * 10
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (["a"] * 40, truth)])
+    >>> found.movement[0].fixed, found._repr_html_().count("<table>")
+    (30, 1)
+    """
+
+    @classmethod
+    def of_values(cls, found: values.Comparison) -> Self:
+        """Return the same comparison with its views."""
+        return cls(**{field.name: getattr(found, field.name) for field in fields(values.Comparison)})
+
+    def _repr_html_(self) -> str:
+        return render_comparison_brief(self)
+
+
+def compare(
+    evaluations: Sequence[model.Evaluation],
+    baseline: int | None = 0,
+    *,
+    names: Sequence[str] | None = None,
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+    unpaired: bool = False,
+) -> Comparison:
+    """Compare runs, paired wherever the same examples are proven.
+
+    Parameters
+    ----------
+    evaluations : two to twenty evaluations
+    baseline : int or None
+        Position of the run that the others are held against; None compares all with all.
+    names : sequence of str, optional
+        What to call the runs; their own names otherwise, made distinct.
+    metrics : sequence of str
+        Instead of the headline metrics.
+    primary : str, optional
+        The metric that the verdict is about.
+    unpaired : bool
+        The runs were scored on other examples: nothing is matched.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two or too many runs, different tasks, levels or label pairs, an unknown metric.
+    DataError
+        The same example has another truth in two runs.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = ["a", "b", "c", "d"] * 10
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (["a"] * 40, truth)])
+    >>> round(found.of("accuracy")[0].difference, 2), found.of("accuracy")[0].verdict
+    (0.75, 'better')
+    """
+    found = comparing.compare(
+        evaluations, baseline, names=names, metrics=metrics, primary=primary, unpaired=unpaired
+    )
+    return Comparison.of_values(found)
