@@ -57,7 +57,8 @@ def test_the_best_micro_f1_is_on_the_grid() -> None:
     facts = ClassScores(scores, truth, None)
     sweep = label_sweep(facts, thresholds(facts.pooled(), unit=False))
     f1 = 2 * np.array(sweep.found) / (np.array(sweep.added) + truth.sum())
-    every = [f1_score(truth, scores >= t, average="micro") for t in np.unique(scores)]
+    given = [scores >= t for t in np.unique(scores)]
+    every = [2 * np.count_nonzero(truth & one) / (truth.sum() + np.count_nonzero(one)) for one in given]
     assert f1.max() == pytest.approx(max(every), abs=1e-12)
 
 
