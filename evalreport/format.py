@@ -211,6 +211,26 @@ def interval(result: Result, style: Style) -> str:
     return f"{low} to {high}"
 
 
+def valued(result: Estimate, style: Style) -> str:
+    """Return the value of an estimate, with as many decimals as its interval takes.
+
+    Examples
+    --------
+    >>> valued(Estimate(0.0294, n=5572, low=0.0261, high=0.0327), "ratio")
+    '0.029'
+    >>> valued(Estimate(0.717, n=50, low=0.6, high=0.8), "ratio")
+    '0.72'
+    """
+    if result.low is None or result.high is None or result.low == result.high:
+        return show(result.value, style, result.n)
+    low, high = (show(end, style, result.n) for end in (result.low, result.high))
+    if low != high:
+        return show(result.value, style, result.n)
+    scale, unit = (100.0, "%") if style == "percent" else (1.0, "")
+    digits = len(_apart(result.low, result.high, style)[0].removesuffix(unit).partition(".")[2])
+    return fixed(result.value * scale, digits) + unit
+
+
 def _apart(low: float, high: float, style: Style) -> tuple[str, str]:
     scale, unit, start = (100.0, "%", 1) if style == "percent" else (1.0, "", 3)
     for digits in range(start, start + 4):

@@ -107,45 +107,59 @@ def label_sweep(scores: ClassScores, at: Array) -> LabelSweep:
     >>> sweep.found, sweep.added, sweep.exact
     ((2.0, 2.0, 0.0), (4.0, 2.0, 0.0), (0.0, 2.0, 0.0))
     """
-    tp, added, exact = _counted(scores, at)
+    own = _of_type(at, scores.scores.dtype)
+    each = [_label(scores, label, own) for label in range(scores.size)]
+    tp, added = (np.array(part).reshape(scores.size, len(at)) for part in zip(*each, strict=True))
+    exact = _exact(scores, own)
     wanted = scores.row_weights @ scores.truth
     f1 = ratio(2 * tp, added + wanted[:, None])
     return LabelSweep(*map(numbers, (at, tp.sum(axis=0), added.sum(axis=0), f1.mean(axis=0), exact)))
 
 
-def _counted(scores: ClassScores, at: Array) -> tuple[Array, Array, Array]:
-    """Labels rightly added and labels added, of shape (K, thresholds); rows wholly right."""
-    size, places = scores.size, len(at) + 1
-    tp, added, exact = np.zeros((size, places)), np.zeros((size, places)), np.zeros(places)
-    step = max(1, CELLS // size)
+def _of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The least numbers of the scores' own type that are no smaller: reached by the same scores."""
+    near = at.astype(dtype)
+    return np.where(near < at, np.nextafter(near, dtype.type(np.inf)), near)
+
+
+def _label(scores: ClassScores, label: int, at: npt.NDArray[Any]) -> tuple[Array, Array]:
+    """Weight of rows to which one label is added rightly, and of all to which it is added."""
+    column, carried = np.ascontiguousarray(scores.scores[:, label]), scores.truth[:, label]
+    weights = scores.weights
+    own = None if weights is None else weights[carried]
+    return _reaching(column[carried], own, at), _reaching(column, weights, at)
+
+
+def _reaching(values: npt.NDArray[Any], weights: Array | None, at: npt.NDArray[Any]) -> Array:
+    """Weight of the values that reach each threshold."""
+    if weights is None:
+        return (len(values) - np.searchsorted(np.sort(values), at)).astype(np.float64)
+    order = np.argsort(values)
+    above = np.append(weights[order][::-1].cumsum()[::-1], 0.0)
+    reaching: Array = above[np.searchsorted(values[order], at)]
+    return reaching
+
+
+def _exact(scores: ClassScores, at: npt.NDArray[Any]) -> Array:
+    """Weight of rows of which every label is right."""
+    change, step = np.zeros(len(at) + 1), max(1, CELLS // scores.size)
     for start in range(0, len(scores), step):
         rows = slice(start, start + step)
-        values, truth = scores.scores[rows].astype(np.float64), scores.truth[rows]
         weights = None if scores.weights is None else scores.weights[rows]
-        cell = np.searchsorted(at, values, "right") + np.arange(size) * places  # thresholds not above it
-        each = None if weights is None else np.repeat(weights, size)
-        carried = truth.ravel()
-        added += sums(cell.ravel(), each, size * places).reshape(size, places)
-        own = None if each is None else each[carried]
-        tp += sums(cell.ravel()[carried], own, size * places).reshape(size, places)
-        exact += _right(values, truth, weights, at)
-    return _from(tp), _from(added), exact[:-1].cumsum()
+        change += _right(scores.scores[rows], scores.truth[rows], weights, at)
+    return change[:-1].cumsum()
 
 
-def _from(counts: Array) -> Array:
-    """Sums over what lies at or above each threshold."""
-    whole: Array = counts[:, ::-1].cumsum(axis=1)[:, ::-1][:, 1:]
-    return whole
-
-
-def _right(values: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None, at: Array) -> Array:
+def _right(
+    values: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None, at: npt.NDArray[Any]
+) -> Array:
     """Change in the weight of rows wholly right at each threshold.
 
     A row is right above the greatest score of a label that it does not carry, up to the least of one that
     it does.
     """
-    low = np.where(truth, -np.inf, values).max(axis=1)
-    high = np.where(truth, values, np.inf).min(axis=1)
+    low = np.where(truth, values.dtype.type(-np.inf), values).max(axis=1)
+    high = np.where(truth, values, values.dtype.type(np.inf)).min(axis=1)
     can = low < high
     begin, end = np.searchsorted(at, low[can], "right"), np.searchsorted(at, high[can], "right")
     own = None if weights is None else weights[can]

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from evalreport.curves import Curve, MulticlassCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.format import interval, percent, ratio
+from evalreport.format import interval, percent, ratio, valued
 from evalreport.panels.about import confidence_percent, estimate, known
 from evalreport.panels.chart import LEFT, RIGHT, Axis, Chart, Label, Path, level, outline, polyline, up
 from evalreport.panels.chart import x_axis as x_axis_of
 from evalreport.panels.chart import y_axis as y_axis_of
 from evalreport.panels.curves import LETTER, Charts
 from evalreport.panels.parts import Cell, Column, Section, Table, interval_cell, value_cell
-from evalreport.panels.placing import clearest
+from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -75,8 +75,9 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     x, y = x_axis_of(0, 1, "Recall"), y_axis_of(0, 1, "Precision ↑")
     base = 1 / len(ev.space)
     names = _names(ev, "AP", ("average_precision_macro", "average_precision_micro"))
-    near = np.vstack([_near(x, y, lines), [[at, up(y, base)] for at in range(40, 331, 10)]])
-    under = up(y, base) - 5
+    drawn, height = _near(x, y, lines), up(y, base)
+    near = np.vstack([drawn, [[at, height] for at in range(40, 331, 10)]])
+    luck = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
     return Chart(
         id="pr",
         title="Precision–recall, classes averaged",
@@ -88,7 +89,7 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
         y=y,
         paths=(Path("guide", level(y, base)), *_paths(x, y, lines)),
         labels=(
-            Label(LEFT + 6, under, f"no skill {percent(base)}"),
+            Label(*luck, f"no skill {percent(base)}"),
             *_labels(names, [(46, 200), (46, 150), (46, 80), (RIGHT, 44), (RIGHT, 120)], near),
         ),
         values=_values("pr", ("Recall", "Precision"), lines),
@@ -117,7 +118,7 @@ def _names(ev: Evaluation, what: str, keys: tuple[str, str]) -> tuple[str, str]:
     for kind, key in zip(("macro", "micro"), keys, strict=True):
         value = estimate(ev, key)
         limits = "–" if value is None else interval(value, "ratio")
-        shown.append("" if value is None else f"{kind} {what} {ratio(value.value)}")
+        shown.append("" if value is None else f"{kind} {what} {valued(value, 'ratio')}")
         shown[-1] += "" if limits == "–" else f" ({limits})"
     return shown[0], shown[1]
 
@@ -127,8 +128,8 @@ def _labels(names: tuple[str, str], spots: Sequence[tuple[float, float]], near: 
     width = LETTER * max(map(len, names))
     both = np.vstack([near, near + np.array([0, GAP])])  # what lies where the upper one would stand
     at = clearest([(min(x, RIGHT - 6 - width), y) for x, y in spots], width, both)
-    macro = Label(at[0], at[1] - GAP, names[0], look="blue")
-    micro = Label(*at, names[1])
+    macro = labelled((at[0], at[1] - GAP), width, names[0], "blue")
+    micro = labelled(at, width, names[1])
     return tuple(label for label in (macro, micro) if label.text)
 
 

@@ -325,7 +325,7 @@ def _mirrored(above: Sequence[float], below: Sequence[float], title: str) -> Axi
     """An axis of counts upward and downward from zero."""
     high, low = max(*above, 1e-9), max(*below, 1e-9)
     step = nice_step(high + low, 5)
-    step = max(step, 1.0) if high + low > 2 else step  # counts are whole, shares are not
+    step = step if high < 1 and low < 1 else max(step, 1.0)  # counts are whole, shares are not
     top, bottom = _ceil(high, step), _ceil(low, step)
     steps = [place * step for place in range(-round(bottom / step), round(top / step) + 1)]
     axis = y_axis(-bottom, top, title, steps)

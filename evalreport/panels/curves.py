@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.curves import Band, BinaryCurves, Curve, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import interval, percent, ratio
+from evalreport.format import interval, percent, ratio, valued
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, estimate, four_counts, known, units
@@ -199,7 +199,7 @@ def _named(name: str, result: Estimate | None) -> str:
     if result is None:
         return ""
     limits = interval(result, "ratio")
-    return f"{name} {ratio(result.value)}" + ("" if limits == "–" else f" ({limits})")
+    return f"{name} {valued(result, 'ratio')}" + ("" if limits == "–" else f" ({limits})")
 
 
 def _described(what: str, key: str, name: str, result: Estimate | None) -> Sentence:

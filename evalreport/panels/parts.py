@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from evalreport.format import Style, change, interval, percent, show
+from evalreport.format import Style, change, interval, percent, show, valued
 from evalreport.panels.words import Run, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -210,7 +210,7 @@ def forest_row(
         name=name,
         title=title,
         gloss=gloss,
-        estimate=change(result.value) if difference else show(result.value, style, result.n),
+        estimate=change(result.value) if difference else valued(result, style),
         interval=_change_interval(result) if difference else interval(result, style),
         reference=shown,
         at=place(result.value, axis),
