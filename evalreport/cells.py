@@ -56,10 +56,12 @@ def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[A
             return _exact(array, what)
         case "b" | "U":
             return array
-    items = [item.item() if isinstance(item, np.generic) else item for item in array.astype(object).tolist()]
-    gaps = np.flatnonzero([is_gap(item) for item in items])
+    gaps = gaps_of(array)
     if gaps.size:
         raise _gaps(what, gaps)
+    items = array.astype(object).tolist()
+    if any(issubclass(kind, np.generic) for kind in set(map(type, items))):
+        items = [item.item() if isinstance(item, np.generic) else item for item in items]
     return _one_kind(items, what)
 
 
@@ -103,6 +105,22 @@ def is_gap(item: object) -> bool:
     if isinstance(item, float):
         return math.isnan(item)
     return item is None or type(item).__name__ in ("NAType", "NaTType")
+
+
+def gaps_of(array: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return the rows of a column that hold nothing.
+
+    Examples
+    --------
+    >>> gaps_of(as_array(["a", None]))
+    array([1])
+    """
+    if array.dtype.kind == "f":
+        return np.flatnonzero(np.isnan(array))
+    items = array.astype(object).tolist() if array.dtype.kind in "OMm" else []
+    if set(map(type, items)) <= {str, int, bool}:  # the types alone tell, without a look at each item
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero([is_gap(item) for item in items])
 
 
 def _whole(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
@@ -273,10 +291,10 @@ def distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
         raise DataError(
             f"ids have shape {held.shape}; expected one per row", where="ids", fix="pass one id per row"
         )
-    gaps = [row for row, item in enumerate(held.tolist()) if is_gap(item)]
-    if gaps:
+    gaps = gaps_of(held)
+    if gaps.size:
         raise DataError(
-            f"{len(gaps)} id{'s are' if len(gaps) > 1 else ' is'} missing",
+            f"{gaps.size} id{'s are' if gaps.size > 1 else ' is'} missing",
             where=f"ids, first: row {gaps[0]}",
             fix="give every row an id, or leave the ids out",
         )

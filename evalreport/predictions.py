@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import as_array, checked_weights, distinct_ids, is_gap, read_only, to_labels
+from evalreport.cells import as_array, checked_weights, distinct_ids, gaps_of, read_only, to_labels
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import (
     UNPARSED,
@@ -77,7 +77,10 @@ class Column:
         >>> Column.of(["b", None, "b"])
         Column(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
         """
-        named = ["(missing)" if is_gap(value) else str(value) for value in as_array(values).tolist()]
+        array = as_array(values)
+        named = list(map(str, array.tolist()))
+        for row in gaps_of(array).tolist():
+            named[row] = "(missing)"
         distinct, codes = np.unique(np.asarray(named, dtype=str), return_inverse=True)
         return cls(read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
 

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.cells import as_array, checked_weights, distinct_ids, numbers, to_labels
+from evalreport.cells import as_array, checked_weights, distinct_ids, gaps_of, numbers, to_labels
 from evalreport.errors import DataError
+from evalreport.predictions import Column
 
 
 @pytest.mark.parametrize("gap", [None, math.nan, np.nan, pd.NA, pd.NaT])
@@ -93,3 +94,17 @@ def test_a_missing_id_is_no_id(gap: Any) -> None:
     with pytest.raises(DataError, match="1 id is missing") as caught:
         distinct_ids(["a", gap])
     assert caught.value.where == "ids, first: row 1"
+
+
+def test_gaps_are_found_in_columns_of_every_type() -> None:
+    for column in (
+        np.array(["a", None, "b"], dtype=object),
+        np.array([1.0, math.nan, 2.0]),
+        np.array(["2020-01-01", "NaT", "2020-01-02"], dtype="datetime64[D]"),
+        pd.array([True, None, False], dtype="boolean"),
+        pd.Series(["a", None, "b"], dtype="category"),
+    ):
+        assert gaps_of(as_array(column)).tolist() == [1], column
+        assert Column.of(column).values[Column.of(column).codes[1]] == "(missing)"
+    for column in (np.array([1, 2]), np.array(["a", "nan"]), np.array([True]), as_array(["a", "b"])):
+        assert not gaps_of(column).size
