@@ -98,6 +98,18 @@ class Study:
         """Numbers of the trials that cannot be told apart from the best."""
         return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)
 
+    def leading(self, most: int) -> tuple[str, ...]:
+        """Return the names of the parameters that matter most, in the order of the study.
+
+        Parameters
+        ----------
+        most : int
+            How many; where no importance is known, the first so many.
+        """
+        shares = {} if isinstance(self.importance, Undefined) else dict(self.importance.shares)
+        ranked = sorted(self.trials.params, key=lambda name: -shares.get(name, 0.0))
+        return tuple(name for name in self.trials.params if name in ranked[:most])
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data: what was worked out, then the trials themselves."""
         trials, some = self.trials, bool(self.trials.contenders)

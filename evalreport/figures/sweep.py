@@ -82,7 +82,9 @@ def slices(study: Study) -> Figure:
     UsageError
         No parameter varies.
     """
-    views = slice_views(study.trials, study.objective.name)[:MOST]
+    leading = study.leading(MOST)
+    every = slice_views(study.trials, study.objective.name)
+    views = [view for view in every if view.axis.name in leading]
     if not views:
         raise UsageError("no parameter differs between the complete trials", fix="vary one")
     columns = min(3, len(views))
@@ -101,7 +103,7 @@ def slices(study: Study) -> Figure:
 @drawn
 def parallel(study: Study) -> Figure:
     """Draw every complete trial across the parameters that vary, the best tenth in blue."""
-    view = parallel_view(study.trials, study.objective.name)
+    view = parallel_view(study.trials, study.objective.name, study.leading(MOST))
     figure, axes = new_figure(max(5.2, 1.15 * len(view.axes)), 4.2)
     for line in sorted(view.lines, key=lambda line: line.rank):
         drawn_at = [(at, place) for at, place in enumerate(line.places) if place is not None]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.sweep.optuna_library import quiet_optuna, trials_of
 from evalreport.text import redact
-from evalreport.trials import Direction, Objective, Trials
+from evalreport.trials import Direction, Objective, Space, Trials
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ def optimise(
         study.optimize(objective, n_trials=watch.starts, callbacks=[watch])
         left = max(0, search.trials - watch.starts)
         study.optimize(objective, n_trials=left, timeout=search.timeout, callbacks=[watch])
-        trials = trials_of(study, redact(search.storage) if search.storage else "a study in memory")
+        source = redact(search.storage) if search.storage else "a study in memory"
+        trials = _reproducible(trials_of(study, source), search.study_name or name)
     if not trials.contenders:
         raise UsageError(
             f"{name} had no value at any of {len(trials)} trials",
@@ -167,6 +168,16 @@ def optimise(
         )
     best = trials.best()
     return Found(tuple(float(best.params[d.name] or 0.0) for d in dimensions), best.values[0], trials)
+
+
+def _reproducible(trials: Trials, name: str) -> Trials:
+    """The trials without what differs from run to run: times, and the name that Optuna makes up.
+
+    Bounds are left out, too: they hold every decision that there is, so that no better one lies beyond.
+    """
+    timeless = tuple(replace(trial, started=None, finished=None) for trial in trials.trials)
+    scales = tuple(Space(space.name, log=space.log) for space in trials.space)
+    return replace(trials, trials=timeless, study_name=name, space=scales)
 
 
 class _Watch:

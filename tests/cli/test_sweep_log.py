@@ -51,6 +51,14 @@ def multilabel(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
     return predicted(store, tmp_path, emotions("test", 4)), ["thresholds", "--resamples", "200"]
 
 
+def searched(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
+    """Thresholds that Optuna seeks on other rows, in a study of its own."""
+    emotions("dev", 4).to_parquet(tmp_path / "dev.parquet")
+    goal = ["--objective", "f1_samples", "--trials", "15", "--resamples", "200"]
+    made = predicted(store, tmp_path, emotions("test", 4))
+    return made, ["thresholds", "--tune-on", str(tmp_path / "dev.parquet"), *goal]
+
+
 def multiclass(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
     made = predicted(store, tmp_path, intents())
     return made, ["thresholds", "--objective", "accuracy>=0.95", "--resamples", "200"]
@@ -69,6 +77,7 @@ def optuna(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
 KINDS: dict[str, Make] = {
     "binary": binary,
     "multilabel": multilabel,
+    "searched": searched,
     "multiclass": multiclass,
     "child runs": child_runs,
     "optuna": optuna,
@@ -179,6 +188,13 @@ def check_multilabel(after: dict[str, Any], sweep: dict[str, Any]) -> None:
         assert at in set(rows.loc[rows["label"] == label, "threshold"])
 
 
+def check_searched(after: dict[str, Any], sweep: dict[str, Any]) -> None:
+    best = sweep["optima"]["f1_samples"]
+    assert after["metrics"]["eval/sweep/honest/f1_samples"] == best["honest"] > best["without"]
+    assert json.loads(after["tags"]["evalreport.sweep.threshold/f1_samples"]) == best["values"]
+    assert len(best["trials"]["trials"]) == 15
+
+
 def check_multiclass(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     best = sweep["optima"]["accuracy>=0.95"]
     assert after["metrics"]["eval/sweep/best_threshold/accuracy_at_least_0.95"] == best["threshold"]
@@ -207,6 +223,7 @@ def check_study(after: dict[str, Any], sweep: dict[str, Any]) -> None:
 CHECKS: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
     "binary": check_binary,
     "multilabel": check_multilabel,
+    "searched": check_searched,
     "multiclass": check_multiclass,
     "child runs": check_study,
     "optuna": check_study,

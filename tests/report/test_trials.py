@@ -65,6 +65,16 @@ def failed() -> Study:
     return study(Trials.from_records([{"state": "failed"}, {"state": "pruned"}], objectives="f1"))
 
 
+def wide() -> Study:
+    """More parameters than there are axes and charts for; the last ones matter."""
+    rng = np.random.default_rng(2)
+    made = []
+    for _ in range(60):
+        params = {f"p{place}": float(rng.random()) for place in range(15)}
+        made.append({"params": params, "value": params["p13"] + params["p14"]})
+    return study(Trials.from_records(made, objectives=Objective("score")))
+
+
 def one() -> Study:
     return study(Trials.from_records([{"value": 0.5, "params": {"C": 1.0}}], objectives="accuracy"))
 
@@ -96,6 +106,7 @@ KINDS: Mapping[str, Callable[[], Study]] = {
     "minimised": minimised,
     "failed": failed,
     "one": one,
+    "wide": wide,
     "not finite": not_finite,
     "hostile": hostile,
 }
@@ -124,7 +135,7 @@ def of_objective(of: Study, name: str) -> set[float]:
         "timed": {sum(trial.duration is not None for trial in trials.trials)},
         "bars": {sum(trial.duration is not None for trial in trials.trials)},
         "tied": {len(getattr(curse, "tied", ()))},
-        "more": {len(getattr(curse, "tied", ())) - 24},
+        "more": {len(getattr(curse, "tied", ())) - 24, len(trials.params) - 12, len(trials.params) - 10},
         "equal": {getattr(curse, "optimism_if_equal", math.nan)},
         "error": {getattr(curse, "standard_error", math.nan)},
         "confidence": {0.95},
@@ -152,7 +163,7 @@ def test_every_study_has_a_page(kind: str) -> None:
     assert len(page.encode()) < 250_000
 
 
-@pytest.mark.parametrize("kind", ["single", "two goals", "minimised", "one", "not finite"])
+@pytest.mark.parametrize("kind", ["single", "two goals", "minimised", "one", "wide", "not finite"])
 def test_sentences_say_what_the_trials_say(kind: str) -> None:
     made = KINDS[kind]()
     found = [s for section in parts(made) for s in sentences(section)]
@@ -205,6 +216,15 @@ def test_a_run_is_told_of_every_objective() -> None:
     alone = study_metrics(single(), "eval/")
     assert "eval/sweep/optimism" in alone
     assert "eval/sweep/n_front" not in alone
+
+
+def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
+    made = wide()
+    assert {"p13", "p14"} <= set(made.leading(2)) and len(made.leading(10)) == 10
+    body = {section.id: section.body for section in parts(made)}
+    assert {"p13", "p14"} <= {chart.title for chart in body["slices"].charts}
+    assert {"p13", "p14"} <= {pole.name for pole in body["parallel"].poles}
+    assert (len(body["slices"].charts), len(body["parallel"].poles)) == (12, 11)
 
 
 def test_the_page_has_luck_importance_and_parameters_of_each_objective() -> None:

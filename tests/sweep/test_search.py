@@ -34,7 +34,7 @@ def test_it_starts_where_it_is_told_and_never_falls_below() -> None:
 
 def test_the_same_seed_tries_the_same() -> None:
     first, again, other = climbed(seed=1), climbed(seed=1), climbed(seed=2)
-    assert [t.params for t in first.trials.trials] == [t.params for t in again.trials.trials]
+    assert first.trials == again.trials
     assert [t.params for t in first.trials.trials] != [t.params for t in other.trials.trials]
 
 
@@ -54,7 +54,9 @@ def test_the_study_is_kept_where_it_is_told(kind: str, tmp_path: Path) -> None:
     storage = kind.format(tmp_path)
     found = climbed(storage=storage, study_name="kept")
     kept = trials_from_optuna(storage)
-    assert kept.study_name == "kept" and kept.trials == found.trials.trials
+    assert kept.study_name == found.trials.study_name == "kept"
+    for there, here in zip(kept.trials, found.trials.trials, strict=True):
+        assert (there.number, there.values, there.params) == (here.number, here.values, here.params)
     assert kept.objectives[0].name == "hill" and kept.objectives[0].direction == "maximize"
     with pytest.raises(UsageError) as caught:
         climbed(storage=storage, study_name="kept")

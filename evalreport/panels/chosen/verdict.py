@@ -8,6 +8,7 @@ from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.chosen.forest import forest
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Section
+from evalreport.panels.provenance import in_utc
 from evalreport.panels.verdict import MOST, WORDS, Verdict, Warned
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.sweep.cutoff import Cutoff
@@ -30,7 +31,7 @@ def panel(found: Chosen) -> Section:
     body = Verdict(
         task=TITLES[ev.task],
         run=ev.provenance.title or ev.provenance.run_name,
-        kicker=tuple(filter(None, (ev.provenance.dataset, rows, ev.provenance.made))),
+        kicker=tuple(filter(None, (ev.provenance.dataset, rows, in_utc(ev.provenance.made)))),
         headline=headline(found),
         lede=lede(found),
         forest=forest(found),

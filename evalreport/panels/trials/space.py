@@ -28,6 +28,8 @@ from evalreport.values import Undefined
 
 MOST = 12
 """Parameters that have a chart of their own; of several objectives each has its part of them."""
+AXES = 10
+"""Parameters that have an axis among the parallel ones."""
 WIDE, TALL = 700.0, 300.0
 """View box of the parallel coordinates."""
 BEST = 0.9
@@ -87,10 +89,12 @@ def slices(study: Study) -> Section | None:
     if not views:
         return None
     most = MOST // len(study.trials.objectives)
-    charts = tuple(_slice(study, view, place) for place, view in enumerate(views[:most]))
+    leading = study.leading(most)
+    shown = [view for view in views if view.axis.name in leading]
+    charts = tuple(_slice(study, view, place) for place, view in enumerate(shown))
     lede = say("Each point is a complete trial; the ring is the best.")
-    if len(views) > most:
-        lede += say("{more:count} more parameters are not drawn.", more=len(views) - most)
+    if len(views) > len(shown):
+        lede += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
     return Section("slices", "Parameters", "One parameter at a time", "charts", lede, Charts(charts))
 
 
@@ -162,7 +166,7 @@ def parallel(study: Study) -> Section | None:
     """Return all parameters at once."""
     if not study.trials.contenders:
         return None
-    view = parallel_view(study.trials, study.objective.name)
+    view = parallel_view(study.trials, study.objective.name, study.leading(AXES))
     if len(view.axes) < 3:
         return None
     gap = max(WIDE / (len(view.axes) - 1), 90.0)
@@ -187,6 +191,9 @@ def parallel(study: Study) -> Section | None:
         "Each line is a complete trial; the {best_by} is blue and strong, the others are grey.",
         best_by=best_by,
     )
+    more = len(slice_views(study.trials, study.objective.name)) - len(view.axes) + 1
+    if more > 0:
+        lede += say("{more:count} less important parameters have no axis.", more=more)
     if any(None in line.places for line in view.lines):
         lede += say("A line passes straight by a parameter that its trial did not have.")
     return Section("parallel", "All parameters", "All parameters at once", "parallel", lede, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from evalreport.sweep.views.axes import Axis, axis_of, best_first, thinned
@@ -87,8 +88,18 @@ def _slice(trials: Trials, column: Column, at: int) -> Slice:
     return Slice(axis_of(column), kept, column.gaps)
 
 
-def parallel_view(trials: Trials, objective: str | None = None) -> Parallel:
+def parallel_view(
+    trials: Trials, objective: str | None = None, names: Collection[str] | None = None
+) -> Parallel:
     """Return every completed trial as a line across the parameters that vary, the objective last.
+
+    Parameters
+    ----------
+    trials : Trials
+    objective : str, optional
+        Which one, of several.
+    names : collection of str, optional
+        Parameters that have an axis; all of them without it.
 
     Raises
     ------
@@ -102,7 +113,7 @@ def parallel_view(trials: Trials, objective: str | None = None) -> Parallel:
     ParallelLine(number=1, value=0.7, places=(1.0, 1.0), rank=1.0)
     """
     at = trials.index_of(objective)
-    columns = _varying(trials)
+    columns = [column for column in _varying(trials) if names is None or column.name in names]
     values = [trial.values[at] for trial in trials.contenders]
     last = Axis(trials.objectives[at].name, min(values, default=0.0), max(values, default=0.0))
     axes = (*(axis_of(column) for column in columns), last)
