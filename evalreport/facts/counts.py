@@ -191,7 +191,7 @@ class Marginals:
     total: Any
     squared_distance: Any
 
-    @property
+    @cached_property
     def one_vs_rest(self) -> BinaryCounts:
         """Each class against all others, arrays of shape (..., K)."""
         fp, fn = less(self.predicted, self.tp), less(self.support, self.tp)

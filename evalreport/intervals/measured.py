@@ -56,6 +56,7 @@ def _table() -> tuple[Measured, ...]:
     return tuple(Measured(**row) for row in json.loads(text))
 
 
+@cache
 def measured_coverage(task: str, metric: str) -> tuple[Measured, ...]:
     """Return what was measured of a metric's interval, the settings in their order; empty when nothing was.
 
