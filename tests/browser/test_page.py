@@ -48,6 +48,17 @@ def test_nothing_runs_off_a_narrow_screen(opened: Open, kind: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("kind", ["binary-slices", "many", "text", "multilabel-thresholds"])
+def test_no_table_is_cut_off_on_a_wide_screen(opened: Open, kind: str) -> None:
+    page = opened(kind)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].filter(b => b.scrollWidth > b.clientWidth + 1)"
+        ".map(b => b.getAttribute('aria-label'))"
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize(
     "kind", ["binary-slices", "many", "text", "multilabel-thresholds", "thresholds-multilabel-tuned"]
 )
