@@ -82,7 +82,7 @@ class Sides:
     @cached_property
     def resampled(self) -> tuple[Resampled, Resampled]:
         """Both over the same resamples of rows, or of clusters."""
-        units = Units.of(self.run.predictions, self.sampling)
+        units = Units.of(self.run.predictions, self.sampling, leave_out=False)
         return Resampled(self.run, units), Resampled(self.baseline, units)
 
     def agreement(self, metric: Metric) -> tuple[int, int, int] | None:

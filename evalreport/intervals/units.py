@@ -62,8 +62,16 @@ class Units:
     labels: int
 
     @classmethod
-    def of(cls, p: Predictions, sampling: Sampling) -> Units:
+    def of(cls, p: Predictions, sampling: Sampling, *, leave_out: bool = True) -> Units:
         """Return the units of predictions and the draws of them.
+
+        Parameters
+        ----------
+        p : Predictions
+        sampling : Sampling
+        leave_out : bool
+            Whether few clusters are left out one by one. Only what is smooth in the rows may be told from
+            that: for thresholds that jump (KS, recall at an FPR) the jackknife's variance is wrong.
 
         Examples
         --------
@@ -86,7 +94,11 @@ class Units:
         if number > UNITS:
             codes, number = (generator.permutation(number) % UNITS)[codes], UNITS
         method, drawn = _drawn(
-            number, min(sampling.resamples, DRAWS), generator, grouped=p.groups is not None
+            number,
+            min(sampling.resamples, DRAWS),
+            generator,
+            grouped=p.groups is not None,
+            most_left_out=FEW_UNITS if leave_out else 0,
         )
         drawn = drawn[np.einsum("bu,u->b", drawn, sums(codes, p.weights, number)) > 0]
         return cls(codes, drawn, p.weights, size, method, len(p.space))
@@ -162,11 +174,13 @@ class Units:
         return sums(self.codes, rows, self.number)
 
 
-def _drawn(number: int, draws: int, generator: np.random.Generator, *, grouped: bool) -> tuple[str, Array]:
+def _drawn(
+    number: int, draws: int, generator: np.random.Generator, *, grouped: bool, most_left_out: int
+) -> tuple[str, Array]:
     """How units are drawn, and how often each is in each replicate."""
     if not grouped:
         return "poisson bootstrap", generator.poisson(1.0, (draws, number)).astype(np.float64)
-    if number <= FEW_UNITS:
+    if number <= most_left_out:
         return "cluster jackknife", (1 - np.eye(number)) * (number / max(number - 1, 1))
     drawn = generator.multinomial(number, np.full(number, 1 / number), draws)
     return "cluster bootstrap", drawn.astype(np.float64)
