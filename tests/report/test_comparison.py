@@ -15,10 +15,12 @@ import pytest
 import evalreport as er
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
+from evalreport.labels import Multiclass
 from evalreport.panels.comparison import PANELS
 from evalreport.panels.comparison.curves import STYLES
+from evalreport.panels.comparison.words import headline
 from evalreport.panels.parts import Section
-from evalreport.predictions import Predictions
+from evalreport.predictions import Predictions, predictions
 from evalreport.report.comparison import comparison_payload, differences
 from evalreport.report.render import render_comparison
 from tests.report.made import KINDS, evaluation, made, renamed
@@ -95,6 +97,19 @@ def test_the_headline_agrees_with_the_verdict() -> None:
         (body,) = [s.body for s in (PANELS[0](found),) if s is not None]
         word = {"better": "is better", "worse": "is worse"}.get(main.verdict, "No difference is shown")
         assert word in body.headline.text
+
+
+def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
+    truth = ["a", "b"] * 50
+    wrong = ["b", "a"] * 25
+    ev, half, none = (
+        evaluation(predictions(Multiclass("ab"), truth, answer))
+        for answer in (truth, wrong + truth[50:], ["b", "a"] * 50)
+    )
+    found = compare([half, none, ev], 0, names=["half", "none", "whole"])
+    assert headline(found).text == "1 of 2 runs is better and 1 is worse than half by Accuracy."
+    found = compare([ev, half, none], 0, names=["whole", "half", "none"])
+    assert headline(found).text == "All 2 runs are worse than whole by Accuracy."
 
 
 def test_more_runs_than_line_styles_draw_the_baseline_and_the_best() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from evalreport.comparison.pairing import Pairing
 from evalreport.comparison.values import Comparison, Difference, McNemarResult, Movement
@@ -63,8 +63,7 @@ def _against(comparison: Comparison, main: Sequence[Difference]) -> Sentence:
     if not better and not worse:
         lead = "*None of {rivals:count} runs* is shown to differ from {base} by "
         return say(lead + by + ".", rivals=len(main), base=base)
-    parts = [_some(better, "*better*"), _some(worse, "_worse_")]
-    told = " and ".join(part for part in parts if part)
+    told = " and ".join(_counted(better, worse, len(main)))
     return say(
         told + " than {base} by " + by + ".",
         rivals=len(main),
@@ -74,12 +73,14 @@ def _against(comparison: Comparison, main: Sequence[Difference]) -> Sentence:
     )
 
 
-def _some(found: Sequence[Difference], word: str) -> str:
-    if not found:
-        return ""
-    name = word.strip("*_")
-    verb = "is" if len(found) == 1 else "are"
-    return f"{{{name}:count}} of {{rivals:count}} runs {verb} {word}"
+def _counted(better: Sequence[Difference], worse: Sequence[Difference], rivals: int) -> Iterator[str]:
+    whole = " of {rivals:count} runs"
+    for name, found, word in (("better", better, "*better*"), ("worse", worse, "_worse_")):
+        if len(found) == rivals:
+            yield f"All {{rivals:count}} runs are {word}"
+        elif found:
+            yield f"{{{name}:count}}{whole} {'is' if len(found) == 1 else 'are'} {word}"
+            whole = ""
 
 
 def _of_all(comparison: Comparison) -> Sentence:
