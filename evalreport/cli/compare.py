@@ -39,7 +39,8 @@ _COMPARE = "Compare"
     _COMPARE, "--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best."
 )
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
-@opt.option("Report", "--no-examples", is_flag=True, help="Show no example, not even its id.")
+@opt.unit
+@opt.no_examples
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout.")
 @opt.out
 @opt.option("Write", "--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")

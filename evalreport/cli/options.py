@@ -314,13 +314,15 @@ metrics = option(
 evaluation = together([threshold, tune_on, confidence, resamples, seed, metrics])
 
 _PAGE = "Report"
+unit = option(
+    _PAGE, "--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours."
+)
+no_examples = option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id.")
 page = together(
     [
         option(_PAGE, "--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
-        option(
-            _PAGE, "--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours."
-        ),
-        option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id."),
+        unit,
+        no_examples,
         option(_PAGE, "--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
     ]
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
-from evalreport.format import change, fixed
+from evalreport.format import change, fixed, plural
 from evalreport.panels.comparison.words import headline, matching, mistakes, ranked, same_matching, verdict
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     for block in blocks:
         _print(line, ["", *block])
     matched = same_matching(found)
-    told = [matched] if matched else [matching(*how) for how in found.pairings]
+    told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
     _print(line, ["", *(sentence.text for sentence in told), *_rules(done)])
 
 
@@ -51,7 +51,7 @@ def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:
 
 
 def _unpaired(found: Comparison) -> list[str]:
-    return [matching(*entry).text for entry in found.pairings if entry[2].kind == "unpaired"]
+    return [matching(*entry, found.unit).text for entry in found.pairings if entry[2].kind == "unpaired"]
 
 
 def _values(found: Comparison) -> Iterator[str]:
@@ -77,7 +77,11 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
     moves = {(moved.run, moved.baseline): moved for moved in found.movement}
     for run, base, how in found.pairings:
         mine = [d for d in found.differences if (d.run, d.baseline) == (run, base)]
-        basis = f"paired, {how.n_shared:,} shared cases" if how.kind == "paired" else "unpaired"
+        basis = (
+            f"paired, {how.n_shared:,} shared {plural(how.n_shared, found.unit)}"
+            if how.kind == "paired"
+            else "unpaired"
+        )
         level = f"{found.evaluations[0].sampling.level * 100:.10g}%"
         head = ["", _cut(base), _cut(run), "difference", f"{level} ({basis})", ""]
         lines = _aligned([head, *map(_row, mine)])

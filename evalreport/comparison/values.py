@@ -158,6 +158,11 @@ class Comparison:
         shown = f"{len(self.differences)} differences, judged by {self.primary}"
         return f"Comparison({' and '.join(self.names)}: {', '.join(kinds)}, {shown})"
 
+    @property
+    def unit(self) -> tuple[str, str]:
+        """The word for one row and for several, of the first run."""
+        return self.evaluations[0].provenance.unit
+
     def of(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
         """Return the differences of a metric, of one run or of all."""
         return tuple(d for d in self.differences if d.metric == metric and run in (None, d.run))

@@ -48,7 +48,16 @@ def test_two_runs_side_by_side(capsys: Capture) -> None:
     assert done.code == 0
     assert done.out.startswith("nb is worse than lr: ROC AUC −0.011 (−0.016 to −0.006).")
     assert "both wrong 64, only lr wrong 8, only nb wrong 161; McNemar p < 0.001" in done.out
-    assert "Paired on 5,572 shared examples, matched by id." in done.out
+    assert "Paired on 5,572 shared cases, matched by id." in done.out
+
+
+def test_rows_are_called_what_the_user_calls_them(capsys: Capture) -> None:
+    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "--unit", "message,messages", "-o", "page.html")
+    assert "Paired on 5,572 shared messages, matched by id." in done.out
+    assert "(paired, 5,572 shared messages)" in done.out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "8 <bdi>messages</bdi> that" in page
+    assert "shared cases" not in page
 
 
 def test_the_words_say_what_the_json_says(capsys: Capture) -> None:

@@ -56,7 +56,7 @@ _SWEEP = "Sweep"
 @opt.resamples
 @opt.seed
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
-@opt.option("Report", "--unit", metavar="ONE,MANY", type=opt.Words(), help="What a row is.")
+@opt.unit
 @writing
 @click.pass_context
 def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:

@@ -14,7 +14,10 @@ from evalreport.panels.words import Sentence, listed, say
 
 def pairing(comparison: Comparison) -> Section:
     """Return the proof that each two runs have the same examples, or why there is none."""
-    facts = [(f"{run} against {base}", matching(run, base, how)) for run, base, how in comparison.pairings]
+    facts = [
+        (f"{run} against {base}", matching(run, base, how, comparison.unit))
+        for run, base, how in comparison.pairings
+    ]
     lede = say("A paired comparison needs the same examples with the same truth.")
     body = Provenance(tuple(facts), "")
     return Section(

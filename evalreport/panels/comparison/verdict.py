@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.format import fixed
+from evalreport.format import fixed, plural
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.words import (
     because,
@@ -85,11 +85,12 @@ def _moved(comparison: Comparison) -> Sentence:
         return NOTHING
     (moved,) = comparison.movement
     words = say(
-        "{run} is right on {fixed:count} examples that {base} gets wrong, and wrong on {broken:count} that "
+        "{run} is right on {fixed:count} {units} that {base} gets wrong, and wrong on {broken:count} that "
         "{base} gets right",
         run=moved.run,
         base=moved.baseline,
         fixed=moved.fixed,
+        units=plural(moved.fixed, comparison.unit),
         broken=moved.broken,
     )
     tests = [p_value(test.p) for test in comparison.mcnemar]
@@ -115,7 +116,8 @@ def _could(comparison: Comparison) -> Sentence:
     if others or first.verdict != "no difference shown" or not first.smallest:
         return NOTHING
     return say(
-        "These examples could have shown a difference of about {smallest:three}, not a smaller one.",
+        "These {units} could have shown a difference of about {smallest:three}, not a smaller one.",
+        units=plural(2, comparison.unit),
         smallest=first.smallest,
     )
 

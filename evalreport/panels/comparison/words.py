@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evalreport.comparison.pairing import Pairing
 from evalreport.comparison.values import Comparison, Difference, McNemarResult, Movement
+from evalreport.format import plural
 from evalreport.metrics.catalogue import find
 from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
 
@@ -158,19 +159,19 @@ def p_value(p: float) -> Sentence:
     return say("; McNemar p = {p:two}" if p >= 0.1 else "; McNemar p = {p:three}", p=p)
 
 
-def matching(run: str, baseline: str, how: Pairing) -> Sentence:
-    """Return how the examples of two runs were matched.
+def matching(run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("case", "cases")) -> Sentence:
+    """Return how the rows of two runs were matched; `unit` is the word for one and for several of them.
 
     Examples
     --------
     >>> matching("new", "old", Pairing("paired", 285, "matched by id")).text
-    'new and old: paired on 285 shared examples (matched by id).'
+    'new and old: paired on 285 shared cases (matched by id).'
     """
-    named = {"run": run, "base": baseline, "why": how.reason}
+    named = {"run": run, "base": baseline, "why": how.reason, "units": plural(how.n_shared, unit)}
     if how.kind == "unpaired":
         return say("{run} and {base}: _not paired_ ({why}).", named)
     return say(
-        "{run} and {base}: paired on {shared:count} shared examples ({why}).", named, shared=how.n_shared
+        "{run} and {base}: paired on {shared:count} shared {units} ({why}).", named, shared=how.n_shared
     )
 
 
@@ -182,7 +183,12 @@ def same_matching(comparison: Comparison) -> Sentence:
     how = comparison.pairings[0][2]
     if how.kind == "unpaired":
         return say("_Not paired_: {why}.", why=how.reason)
-    return say("Paired on {shared:count} shared examples, {why}.", shared=how.n_shared, why=how.reason)
+    return say(
+        "Paired on {shared:count} shared {units}, {why}.",
+        shared=how.n_shared,
+        units=plural(how.n_shared, comparison.unit),
+        why=how.reason,
+    )
 
 
 def ranked(comparison: Comparison, metric: str) -> Sentence:
