@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.sources.mlflow_client import Store, connect
 from tests.tracking import MlflowServer, empty_store, new_database
 
 
@@ -31,6 +31,15 @@ def mlflow_server(
     """One real `mlflow server` for the whole session; tests keep apart by the names of experiments."""
     with MlflowServer.started(template_database, tmp_path_factory.mktemp("server")) as server:
         yield server
+
+
+@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
+def store(request: pytest.FixtureRequest) -> Store:
+    """Both kinds of store: whatever holds of one holds of the other."""
+    if request.param == "sqlite":
+        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
+    server: MlflowServer = request.getfixturevalue("mlflow_server")
+    return connect(server.uri)
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.mlflow_client import Store
 from tests.cli.running import run
-from tests.tracking import MlflowServer, make_run
+from tests.tracking import make_run
 
 Capture = pytest.CaptureFixture[str]
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -39,15 +39,6 @@ def paths(store: Store, run_id: str, folder: str | None = None) -> set[str]:
 def state(store: Store, run_id: str) -> tuple[Any, ...]:
     info = store.client.get_run(run_id).info
     return info.status, info.start_time, info.end_time, info.lifecycle_stage
-
-
-@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
-    if request.param == "sqlite":
-        found: Store = request.getfixturevalue("sqlite_store")
-        return found
-    server: MlflowServer = request.getfixturevalue("mlflow_server")
-    return connect(server.uri)
 
 
 def folder(store: Store, tmp_path: Path) -> Path | None:

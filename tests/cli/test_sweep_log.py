@@ -11,22 +11,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.mlflow_client import Store
 from tests.cli.running import run
 from tests.sinks.test_mlflow import snapshot
 from tests.sweeping import GRID, emotions, intents, nested_runs, optuna_study, parquet, spam, two_params
-from tests.tracking import MadeRun, MlflowServer, make_run
+from tests.tracking import MadeRun, make_run
 
 Capture = pytest.CaptureFixture[str]
 Make = Callable[[Store, Path], tuple[MadeRun, list[str]]]
-
-
-@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
-def store(request: pytest.FixtureRequest) -> Store:
-    if request.param == "sqlite":
-        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
-    server: MlflowServer = request.getfixturevalue("mlflow_server")
-    return connect(server.uri)
 
 
 def place(store: Store, tmp_path: Path) -> Path | None:

@@ -30,14 +30,6 @@ NOW = 1_800_000_000_000
 WRITES = re.compile(r"^(log_|set_|delete_|update_|create_|restore_|rename_)")
 
 
-@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
-def store(request: pytest.FixtureRequest) -> Store:
-    if request.param == "sqlite":
-        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
-    server: MlflowServer = request.getfixturevalue("mlflow_server")
-    return connect(server.uri)
-
-
 @pytest.fixture
 def local_run(sqlite_store: Store, tmp_path: Path) -> MadeRun:
     return make_run(sqlite_store, folder=tmp_path)

@@ -12,10 +12,10 @@ import pytest
 from evalreport.errors import ArtifactNotFoundError, DataError, EvalreportError, UnsafeFileError
 from evalreport.sources import artifacts
 from evalreport.sources.artifacts import Artifact, downloaded, is_safe, list_artifacts
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.mlflow_client import Store
 from evalreport.sources.places import artifact_root
 from evalreport.sources.runs import RunInfo, find_run
-from tests.tracking import MlflowServer, make_run
+from tests.tracking import make_run
 
 HOSTILE = (
     "/etc/passwd",
@@ -39,14 +39,6 @@ HOSTILE = (
     "a?b",
     "x" * 256,
 )
-
-
-@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
-def store(request: pytest.FixtureRequest) -> Store:
-    if request.param == "sqlite":
-        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
-    server: MlflowServer = request.getfixturevalue("mlflow_server")
-    return connect(server.uri)
 
 
 def run_with(store: Store, files: dict[str, str], folder: Path) -> RunInfo:

@@ -14,24 +14,16 @@ import pytest
 
 from evalreport.errors import ArtifactNotFoundError, ColumnNotFoundError, EvalreportError, UsageError
 from evalreport.sources.columns import find
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns
 from evalreport.sources.run_tables import RunRequest, RunTable, dataset_path, read_run
 from evalreport.sources.runs import DatasetSource, RunInfo, find_run
-from tests.tracking import MlflowServer, make_run
+from tests.tracking import make_run
 
 CSV = "example_id,y_true,y_pred\n1,a,a\n2,b,a\n"
 TABLE = {"y_true": ["a", "b"], "y_pred": ["a", "a"], "example_id": [1, 2]}
 RUN = RunInfo("f" * 32, "r", "1", "e", "FINISHED", artifact_uri="mlflow-artifacts:/1/f/artifacts")
 FEATURES = "example_id,x1,x2\n1,0.5,0.5\n"
-
-
-@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
-def store(request: pytest.FixtureRequest) -> Store:
-    if request.param == "sqlite":
-        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
-    server: MlflowServer = request.getfixturevalue("mlflow_server")
-    return connect(server.uri)
 
 
 def read(

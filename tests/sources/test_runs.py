@@ -7,19 +7,10 @@ import uuid
 import pytest
 
 from evalreport.errors import EvalreportError, RunNotFoundError, UsageError
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
 from evalreport.sources.runs import RunInfo, Selection, find_run, select_runs
-from tests.tracking import MlflowServer, make_run
-
-
-@pytest.fixture(params=["sqlite", pytest.param("http", marks=pytest.mark.server)])
-def store(request: pytest.FixtureRequest) -> Store:
-    """Both kinds of store: whatever holds of one holds of the other."""
-    if request.param == "sqlite":
-        return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
-    server: MlflowServer = request.getfixturevalue("mlflow_server")
-    return connect(server.uri)
+from tests.tracking import make_run
 
 
 def ids(runs: tuple[RunInfo, ...]) -> list[str]:
