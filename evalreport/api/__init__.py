@@ -22,7 +22,7 @@ from evalreport.api.given import (
     threshold_of,
 )
 from evalreport.api.sweeps import sweep
-from evalreport.api.views import Evaluation
+from evalreport.api.views import Evaluation, viewed
 from evalreport.cells import as_array
 from evalreport.comparison import values as compared
 from evalreport.errors import EvalreportError, UsageError
@@ -159,7 +159,7 @@ def evaluate(
             where="tune_on",
             fix='say what the threshold is chosen by, as in threshold="max-f1"',
         )
-    return Evaluation.of(evaluated(Collected(rows, (), Provenance()), request, other))
+    return viewed(Evaluation, evaluated(Collected(rows, (), Provenance()), request, other))
 
 
 def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuzzy: bool = False) -> Parsed:
@@ -218,7 +218,7 @@ def evaluate_file(path: str | Path, *, request: Request | None = None, **columns
     """
     wanted = asked(request, columns)
     item = Item(path=str(path))
-    return Evaluation.of(evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
+    return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
 def evaluate_run(
@@ -249,7 +249,7 @@ def evaluate_run(
     wanted = asked(request, columns)
     store = connect(tracking_uri)
     item = Item(run=find_run(store, run_id), store=store)
-    return Evaluation.of(evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
+    return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
 Made: TypeAlias = model.Evaluation | compared.Comparison | studies.Study | choices.Chosen

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Self
 
+from evalreport.api.views import viewed
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import values
 from evalreport.evaluation import model
@@ -33,11 +32,6 @@ class Comparison(values.Comparison):
     >>> found.movement[0].fixed, found._repr_html_().count("<table>")
     (30, 1)
     """
-
-    @classmethod
-    def of_values(cls, found: values.Comparison) -> Self:
-        """Return the same comparison with its views."""
-        return cls(**{field.name: getattr(found, field.name) for field in fields(values.Comparison)})
 
     def _repr_html_(self) -> str:
         return render_comparison_brief(self)
@@ -86,4 +80,4 @@ def compare(
     found = comparing.compare(
         evaluations, baseline, names=names, metrics=metrics, primary=primary, unpaired=unpaired
     )
-    return Comparison.of_values(found)
+    return viewed(Comparison, found)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Self, overload
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
+from evalreport.api.views import viewed
 from evalreport.errors import UsageError
 from evalreport.evaluation import chosen as choices
 from evalreport.evaluation import model
@@ -33,11 +34,6 @@ class Chosen(choices.Chosen):
     `log` take it.
     """
 
-    @classmethod
-    def of(cls, found: choices.Chosen) -> Self:
-        """Return the same choice with views."""
-        return cls(**{field.name: getattr(found, field.name) for field in fields(choices.Chosen)})
-
     def __repr__(self) -> str:
         return f"Chosen({verdict_of(self)})"
 
@@ -56,11 +52,6 @@ class Chosen(choices.Chosen):
 
 class Study(studies.Study):
     """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
-
-    @classmethod
-    def of(cls, study: studies.Study) -> Self:
-        """Return the same study with views."""
-        return cls(**{field.name: getattr(study, field.name) for field in fields(studies.Study)})
 
     def __repr__(self) -> str:
         return f"Study({verdict_of(self)})"
@@ -181,10 +172,10 @@ def sweep(
                 where="er.sweep",
                 fix="leave out tune_on, costs and trials",
             )
-        return Study.of(studied(what, objective, judging=judging))
+        return viewed(Study, studied(what, objective, judging=judging))
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
     if what.predictions is None:
-        return Chosen.of(_of_json(what, wanted))
+        return viewed(Chosen, _of_json(what, wanted))
     if tune_on is not None and tune_on.predictions is None:
         raise UsageError(
             "tune_on holds no predictions",
@@ -199,7 +190,7 @@ def sweep(
     rows = Collected(what.predictions, (), what.provenance)
     other = None if tune_on is None else tune_on.predictions
     found = chosen(rows, Request(sampling=what.sampling), other, asked)
-    return Chosen.of(found if tune_on is None else _told(found, tune_on))
+    return viewed(Chosen, found if tune_on is None else _told(found, tune_on))
 
 
 def _told(found: choices.Chosen, tune_on: model.Evaluation) -> choices.Chosen:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalreport.evaluation import model
 from evalreport.report.render import render_brief
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+View = TypeVar("View")
+
+
+def viewed(kind: type[View], value: Any) -> View:
+    """Return a value as the class of this face that adds views, and no fields, to its own."""
+    return kind(**{field.name: getattr(value, field.name) for field in fields(value)})
 
 
 class Evaluation(model.Evaluation):
@@ -39,11 +46,6 @@ class Evaluation(model.Evaluation):
     >>> er.Evaluation.from_json(ev.to_json()) == ev
     True
     """
-
-    @classmethod
-    def of(cls, ev: model.Evaluation) -> Self:
-        """Return the same evaluation with views."""
-        return cls(**{field.name: getattr(ev, field.name) for field in fields(model.Evaluation)})
 
     @property
     def plot(self) -> Plots:
