@@ -115,14 +115,17 @@ class Ranked:
             return no_limits(reason)
         binned, statistic = GAPS[name]
         bins = binned(self.table)
-        place = np.searchsorted(self.table.scores, self.scores) if name in BY_SCORE else bin_of(self.scores)
-        if name == "ece_equal_mass":
-            rank = np.searchsorted(self.table.scores, self.scores)
-            place = np.searchsorted(mass_cuts(self.table), rank, side="right")
-        noise, own = bin_noise(self.units, place, self.scores, self.positive, len(bins[0]))
+        noise, own = bin_noise(self.units, self._bins(name), self.scores, self.positive, len(bins[0]))
         noise = noise * t_quantile(sampling.upper, max(self.units.size - 1, 1)) / sampling.z
         draws = unit_draws(own, sampling)
         return Limits(*gap_limits(bins, value, statistic, sampling, noise, draws), self.units.method)
+
+    def _bins(self, name: str) -> npt.NDArray[Any]:
+        """The bin of each row, as the calibration error takes them."""
+        if name not in (*BY_SCORE, "ece_equal_mass"):
+            return bin_of(self.scores)
+        rank = np.searchsorted(self.table.scores, self.scores)
+        return rank if name in BY_SCORE else np.searchsorted(mass_cuts(self.table), rank, side="right")
 
 
 OF_ROWS = ("ks", *CROSSINGS, *GAPS)
