@@ -92,17 +92,22 @@ def answers() -> er.Evaluation:
 
 def emotions() -> er.Evaluation:
     """28 labels, any number per comment."""
-    truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
-    frame = pd.read_parquet(DATA / "goemotions" / "pred_test_ovr_lr_proba.parquet")
-    labels = [name.removeprefix("proba_") for name in map(str, frame) if name.startswith("proba_")]
+    return emotions_of("test", "one-against-rest", threshold=0.2)
+
+
+def emotions_of(split: str, name: str, **options: Any) -> er.Evaluation:
+    """The emotions of one split."""
+    truth = pd.read_parquet(DATA / "goemotions" / f"y_true_{split}.parquet")
+    frame = pd.read_parquet(DATA / "goemotions" / f"pred_{split}_ovr_lr_proba.parquet")
+    labels = [column.removeprefix("true_") for column in map(str, truth) if column.startswith("true_")]
     ev = er.evaluate(
         truth[[f"true_{label}" for label in labels]].to_numpy(),
         scores=er.Probabilities(frame[[f"proba_{label}" for label in labels]].to_numpy()),
         labels=er.Multilabel(labels),
-        threshold=0.2,
         ids=frame["example_id"].to_numpy(),
+        **options,
     )
-    return named(ev, "one-against-rest", "goemotions", ("comment", "comments"))
+    return named(ev, name, "goemotions", ("comment", "comments"))
 
 
 def many() -> er.Evaluation:
@@ -137,25 +142,12 @@ def no_mistakes() -> er.Evaluation:
     return named(er.evaluate(truth, scores=scores, labels=er.Binary("no", "yes")), "no-mistakes", "made up")
 
 
-def emotions_of(split: str) -> er.Evaluation:
-    """The emotions of one split, decided at 0.5."""
-    truth = pd.read_parquet(DATA / "goemotions" / f"y_true_{split}.parquet")
-    frame = pd.read_parquet(DATA / "goemotions" / f"pred_{split}_ovr_lr_proba.parquet")
-    labels = [name.removeprefix("true_") for name in map(str, truth) if name.startswith("true_")]
-    ev = er.evaluate(
-        truth[[f"true_{label}" for label in labels]].to_numpy(),
-        scores=er.Probabilities(frame[[f"proba_{label}" for label in labels]].to_numpy()),
-        labels=er.Multilabel(labels),
-        resamples=500,
-    )
-    return named(ev, f"one-against-rest, {split}", "goemotions", ("comment", "comments"))
-
-
 @cache
 def searched() -> Any:
     """Thresholds of 28 labels, chosen on one split and told on another; some searched by Optuna."""
     wanted = ["f1_macro", "subset_accuracy"]
-    return er.sweep(emotions_of("test"), wanted, tune_on=emotions_of("dev"), trials=60)
+    test, dev = (emotions_of(split, f"one-against-rest, {split}", resamples=500) for split in ("test", "dev"))
+    return er.sweep(test, wanted, tune_on=dev, trials=60)
 
 
 def study() -> Any:
