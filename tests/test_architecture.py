@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format", "cells"),
+    ("errors", "values", "text", "format", "cells", "bounds"),
     ("labels", "scores", "parsing"),
     ("predictions", "trials"),
     ("facts",),
