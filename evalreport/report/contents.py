@@ -17,13 +17,12 @@ from evalreport.report.keys import metric_keys, objective_keys
 from evalreport.report.names import (
     CLASSES_TABLE,
     EVALUATION,
-    FIGURES,
-    FOLDER,
     METRICS_TABLE,
     PAGE,
     ROWS,
     THRESHOLDS_TABLE,
     VERSION_TAG,
+    in_run,
 )
 from evalreport.report.payload import Payload, content_digest, split_json
 from evalreport.report.tables import (
@@ -42,8 +41,9 @@ from evalreport.values import Estimate
 PREFIX = "eval/"
 MOST_CLASSES = 100
 """Classes with a metric of their own, those with most examples; all are in the table of classes."""
-PASSING = ("made", "command")
-"""Parts of the provenance that differ from call to call without changing what is said."""
+PASSING = ("made", "command", "tracking")
+"""Parts of the provenance that differ from call to call without changing what is said: one server has many
+addresses."""
 LONGEST_VERDICT = 250
 
 
@@ -65,7 +65,7 @@ def payload(
     page : str
         The report, HTML.
     figures : mapping from file name to PNG
-        `FIGURES` stand at the artifact root, where MLflow's compare page pairs them.
+        See `in_run` for where they stand.
     verdict : str
         One sentence, plain text.
     version : str
@@ -174,7 +174,7 @@ def _rows(ev: Evaluation) -> dict[str, bytes]:
 
 
 def _figures(figures: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {name if name in FIGURES else f"{FOLDER}/{name}": png for name, png in figures.items()}
+    return {in_run(name): png for name, png in figures.items()}
 
 
 def _tables(ev: Evaluation) -> dict[str, dict[str, list[Any]]]:

@@ -12,7 +12,7 @@ SWEEP_PAGE = "evalreport_sweep.html"
 COMPARISON_PAGE = "evalreport_comparison.html"
 PAGES = (PAGE, SWEEP_PAGE, COMPARISON_PAGE)
 FIGURES = ("confusion_matrix.png", "roc_curve.png", "pr_curve.png")
-"""At the artifact root, where MLflow's compare page pairs files of equal name."""
+"""Names in a folder; see `in_run` for those in a run."""
 FOLDER = "evalreport"
 """Folder of everything else."""
 EVALUATION = f"{FOLDER}/evaluation.json"
@@ -39,6 +39,20 @@ TIME_TAG = "evalreport.logged"
 """Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 
 
+def in_run(figure: str) -> str:
+    """Return where a figure stands in a run.
+
+    `FIGURES` stand at the artifact root, where MLflow's compare page pairs files of equal name, and bear our
+    name, as `mlflow.models.evaluate` writes a ``confusion_matrix.png`` there, too.
+
+    Examples
+    --------
+    >>> in_run("confusion_matrix.png"), in_run("lift.png")
+    ('evalreport_confusion_matrix.png', 'evalreport/lift.png')
+    """
+    return f"evalreport_{figure}" if figure in FIGURES else f"{FOLDER}/{figure}"
+
+
 def is_ours(path: str) -> bool:
     """Tell whether an artifact bears a name that evalreport gives, and so holds no predictions.
 
@@ -47,7 +61,17 @@ def is_ours(path: str) -> bool:
     >>> is_ours("evalreport/classes.json"), is_ours("evalreport/predictions.parquet")
     (True, False)
     """
-    ours = {*PAGES, *FIGURES, EVALUATION, ROWS, SWEEP, SWEEP_POINTS, COMPARISON, *TABLES, *MANIFESTS}
+    ours = {
+        *PAGES,
+        *map(in_run, FIGURES),
+        EVALUATION,
+        ROWS,
+        SWEEP,
+        SWEEP_POINTS,
+        COMPARISON,
+        *TABLES,
+        *MANIFESTS,
+    }
     return path in ours or path.startswith("images/")
 
 

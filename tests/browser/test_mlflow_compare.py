@@ -111,7 +111,7 @@ def test_the_compare_page_shows_reports_and_figures_side_by_side(ui: Page, logge
         boxes.append(box)
     assert len({box["y"] for box in boxes}) == 1, "they stand side by side"
     assert sorted(text.split()[0] for text in shown) == sorted(f"{model}-1" for model in MODELS)
-    for figure in ("roc_curve.png", "pr_curve.png", "confusion_matrix.png"):
+    for figure in ("evalreport_roc_curve.png", "evalreport_pr_curve.png", "evalreport_confusion_matrix.png"):
         choose(ui, figure)
         loaded = "() => [...document.images].filter(i => i.src.startsWith('blob:') && i.offsetWidth > 200)"
         ui.wait_for_function(f"{loaded}.length === 4")

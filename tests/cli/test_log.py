@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.running import run
-from tests.tracking import make_run
+from tests.tracking import MlflowServer, make_run
 
 Capture = pytest.CaptureFixture[str]
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -57,7 +57,10 @@ def test_a_finished_run_gets_everything_and_stays_as_it_was(
     assert "logged" in done.out
     assert state(store, made.run_id) == before
     there = paths(store, made.run_id)
-    assert there >= {"evalreport.html", "confusion_matrix.png", "roc_curve.png", "pr_curve.png"}
+    assert there >= {
+        "evalreport.html",
+        *(f"evalreport_{name}.png" for name in ("confusion_matrix", "roc_curve", "pr_curve")),
+    }
     assert there >= {"evalreport/evaluation.json", "evalreport/metrics.json", "evalreport/thresholds.json"}
     logged = store.client.get_run(made.run_id).data
     assert logged.metrics["eval/roc_auc"] == pytest.approx(0.99353545, abs=1e-6)
@@ -203,3 +206,27 @@ def test_only_a_run_with_one_model_shows_its_numbers_there(
         }
         assert set(held) == (shown if models == 1 else set())
         assert held.get("eval/recall") == (body["metrics"]["recall"]["value"] if models == 1 else None)
+
+
+def test_beside_mlflow_s_own_evaluation_nothing_is_in_the_way(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    theirs = {"confusion_matrix.png": b"theirs", "roc_curve.png": b"theirs", "predictions.parquet": spam()}
+    made = make_run(sqlite_store, theirs, folder=tmp_path)
+    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
+    assert done.code == 0, done.err
+    held = Path(sqlite_store.client.download_artifacts(made.run_id, "", str(tmp_path)))
+    assert (held / "confusion_matrix.png").read_bytes() == b"theirs"
+    assert (held / "evalreport_confusion_matrix.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.server
+def test_another_address_is_the_same_run(mlflow_server: MlflowServer, capsys: Capture) -> None:
+    store = connect(mlflow_server.uri)
+    made = make_run(store, {"predictions.parquet": spam()})
+    again = mlflow_server.uri.replace("127.0.0.1", "localhost")
+    for command in (["log"], ["sweep", "thresholds", "--log"]):
+        for uri, word in ((store.uri, "logged"), (again, "unchanged"), (f"{store.uri}/", "unchanged")):
+            done = run(capsys, *command, "--run-id", made.run_id, "--tracking-uri", uri)
+            assert done.code == 0, done.err
+            assert word in done.out

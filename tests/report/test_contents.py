@@ -25,7 +25,7 @@ from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.report.contents import MOST_CLASSES, class_keys, folder_files, payload, whole_sweep
 from evalreport.report.description import as_text
-from evalreport.report.names import FIGURES, is_ours
+from evalreport.report.names import FIGURES, in_run, is_ours
 from evalreport.report.payload import Payload
 from evalreport.report.tables import as_csv
 from evalreport.scores import Decisions, Probabilities
@@ -108,7 +108,9 @@ def test_the_files_stand_where_the_ui_compares_them(make: Callable[[], Evaluatio
     ev = make()
     what = made(ev)
     rows = {"evalreport/rows.parquet"} if ev.parsing is not None else set()
-    assert {"evalreport.html", *FIGURES, "evalreport/evaluation.json"} | rows == set(what.artifacts)
+    assert {"evalreport.html", *map(in_run, FIGURES), "evalreport/evaluation.json"} | rows == set(
+        what.artifacts
+    )
     assert all(is_ours(path) for path in what.files)
     assert {f"eval/{name.removesuffix('.png')}" for name in FIGURES} == set(what.images)
     again = Evaluation.from_json(what.artifacts["evalreport/evaluation.json"])

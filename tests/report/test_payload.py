@@ -132,7 +132,7 @@ def test_the_digest_is_of_the_content() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["evalreport.html", "roc_curve.png", "evalreport/classes.json", "images/a.png"]
+    "path", ["evalreport.html", "evalreport_roc_curve.png", "evalreport/classes.json", "images/a.png"]
 )
 def test_our_own_files_are_known(path: str) -> None:
     assert is_ours(path)

@@ -67,7 +67,7 @@ def payload(f1: float = 0.75, digest: str = "digest-1", colour: str = "red", **c
         "description": f"**recall {f1}**",
         "artifacts": {
             "evalreport.html": f"<!doctype html>{f1}".encode(),
-            "roc_curve.png": png(colour),
+            "evalreport_roc_curve.png": png(colour),
             "evalreport/evaluation.json": json.dumps({"f1": f1}).encode(),
         },
         "tables": {"evalreport/classes.json": split_json({"label": ["a"], "f1": [f1]})},
