@@ -47,6 +47,8 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     head = _head(data)
     if not head.strip():
         raise DataError("the file holds blank lines only", fix="check the program that wrote it")
+    if len(data) > HEAD and "\n" not in head:
+        raise DataError("the first line is longer than 4 MB", fix="check that the file is a table of rows")
     separator = _separator(head)
     names = _cells(head, separator, 1)[0]
     if any(UNREADABLE in name for name in names):

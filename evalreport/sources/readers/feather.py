@@ -7,7 +7,13 @@ from typing import Any
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import check_schema, to_arrays
 from evalreport.sources.readers.content import Content, broken
-from evalreport.sources.readers.limits import Select, choose, refuse_expansion
+from evalreport.sources.readers.limits import (
+    ITEM,
+    Select,
+    choose,
+    refuse_decoded,
+    refuse_expansion,
+)
 
 FILE = b"ARROW1"
 STREAM = b"\xff\xff\xff\xff"
@@ -51,10 +57,16 @@ def _open(data: bytes, options: Any = None) -> Any:
 
 
 def _bounded(reader: Any, packed: int) -> list[Any]:
-    batches, expanded = [], 0
+    from pyarrow import types
+
+    batches, expanded, rows, items = [], 0, 0, 0
     for batch in _batches(reader):
         expanded += batch.nbytes
+        rows += batch.num_rows
+        items += sum(len(column.flatten()) for column in batch.columns if types.is_nested(column.type))
         refuse_expansion(expanded, packed)
+        refuse_decoded(rows * batch.num_columns, packed)
+        refuse_decoded(items, packed, each=ITEM)
         batches.append(batch)
     return batches
 

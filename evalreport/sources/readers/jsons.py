@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array, with_gaps
 from evalreport.sources.readers.content import Content
-from evalreport.sources.readers.limits import Select, choose, refuse_cell
+from evalreport.sources.readers.limits import Select, choose, refuse_cell, refuse_decoded
 from evalreport.sources.readers.text import decode
 
 Columns = Mapping[str, Sequence[Any]]
@@ -34,10 +35,11 @@ def read_json(data: bytes, select: Select | None) -> Content:
         case dict() if document and all(isinstance(column, list) for column in document.values()):
             columns = _equal(document)
         case list():
-            columns = _records(document, "record")
+            return _records(document, "record", select, len(data))
         case _:
             raise DataError("the JSON holds no table", fix=f"write {FORMS}")
-    return _content(columns, select)
+    chosen = choose(list(columns), select)
+    return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
 
 
 def read_json_lines(data: bytes, select: Select | None) -> Content:
@@ -51,7 +53,7 @@ def read_json_lines(data: bytes, select: Select | None) -> Content:
     lines = decode(data).split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     records = [_parse(line, "the line", number) for number, line in numbered]
-    return _content(_records(records, "line", [number for number, _ in numbered]), select)
+    return _records(records, "line", select, len(data), [number for number, _ in numbered])
 
 
 def is_lines(data: bytes) -> bool:
@@ -89,8 +91,8 @@ def _parse(text: str, what: str, line: int | None = None) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in counts.items() if count > 1)
         raise DataError(f"{twice!r} stands twice in one record", fix="give each column its own name")
     return record
 
@@ -118,7 +120,17 @@ def _equal(columns: dict[str, list[Any]]) -> Columns:
     return columns
 
 
-def _records(records: Sequence[Any], what: str, numbers: Sequence[int] | None = None) -> Columns:
+def _records(
+    records: Sequence[Any],
+    what: str,
+    select: Select | None,
+    packed: int,
+    numbers: Sequence[int] | None = None,
+) -> Content:
+    """Return the wanted columns of records; a key that a record lacks is a gap.
+
+    A key in each record makes a table of their square, so the cells are counted before one is made.
+    """
     for index, record in enumerate(records):
         if not isinstance(record, dict):
             number = numbers[index] if numbers else index
@@ -127,13 +139,12 @@ def _records(records: Sequence[Any], what: str, numbers: Sequence[int] | None = 
                 where=f"{what} {number}",
                 fix=f"write {FORMS}",
             )
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: [record.get(name) for record in records] for name in names}
-
-
-def _content(columns: Columns, select: Select | None) -> Content:
-    chosen = choose(list(columns), select)
-    return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
+    names = list(dict.fromkeys(name for record in records for name in record))
+    chosen = choose(names, select)
+    refuse_decoded(len(records) * len(chosen), packed)
+    return Content(
+        tuple(names), {name: _array([record.get(name) for record in records], name) for name in chosen}
+    )
 
 
 def _array(values: Sequence[Any], name: str) -> Array:

@@ -28,12 +28,19 @@ MAX_ASKED = 20_000
 """Columns that hold a part: 3,000 classes with truth, prediction and score each are 9,000."""
 MAX_CELL = 1024**2
 """Characters of one text."""
+MODEST = 256 * 1024**2
+"""Bytes of memory that any file may decode to: a column of one class packs to nothing, 16 million rows of
+truth and prediction need no more."""
+CELL, ITEM = 8, 64
+"""Bytes of memory of one cell of a column, and of one Python object in a list of a cell."""
 
 Select: TypeAlias = Callable[[Sequence[str]], Collection[str]]
 """From the names of all columns to those that are wanted."""
 
 CHUNK = 4 * 1024**2
 """Bytes read at once."""
+NOTHING = 4096
+"""Zero bytes at the beginning with which no format begins: a device, or a file with holes."""
 GZIP = b"\x1f\x8b"
 
 
@@ -56,6 +63,8 @@ def load(source: Path | BinaryIO) -> bytes:
         return _whole(_bounded(source, MAX_FILE))
     try:
         status = source.stat()
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+            raise DataError(f"{source.name} is a device, not a file", fix="name a file of predictions")
         if stat.S_ISDIR(status.st_mode):
             raise FileMissingError(
                 f"{source.name} is a folder, not a file", fix="name a file of predictions in it"
@@ -63,6 +72,7 @@ def load(source: Path | BinaryIO) -> bytes:
         if status.st_size > MAX_FILE:
             raise _too_large()
         with source.open("rb") as stream:
+            _refuse_nothing(stream.peek())
             return _whole(stream.read(status.st_size) + _bounded(stream, MAX_FILE - status.st_size))
     except FileNotFoundError as error:
         raise FileMissingError(f"there is no file {source.name}", fix=_siblings(source)) from error
@@ -75,11 +85,20 @@ def load(source: Path | BinaryIO) -> bytes:
 
 def _bounded(stream: BinaryIO | gzip.GzipFile, limit: int) -> bytes:
     """Return what a stream holds up to one byte over the limit, without allocating the limit at once."""
-    parts, left = [], limit + 1
+    parts: list[bytes] = []
+    left = limit + 1
     while left > 0 and (part := stream.read(min(left, CHUNK))):
+        if not parts:
+            _refuse_nothing(part)
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
+
+
+def _refuse_nothing(beginning: bytes) -> None:
+    """Refuse data that begin with zero bytes alone before gigabytes of them are read."""
+    if len(beginning) >= NOTHING and not beginning[:NOTHING].strip(b"\0"):
+        raise DataError("the data begin with zero bytes alone", fix="check the program that wrote them")
 
 
 def _whole(data: bytes) -> bytes:
@@ -117,6 +136,41 @@ def refuse_expansion(expanded: int, packed: int) -> None:
         raise UnsafeFileError(
             f"the file holds {packed:,} bytes that expand to {expanded:,} or more",
             fix=f"at most {MAX_RATIO} times and 4 GB are expanded; write it uncompressed if it is yours",
+        )
+
+
+def refuse_decoded(cells: int, packed: int, *, each: int = CELL) -> None:
+    """Refuse values that need more memory than the bytes that claim them justify, before one is built.
+
+    Every reader counts here: a few hundred bytes of Parquet can claim a list of sixty million texts, and
+    records with a key each make a table of their square.
+
+    Parameters
+    ----------
+    cells : int
+        Values that the file decodes to.
+    packed : int
+        Bytes that claim them.
+    each : int
+        Bytes of memory of one: `CELL`, or `ITEM` inside lists.
+
+    Raises
+    ------
+    UnsafeFileError
+        Over 256 MB that are also a hundred times the file, or over 4 GB.
+
+    Examples
+    --------
+    >>> refuse_decoded(1_000_000, packed=5_000)
+    >>> refuse_decoded(60_000_000, packed=673, each=ITEM)
+    Traceback (most recent call last):
+    evalreport.errors.UnsafeFileError: 673 bytes hold 60,000,000 values, which need 3.8 GB of memory
+    """
+    need = cells * each
+    if need > min(max(MAX_RATIO * packed, MODEST), MAX_EXPANDED):
+        raise UnsafeFileError(
+            f"{packed:,} bytes hold {cells:,} values, which need {need / 1e9:.1f} GB of memory",
+            fix="evaluate a sample, or name fewer columns; if it is yours, write it without compression",
         )
 
 

@@ -15,10 +15,13 @@ from evalreport.errors import DataError, UnsafeFileError
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content, broken
 from evalreport.sources.readers.limits import (
+    CELL,
+    ITEM,
     Select,
     allowed_expansion,
     choose,
     pickle_error,
+    refuse_decoded,
     refuse_expansion,
 )
 
@@ -38,7 +41,7 @@ def read_npy(data: bytes, select: Select | None) -> Content:
     UnsafeFileError
         An object array (a pickle), or a header that claims more than the file holds.
     """
-    array = _read_array(data, "array")
+    array = _read_array(data, "array", len(data))
     names = array.dtype.names
     columns = {"array": array} if names is None else {name: array[name] for name in names}
     for name, column in columns.items():
@@ -69,11 +72,11 @@ def read_npz(data: bytes, select: Select | None) -> Content:
     columns: dict[str, Array] = {}
     left = allowed_expansion(len(data))
     for name, entry in zip(names, entries, strict=True):
-        raw = _entry(archive, entry, name, left if name in chosen else 0)
+        raw = _entry(archive, entry, name, left if name in chosen else 0, len(data))
         left -= len(raw)
         refuse_expansion(allowed_expansion(len(data)) - left, len(data))
         if name in chosen:
-            columns[name] = _array(raw, name)
+            columns[name] = _array(raw, name, len(data))
     return Content(tuple(names), columns)
 
 
@@ -85,7 +88,7 @@ def _not_an_array(name: str) -> UnsafeFileError:
     )
 
 
-def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: int) -> bytes:
+def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: int, packed: int) -> bytes:
     """Return the bytes of one array, of those that are not wanted only the header, which is judged too.
 
     The directory of the archive may lie, so the bytes are bounded again while they are read.
@@ -95,23 +98,23 @@ def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: in
         archive.open(entry) as stream,
     ):
         head = stream.read(HEADER_BYTES)
-        _check_header(head, entry.file_size, name)
+        _check_header(head, entry.file_size, name, packed)
         return head + stream.read(max(left - len(head), 0) + 1) if left else b""
 
 
-def _array(raw: bytes, name: str) -> Array:
-    array = _read_array(raw, name)
+def _array(raw: bytes, name: str, packed: int) -> Array:
+    array = _read_array(raw, name, packed)
     _check_dtype(array.dtype, name)
     return _decoded(array, name)
 
 
-def _read_array(data: bytes, name: str) -> Array:
-    _check_header(data, len(data), name)
+def _read_array(data: bytes, name: str, packed: int) -> Array:
+    _check_header(data, len(data), name, packed)
     with broken("NPY"):
         return npy.read_array(io.BytesIO(data), allow_pickle=False, max_header_size=MAX_HEADER)
 
 
-def _check_header(data: bytes, size: int, name: str) -> None:
+def _check_header(data: bytes, size: int, name: str, packed: int) -> None:
     """Refuse object arrays, and shapes that the bytes cannot hold, before anything is allocated."""
     stream = io.BytesIO(data[: HEADER_BYTES + 1])
     with broken("NPY"):
@@ -127,6 +130,7 @@ def _check_header(data: bytes, size: int, name: str) -> None:
             where=f"array {name!r}, shape {shape}",
             fix="the file is cut off or was changed; write it again",
         )
+    refuse_decoded(math.prod(shape), packed, each=ITEM if dtype.kind in "US" else CELL)
 
 
 def _check_dtype(dtype: np.dtype[Any], name: str) -> None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_arrays
 from evalreport.sources.readers.content import Content, broken
-from evalreport.sources.readers.limits import MAX_EXPANDED, Select, choose, refuse_expansion, refuse_rows
+from evalreport.sources.readers.limits import (
+    ITEM,
+    Select,
+    choose,
+    refuse_decoded,
+    refuse_expansion,
+    refuse_rows,
+)
 
 
 def read_parquet(data: bytes, select: Select | None) -> Content:
@@ -39,18 +45,16 @@ def read_parquet(data: bytes, select: Select | None) -> Content:
 
 
 def _check_size(metadata: Any, chosen: set[str], packed: int) -> None:
+    """Judge by the footer how much would be built: rows of each column, items of lists, bytes of pages."""
     refuse_rows(metadata.num_rows)
-    decoded = 8 * metadata.num_rows * len(chosen)
-    if decoded > MAX_EXPANDED:
-        raise DataError(
-            f"{metadata.num_rows:,} rows of {len(chosen):,} columns need over 4 GB",
-            fix="evaluate a sample, or name fewer score columns with --scores",
-        )
-    groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
-    pages = 0
-    for group in groups:
-        for index in range(group.num_columns):
-            column = group.column(index)
-            if column.path_in_schema.split(".")[0] in chosen or column.path_in_schema in chosen:
+    refuse_decoded(metadata.num_rows * len(chosen), packed)
+    pages = items = 0
+    for group in range(metadata.num_row_groups):
+        for index in range(metadata.num_columns):
+            column = metadata.row_group(group).column(index)
+            name = column.path_in_schema
+            if name in chosen or name.split(".")[0] in chosen:
                 pages += column.total_uncompressed_size
+                items += column.num_values if "." in name else 0
+    refuse_decoded(items, packed, each=ITEM)
     refuse_expansion(pages, packed)

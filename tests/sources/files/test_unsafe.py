@@ -262,7 +262,8 @@ MEMORY = """
 import resource, sys
 from pathlib import Path
 import numpy, pyarrow.parquet, pyarrow.csv
-resource.setrlimit(resource.RLIMIT_AS, (int(1.5 * 2**30),) * 2)
+held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + 150 * 2**20,) * 2)
 from evalreport.sources.columns import find_in_files
 from evalreport.errors import DataError
 try:
@@ -274,7 +275,7 @@ except DataError as error:
 
 def test_no_memory_error_reaches_the_user(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
-    zeros = np.zeros(40_000_000)
+    zeros = np.zeros(16_000_000)
     parquet.write_table(pa.table({"y_true": zeros, "score": zeros}), path)
     done = subprocess.run(
         [sys.executable, "-c", MEMORY, str(path)], capture_output=True, text=True, check=True, timeout=120
