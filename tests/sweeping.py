@@ -11,7 +11,7 @@ import pandas as pd
 
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
-from evalreport.sweep.optuna_library import quiet_optuna
+from evalreport.study.optuna_library import quiet_optuna
 from tests.tracking import MadeRun, make_run
 
 DATA = Path(__file__).parents[1] / "examples" / "data"

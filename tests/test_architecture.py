@@ -16,11 +16,15 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format", "cells", "bounds"),
+    ("errors", "values", "text", "format", "cells", "provenance", "bounds"),
     ("labels", "scores", "parsing"),
-    ("predictions", "trials"),
+    ("predictions", "study"),
     ("facts",),
-    ("engines", "metrics", "curves", "sweep", "intervals"),
+    ("metrics",),
+    ("engines",),
+    ("intervals",),
+    ("curves",),
+    ("thresholds",),
     ("evaluation",),
     ("findings", "comparison", "checks"),
     ("panels", "figures"),
@@ -37,7 +41,7 @@ HOMES = {
     "matplotlib": {"figures"},
     "seaborn": {"figures"},
     "mlflow": {"sources", "sinks"},
-    "optuna": {"sources", "sweep"},
+    "optuna": {"sources", "study"},
 }
 LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"}
 """Imported inside the function that needs them, or in a module that is itself imported late."""

@@ -49,12 +49,12 @@ def test_thresholds_chosen_label_by_label_are_carried_with_their_honest_value() 
     scores = er.Probabilities(np.clip(rng.random((200, 3)) * 0.6 + truth * 0.3, 0, 1))
     ev = er.evaluate(truth, scores=scores, threshold="f1_macro")
     assert ev.tuned is not None
-    assert ev.tuned.honest.value.value is not None
-    assert ev.tuned.honest.value.value < ev.tuned.apparent
+    assert ev.tuned.out_of_sample.value.value is not None
+    assert ev.tuned.out_of_sample.value.value < ev.tuned.apparent
     data = json.loads(ev.to_json())
     assert data["threshold"] == [ev.tuned.values["0"], ev.tuned.values["1"], None]
     stated = data["thresholds"]["optima"]["f1_macro"]
-    assert (stated["apparent"], stated["honest"]) == (ev.tuned.apparent, ev.tuned.honest.value.value)
+    assert (stated["apparent"], stated["honest"]) == (ev.tuned.apparent, ev.tuned.out_of_sample.value.value)
     again = er.Evaluation.from_json(ev.to_json())
     assert again.tuned == ev.tuned
     assert again.classes[2].threshold == np.inf

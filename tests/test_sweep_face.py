@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 import evalreport as er
 from evalreport.sources.mlflow_client import Store
-from evalreport.sweep.optimum import Optimum
-from evalreport.sweep.tuned import Tuned
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.tuned import Tuned
 from tests.sinks.test_mlflow import snapshot
 from tests.tracking import make_run
 
@@ -40,13 +40,13 @@ def test_a_threshold_comes_with_its_honest_value() -> None:
     best = found["f1"]
     assert isinstance(best, Optimum)
     assert best is found.best
-    assert best.honest is not None
-    assert best.honest.value.value is not None
-    assert best.honest.value.value < best.apparent
+    assert best.out_of_sample is not None
+    assert best.out_of_sample.value.value is not None
+    assert best.out_of_sample.value.value < best.apparent
     elsewhere = er.sweep(scored(), "f1", tune_on=scored(1)).best
     assert isinstance(elsewhere, Optimum)
-    assert elsewhere.honest is not None
-    assert elsewhere.honest.method == "other rows"
+    assert elsewhere.out_of_sample is not None
+    assert elsewhere.out_of_sample.method == "other rows"
     with pytest.raises(er.EvalreportError, match="nothing was chosen for 'f2'"):
         found["f2"]
 
@@ -97,7 +97,7 @@ def test_a_page_is_written_as_that_of_an_evaluation(tmp_path: Path) -> None:
     for made in (er.sweep(scored(), "f1"), er.sweep(trials())):
         path = er.report(made, tmp_path / "sweep.html")
         assert path.read_text(encoding="utf-8") == er.to_html(made)
-    assert repr(er.sweep(scored(), "f1")).startswith("Chosen(F1 is best at 0.")
+    assert repr(er.sweep(scored(), "f1")).startswith("ThresholdSelection(F1 is best at 0.")
 
 
 def test_what_was_found_is_logged_once(sqlite_store: Store, tmp_path: Path) -> None:

@@ -26,21 +26,21 @@ from evalreport.api.views import Evaluation, viewed
 from evalreport.cells import as_array
 from evalreport.comparison import values as compared
 from evalreport.errors import EvalreportError, UsageError
-from evalreport.evaluation import chosen as choices
 from evalreport.evaluation import model
-from evalreport.evaluation import study as studies
-from evalreport.evaluation.parts import Provenance
-from evalreport.evaluation.study import Judging
+from evalreport.evaluation import threshold_selection as selections
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
 from evalreport.predictions import predictions
+from evalreport.provenance import Provenance
 from evalreport.report.render import render, render_comparison
 from evalreport.scores import Decisions, Logits, Probabilities, Scores
 from evalreport.sinks.folder import write_file
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.sources.shapes.extras import texts_of
-from evalreport.trials import Trials
+from evalreport.study import Trials
+from evalreport.study import judged as studies
+from evalreport.study.judged import Judging
 from evalreport.values import Estimate, Finding, Undefined
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.evaluate import evaluated
@@ -252,7 +252,7 @@ def evaluate_run(
     return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
 
 
-Made: TypeAlias = model.Evaluation | compared.Comparison | studies.Study | choices.Chosen
+Made: TypeAlias = model.Evaluation | compared.Comparison | studies.Study | selections.ThresholdSelection
 """What has a page."""
 
 
@@ -261,7 +261,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
 
     Parameters
     ----------
-    ev : Evaluation, Comparison, Study or Chosen
+    ev : Evaluation, Comparison, Study or ThresholdSelection
     checklist : str, optional
         ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
 
@@ -276,7 +276,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
     '<!doctype html>'
     """
     match ev:
-        case studies.Study() | choices.Chosen():
+        case studies.Study() | selections.ThresholdSelection():
             return page_of(ev)
         case compared.Comparison():
             return render_comparison(ev)
@@ -289,7 +289,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None) -> Path:
 
     Parameters
     ----------
-    ev : Evaluation, Comparison, Study or Chosen
+    ev : Evaluation, Comparison, Study or ThresholdSelection
     path : str or Path
         Written beside and renamed, so that nobody sees half of it.
     checklist : str, optional
@@ -311,7 +311,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None) -> Path:
 
 
 def log(
-    ev: model.Evaluation | studies.Study | choices.Chosen,
+    ev: model.Evaluation | studies.Study | selections.ThresholdSelection,
     run_id: str,
     *,
     tracking_uri: str | None = None,
@@ -323,7 +323,7 @@ def log(
 
     Parameters
     ----------
-    ev : Evaluation, Study or Chosen
+    ev : Evaluation, Study or ThresholdSelection
     run_id : str
         Id, or its first six or more characters. Its status and end time stay as they are.
     tracking_uri : str, optional
@@ -357,7 +357,7 @@ def log(
         case studies.Study():
             study = replace(ev, provenance=_placed(ev.provenance, run))
             return log_sweep(store, run.run_id, study, how)
-        case choices.Chosen():
+        case selections.ThresholdSelection():
             placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
             return log_sweep(store, run.run_id, replace(ev, evaluation=placed), how)
         case _:

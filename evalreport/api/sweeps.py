@@ -10,24 +10,24 @@ import numpy.typing as npt
 
 from evalreport.api.views import viewed
 from evalreport.errors import UsageError
-from evalreport.evaluation import chosen as choices
 from evalreport.evaluation import model
-from evalreport.evaluation import study as studies
-from evalreport.evaluation.study import NOT_SAID, Judging, studied
-from evalreport.sweep.costs import CostMatrix
-from evalreport.sweep.objectives import Objective
-from evalreport.sweep.search import Search
-from evalreport.trials import Trials
+from evalreport.evaluation import threshold_selection as selections
+from evalreport.study import Trials
+from evalreport.study import judged as studies
+from evalreport.study.judged import NOT_SAID, Judging, studied
+from evalreport.study.search import Search
+from evalreport.thresholds.costs import CostMatrix
+from evalreport.thresholds.objectives import Objective
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.sweep import verdict_of
-from evalreport.workflow.sweep_thresholds import Asked, chosen
+from evalreport.workflow.sweep_thresholds import ThresholdRequest, chosen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Chosen(choices.Chosen):
+class PlottedSelection(selections.ThresholdSelection):
     """What was chosen for each objective; made by `sweep`.
 
     ``found[name]`` is what was chosen for one of them, ``found.best`` for the first. `to_html`, `report` and
@@ -35,7 +35,7 @@ class Chosen(choices.Chosen):
     """
 
     def __repr__(self) -> str:
-        return f"Chosen({verdict_of(self)})"
+        return f"ThresholdSelection({verdict_of(self)})"
 
     def plot(self) -> Figure:
         """Draw each objective over the threshold, with the best one and its interval (binary).
@@ -50,7 +50,7 @@ class Chosen(choices.Chosen):
         return figures.objectives(self)
 
 
-class Study(studies.Study):
+class PlottedStudy(studies.Study):
     """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class StudyPlots:
 
 
 @overload
-def sweep(what: Trials, objective: str | None = None, *, judging: Judging = NOT_SAID) -> Study: ...
+def sweep(what: Trials, objective: str | None = None, *, judging: Judging = NOT_SAID) -> PlottedStudy: ...
 
 
 @overload
@@ -115,7 +115,7 @@ def sweep(
     tune_on: model.Evaluation | None = None,
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
-) -> Chosen: ...
+) -> PlottedSelection: ...
 
 
 def sweep(
@@ -126,7 +126,7 @@ def sweep(
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
     judging: Judging = NOT_SAID,
-) -> Chosen | Study:
+) -> PlottedSelection | PlottedStudy:
     """Return what is best for objectives, thresholds of an evaluation, or how the trials of a sweep stand.
 
     Parameters
@@ -147,7 +147,7 @@ def sweep(
 
     Returns
     -------
-    Chosen or Study
+    ThresholdSelection or Study
         ``best`` is the first choice, or the best trial; `to_html`, `report` and `log` take both.
 
     Raises
@@ -172,17 +172,17 @@ def sweep(
                 where="er.sweep",
                 fix="leave out tune_on, costs and trials",
             )
-        return viewed(Study, studied(what, objective, judging=judging))
+        return viewed(PlottedStudy, studied(what, objective, judging=judging))
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
     if what.predictions is None:
-        return viewed(Chosen, _of_json(what, wanted))
+        return viewed(PlottedSelection, _of_json(what, wanted))
     if tune_on is not None and tune_on.predictions is None:
         raise UsageError(
             "tune_on holds no predictions",
             where="tune_on",
             fix="evaluate them in this session, not from JSON",
         )
-    asked = Asked(
+    asked = ThresholdRequest(
         wanted,
         costs=None if costs is None else CostMatrix(costs),
         search=None if trials is None else Search(trials=trials, seed=what.sampling.seed),
@@ -190,16 +190,16 @@ def sweep(
     rows = Collected(what.predictions, (), what.provenance)
     other = None if tune_on is None else tune_on.predictions
     found = chosen(rows, Request(sampling=what.sampling), other, asked)
-    return viewed(Chosen, found if tune_on is None else _told(found, tune_on))
+    return viewed(PlottedSelection, found if tune_on is None else _told(found, tune_on))
 
 
-def _told(found: choices.Chosen, tune_on: model.Evaluation) -> choices.Chosen:
+def _told(found: selections.ThresholdSelection, tune_on: model.Evaluation) -> selections.ThresholdSelection:
     """The choice with the name of the rows that it was made on, where they have one."""
     name = tune_on.provenance.title or tune_on.provenance.run_name or tune_on.provenance.source
     return replace(found, tuned_on=name or found.tuned_on)
 
 
-def _of_json(ev: model.Evaluation, wanted: tuple[str, ...]) -> choices.Chosen:
+def _of_json(ev: model.Evaluation, wanted: tuple[str, ...]) -> selections.ThresholdSelection:
     """What the thinned sweep of an evaluation without its predictions still knows."""
     if ev.sweep is None:
         raise UsageError(
@@ -209,4 +209,4 @@ def _of_json(ev: model.Evaluation, wanted: tuple[str, ...]) -> choices.Chosen:
         )
     goals = tuple(map(Objective.parse, wanted or tuple(ev.sweep.optima)))
     found = {goal.name: ev.sweep.best(goal) for goal in goals}
-    return choices.Chosen(ev, found, {goal.name: goal for goal in goals})
+    return selections.ThresholdSelection(ev, found, {goal.name: goal for goal in goals})

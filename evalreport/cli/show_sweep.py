@@ -13,10 +13,10 @@ from evalreport.format import count, fine, fine_interval, percent, significant, 
 from evalreport.panels.objectives import objective_style
 
 if TYPE_CHECKING:
-    from evalreport.evaluation.chosen import Chosen
-    from evalreport.evaluation.study import Study
-    from evalreport.sweep.search import Progress
-    from evalreport.trials import Trial
+    from evalreport.evaluation.threshold_selection import ThresholdSelection
+    from evalreport.study import Trial
+    from evalreport.study.judged import Study
+    from evalreport.study.search import SearchProgress
     from evalreport.values import Result
     from evalreport.workflow.sweep import Done
 
@@ -35,7 +35,7 @@ def run_of(done: Done) -> dict[str, Any]:
 
 def study_run(done: Done) -> dict[str, Any]:
     """Return a study as an element of `runs`, its parent run with it where it is known."""
-    from evalreport.evaluation.study import Study
+    from evalreport.study.judged import Study
 
     study = done.swept
     assert isinstance(study, Study)  # noqa: S101  what `sweep optuna` and `sweep runs` make
@@ -59,10 +59,10 @@ def _element(done: Done, source: str) -> dict[str, Any]:
 def print_chosen(console: Console, done: Done) -> None:
     """Print the chosen thresholds as a table, and what to beware of on stderr."""
     from evalreport.cli.show import title
-    from evalreport.evaluation.chosen import Chosen
+    from evalreport.evaluation.threshold_selection import ThresholdSelection
 
     found = done.swept
-    assert isinstance(found, Chosen)  # noqa: S101  what `sweep thresholds` makes
+    assert isinstance(found, ThresholdSelection)  # noqa: S101  what `sweep thresholds` makes
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))
     console.out(title(found.evaluation))
@@ -70,14 +70,14 @@ def print_chosen(console: Console, done: Done) -> None:
         console.out(*("  " + line for line in table))
 
 
-def _optima(found: Chosen) -> list[str]:
+def _optima(found: ThresholdSelection) -> list[str]:
     if not found.optima:
         return []
     rows: list[tuple[str, ...]] = [(*HEADS, "found", "missed", "alarms")]
     for name, best in found.optima.items():
         ends = objective_style(best.metric) == "ratio"
         metric = "" if name == best.metric else f" ({best.metric})"
-        honest = None if best.honest is None else best.honest.value
+        out_of_sample = None if best.out_of_sample is None else best.out_of_sample.value
         here = None if found.whole is None else found.whole.at(best.threshold)
         counts = () if here is None else (here.tp, here.fn, here.fp)
         rows.append(
@@ -86,31 +86,31 @@ def _optima(found: Chosen) -> list[str]:
                 threshold(best.threshold),
                 _between(best.low, best.high),
                 fine(best.apparent, ends=ends),
-                *_elsewhere(honest, ends=ends),
+                *_elsewhere(out_of_sample, ends=ends),
                 *(count(float(n)) for n in counts),
             )
         )
     return aligned(rows)
 
 
-def _cutoffs(found: Chosen) -> list[str]:
+def _cutoffs(found: ThresholdSelection) -> list[str]:
     if not found.cutoffs:
         return []
     rows: list[tuple[str, ...]] = [
         ("for", "confidence", "its interval", "answered", "right", "answered elsewhere", "right elsewhere")
     ]
     for name, cut in found.cutoffs.items():
-        n, kept = found.evaluation.rows, cut.honest.kept
+        n, kept = found.evaluation.rows, cut.out_of_sample.kept
         elsewhere = [
             "–" if result is None or result.value is None else percent(result.value, n)
-            for result in (cut.honest.value, kept)
+            for result in (cut.out_of_sample.value, kept)
         ]
         here = (percent(cut.coverage, n), percent(cut.accuracy, n))
         rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere))
     return aligned(rows)
 
 
-def _tuned(found: Chosen) -> list[str]:
+def _tuned(found: ThresholdSelection) -> list[str]:
     if not found.tuned:
         return []
     weights = found.evaluation.task == "multiclass"
@@ -127,12 +127,12 @@ def _tuned(found: Chosen) -> list[str]:
     for name, best in found.tuned.items():
         ends = objective_style(name) == "ratio"
         shown = "–" if best.without is None else fine(best.without, ends=ends)
-        elsewhere = _elsewhere(best.honest.value, ends=ends)
+        elsewhere = _elsewhere(best.out_of_sample.value, ends=ends)
         rows.append((name, fine(best.apparent, ends=ends), *elsewhere, shown, best.method))
     return aligned(rows, left=(0, 5))
 
 
-def _labels(found: Chosen) -> list[str]:
+def _labels(found: ThresholdSelection) -> list[str]:
     if not found.tuned:
         return []
     entries = sorted(found.evaluation.classes, key=lambda entry: -entry.support)
@@ -165,8 +165,8 @@ def _elsewhere(result: Result | None, *, ends: bool) -> tuple[str, str]:
 
 def print_study(console: Console, study: Study, top: int) -> None:
     """Print the best trials as a table, with their luck; what to beware of goes to stderr."""
-    from evalreport.panels.trials.doubts import doubts
-    from evalreport.panels.trials.verdict import headline, lede
+    from evalreport.panels.study.doubts import doubts
+    from evalreport.panels.study.verdict import headline, lede
 
     for doubt in doubts(study):
         console.warn(f"{doubt.claim} {doubt.action.text}".strip().removesuffix("."))
@@ -179,8 +179,8 @@ def print_study(console: Console, study: Study, top: int) -> None:
 
 
 def _trials(study: Study, top: int) -> list[str]:
-    from evalreport.panels.trials.luck import against_the_best
-    from evalreport.sweep.views import table_view
+    from evalreport.panels.study.luck import against_the_best
+    from evalreport.study.views import table_view
 
     view = table_view(study.trials, top)
     names = [name for name in view.params if any(name in trial.params for trial in study.trials.trials)]
@@ -216,7 +216,7 @@ def _param(value: Any) -> str:
 
 
 def _importance(study: Study) -> list[str]:
-    from evalreport.panels.trials.objective import about
+    from evalreport.panels.study.objective import about
     from evalreport.values import Undefined
 
     found, what = study.importance, about(study, "importance").replace(": ", " for ")
@@ -228,7 +228,7 @@ def _importance(study: Study) -> list[str]:
 
 def trial_runs(study: Study) -> list[dict[str, Any]]:
     """Return the MLflow runs of the trials as elements of `runs`, the best first."""
-    from evalreport.sweep.views import table_view
+    from evalreport.study.views import table_view
 
     place = {row.number: at for at, row in enumerate(table_view(study.trials, len(study.trials)).rows)}
     ranked = sorted(study.trials.trials, key=lambda trial: place[trial.number])
@@ -253,12 +253,12 @@ def _is_json(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def progress_of(console: Console) -> Callable[[Progress], None] | None:
+def progress_of(console: Console) -> Callable[[SearchProgress], None] | None:
     """Return what tells how far a search is: one line that moves, on a terminal, after a second."""
     if console.verbosity < 0 or not console.terminal:
         return None
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: SearchProgress) -> None:
         if console.elapsed >= QUIET_FOR:
             console.clear()
             console.say(f"trial {progress.done} of {progress.of}, best {significant(progress.best)}")

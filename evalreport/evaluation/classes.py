@@ -11,8 +11,8 @@ from evalreport.evaluation.parts import ClassResult, Confusion, State
 from evalreport.facts import BinaryCounts, ClassScores, Counts, Summary
 from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.record import one_vs_rest
-from evalreport.sweep.optimum import Optimum
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Result
 
 TOP_CONFUSIONS = 3

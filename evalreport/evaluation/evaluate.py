@@ -18,9 +18,9 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
-from evalreport.sweep.honest import judged
-from evalreport.sweep.thresholds import Sweep
-from evalreport.sweep.tuned import Tuned
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Result
 
 DEFAULT = Sampling()

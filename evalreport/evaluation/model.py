@@ -12,15 +12,7 @@ import numpy as np
 
 from evalreport.curves import Curves, curves_from_dict
 from evalreport.errors import DataError, UsageError, nearest
-from evalreport.evaluation.parts import (
-    ClassResult,
-    Mistake,
-    Provenance,
-    Slice,
-    Swap,
-    from_dicts,
-    results_from_dict,
-)
+from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap, from_dicts, results_from_dict
 from evalreport.facts import Counts
 from evalreport.format import fine
 from evalreport.intervals import Sampling
@@ -28,9 +20,10 @@ from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.metrics.catalogue import HEADLINE
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
+from evalreport.provenance import Provenance
 from evalreport.scores import ScoreKind
-from evalreport.sweep.thresholds import Sweep
-from evalreport.sweep.tuned import Tuned
+from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Estimate, Finding, Result, Undefined
 
 if TYPE_CHECKING:
@@ -63,7 +56,7 @@ class Evaluation:
     confusion : Counts or None
         Binary and multiclass.
     tuned : Tuned or None
-        Multilabel: the thresholds that were chosen label by label, with honest values.
+        Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
     curves, sweep, parsing, slices, mistakes, swaps, findings, provenance
         Undefined parts are None or empty.
     pair_texts : tuple of (truth code, predicted code, texts)

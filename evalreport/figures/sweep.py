@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalreport.errors import UsageError
-from evalreport.evaluation.chosen import Chosen
-from evalreport.evaluation.study import Study
+from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.figures.canvas import BLUE, GREY, INK, LINE, ORANGE, drawn, new_figure, png
-from evalreport.sweep.views import (
-    Axis,
+from evalreport.study.judged import Study
+from evalreport.study.views import (
+    ParameterAxis,
     front_view,
     history_view,
     intermediate_view,
@@ -194,7 +194,7 @@ def front(study: Study) -> Figure:
 
 
 @drawn
-def objectives(chosen: Chosen) -> Figure:
+def objectives(chosen: ThresholdSelection) -> Figure:
     """Draw each objective over the threshold, with the best one and its interval (binary).
 
     Raises
@@ -239,14 +239,14 @@ STUDY: Mapping[str, tuple[Callable[[Study], Figure], Callable[[Study], bool]]] =
 """Figures of a study by file name, each with when it applies."""
 
 
-def sweep_figures(swept: Study | Chosen) -> dict[str, bytes]:
+def sweep_figures(swept: Study | ThresholdSelection) -> dict[str, bytes]:
     """Return the figures that apply to a sweep, as PNG by file name.
 
     Parameters
     ----------
-    swept : Study or Chosen
+    swept : Study or ThresholdSelection
     """
-    if isinstance(swept, Chosen):
+    if isinstance(swept, ThresholdSelection):
         shown = any(np.isfinite(best.threshold) for best in swept.optima.values())
         return {"sweep_thresholds.png": png(objectives(swept))} if shown else {}
     return {name: png(draw(swept)) for name, (draw, applies) in STUDY.items() if applies(swept)}
@@ -261,13 +261,13 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
-def _ticks(axes: Axes, axis: Axis) -> None:
+def _ticks(axes: Axes, axis: ParameterAxis) -> None:
     marks: Any = _marks(axis)
     axes.set_xticks([place for place, _ in marks], [text for _, text in marks], fontsize=8)
     axes.set_xlim(-0.06, 1.06)
 
 
-def _marks(axis: Axis) -> list[tuple[float, str]]:
+def _marks(axis: ParameterAxis) -> list[tuple[float, str]]:
     """Places on an axis of 0 … 1 with their text: the choices, or ends and middle."""
     if axis.choices:
         step = -(-len(axis.choices) // NAMES)

@@ -7,7 +7,7 @@ from typing import Any
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.words import told
 from evalreport.labels import Binary
-from evalreport.sweep.optimum import Choice, Optimum
+from evalreport.thresholds.optimum import Choice, Optimum
 from evalreport.values import Estimate, Finding, Result
 
 GAIN = 0.01
@@ -87,10 +87,10 @@ def default_threshold(ev: Evaluation) -> Finding | None:
     if ev.sweep is None or point is None or point.origin not in ("default", "predictions"):
         return None
     best = ev.sweep.best("f1")
-    honest, agreement = _honest(best), _honest(ev.sweep.best("mcc"))
-    if not isinstance(best, Optimum) or honest is None or agreement is None:
+    out_of_sample, agreement = _honest(best), _honest(ev.sweep.best("mcc"))
+    if not isinstance(best, Optimum) or out_of_sample is None or agreement is None:
         return None
-    if not _gains(now, honest.value) or not _gains(ev.metrics.get("mcc"), agreement.value):
+    if not _gains(now, out_of_sample.value) or not _gains(ev.metrics.get("mcc"), agreement.value):
         return None
     if not isinstance(now, Estimate) or ev.confusion is None:
         return None
@@ -112,9 +112,9 @@ def default_threshold(ev: Evaluation) -> Finding | None:
             "fp": here.fp,
             "best_fp": best.fp,
             "f1": now.value,
-            "best_f1": honest.value,
-            "best_f1_low": honest.low,
-            "best_f1_high": honest.high,
+            "best_f1": out_of_sample.value,
+            "best_f1_low": out_of_sample.low,
+            "best_f1_high": out_of_sample.high,
         },
         action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by what mistakes cost.",
         section="threshold",
@@ -122,9 +122,9 @@ def default_threshold(ev: Evaluation) -> Finding | None:
 
 
 def _honest(choice: Choice) -> Estimate | None:
-    if not isinstance(choice, Optimum) or choice.honest is None:
+    if not isinstance(choice, Optimum) or choice.out_of_sample is None:
         return None
-    return choice.honest.value if isinstance(choice.honest.value, Estimate) else None
+    return choice.out_of_sample.value if isinstance(choice.out_of_sample.value, Estimate) else None
 
 
 def _gains(now: Result | None, after: float) -> bool:

@@ -24,8 +24,8 @@ from evalreport.panels.about import (
 from evalreport.panels.objectives import objective_title
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.sweep.optimum import Honest, Optimum
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.optimum import Optimum, OutOfSample
+from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Undefined
 
 MISS_COST = 10
@@ -333,7 +333,9 @@ def _row(name: str, c: BinaryCounts) -> tuple[Cell, ...]:
 def _choices(sweep: Sweep) -> Table | None:
     """What the best threshold reaches here, and on rows that took no part in choosing it."""
     rows = [
-        _choice_row(title, best, best.honest) for _, title, best in _optima(sweep) if best.honest is not None
+        _choice_row(title, best, best.out_of_sample)
+        for _, title, best in _optima(sweep)
+        if best.out_of_sample is not None
     ]
     if not rows:
         return None
@@ -342,17 +344,17 @@ def _choices(sweep: Sweep) -> Table | None:
     return Table("threshold-choices", "Best thresholds", columns, tuple(rows))
 
 
-def _choice_row(title: str, best: Optimum, elsewhere: Honest) -> tuple[Cell, ...]:
-    honest = elsewhere.value
+def _choice_row(title: str, best: Optimum, elsewhere: OutOfSample) -> tuple[Cell, ...]:
+    out_of_sample = elsewhere.value
     return (
         Cell(title, sub=objective_title(best.metric)),
         Cell(threshold_text(best.threshold), "n"),
         Cell(_limits(best), "n"),
         Cell(ratio(best.apparent), "n"),
         Cell(
-            "–" if isinstance(honest, Undefined) else ratio(honest.value),
+            "–" if isinstance(out_of_sample, Undefined) else ratio(out_of_sample.value),
             "n",
-            sub="" if isinstance(honest, Undefined) else elsewhere.method,
+            sub="" if isinstance(out_of_sample, Undefined) else elsewhere.method,
         ),
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalreport.evaluation.chosen import PLAIN
+from evalreport.evaluation.threshold_selection import PLAIN
 from evalreport.format import interval, number, ratio
 from evalreport.panels.objectives import objective_title
 from evalreport.panels.parts import Cell, Column, Table
-from evalreport.sweep.tuned import Method, Tuned
+from evalreport.thresholds.tuned import Method, Tuned
 
 HOW: Mapping[Method, str] = {
     "exact": "exact: no others reach more",
@@ -30,10 +30,10 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
 
     Examples
     --------
-    >>> from evalreport.sweep.optimum import Honest
+    >>> from evalreport.thresholds.optimum import OutOfSample
     >>> from evalreport.values import Estimate
-    >>> honest = Honest(Estimate(0.4, 50, 0.3, 0.5), None, "other rows")
-    >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, honest, "exact", {"0.5": 0.2}, without=0.21)
+    >>> out_of_sample = OutOfSample(Estimate(0.4, 50, 0.3, 0.5), None, "other rows")
+    >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, out_of_sample, "exact", {"0.5": 0.2}, without=0.21)
     >>> table = tuned_table("tuned", [found])
     >>> [cell.words for cell in table.rows[0]]
     ['Micro F1', '0.45', '0.40', '0.30 to 0.50', '0.21', 'exact: no others reach more']
@@ -47,7 +47,7 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
 
 
 def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
-    elsewhere = choice.honest.value
+    elsewhere = choice.out_of_sample.value
     without = () if plain is None else (Cell(_or_dash(choice, choice.without), "n"),)
     return (
         Cell(objective_title(choice.objective)),
@@ -68,8 +68,8 @@ def how(choice: Tuned) -> str:
 
 
 def _where(choice: Tuned) -> str:
-    value = choice.honest.value
-    return choice.honest.method if value.value is not None else str(value.as_dict()["reason"])
+    value = choice.out_of_sample.value
+    return choice.out_of_sample.method if value.value is not None else str(value.as_dict()["reason"])
 
 
 def is_cost(choice: Tuned) -> bool:

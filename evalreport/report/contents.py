@@ -34,8 +34,8 @@ from evalreport.report.tables import (
     thresholds_table,
 )
 from evalreport.scores import NoScores
-from evalreport.sweep.optimum import Optimum
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate
 
 PREFIX = "eval/"

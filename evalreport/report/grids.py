@@ -13,7 +13,7 @@ from evalreport.curves.series import Curve
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
 from evalreport.report.payload import Series
-from evalreport.sweep.objectives import Objective
+from evalreport.thresholds.objectives import Objective
 from evalreport.values import Undefined
 
 Array: TypeAlias = npt.NDArray[np.float64]

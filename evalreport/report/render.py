@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
 from evalreport.comparison.values import Comparison
-from evalreport.evaluation.chosen import Chosen
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.study import Study
-from evalreport.panels import trials
-from evalreport.panels.chosen import LAST
-from evalreport.panels.chosen import PANELS as THRESHOLDS
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.panels import study as study_panels
 from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.parts import Section
+from evalreport.panels.selection import LAST
+from evalreport.panels.selection import PANELS as THRESHOLDS
 from evalreport.report.brief import brief
 from evalreport.report.comparison_brief import comparison_brief
 from evalreport.report.page import sections
+from evalreport.study.judged import Study
 from evalreport.text import printable
 from evalreport.values import Estimate
 
@@ -90,7 +90,7 @@ def render_trials(study: Study) -> str:
     name = study.trials.study_name or study.provenance.run_name or "Sweep"
     footer = f"evalreport {__version__} · one file, no network requests."
     title = study.provenance.title or f"{name}: sweep of {study.objective.name}"
-    return to_page(title, trials.sections(study), footer)
+    return to_page(title, study_panels.sections(study), footer)
 
 
 def render_comparison(comparison: Comparison, title: str = "") -> str:
@@ -110,12 +110,12 @@ def render_comparison(comparison: Comparison, title: str = "") -> str:
     return to_page(title or f"Comparison of {named}", made, footer)
 
 
-def render_thresholds(found: Chosen) -> str:
+def render_thresholds(found: ThresholdSelection) -> str:
     """Return the page of chosen thresholds as one HTML file, reproducible to the byte.
 
     Parameters
     ----------
-    found : Chosen
+    found : ThresholdSelection
     """
     ev = found.evaluation
     made = [section for panel in (*THRESHOLDS[ev.task], *LAST) if (section := panel(found)) is not None]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 
-from evalreport.evaluation.study import Study
 from evalreport.report.grids import PERCENT
 from evalreport.report.keys import metric_keys
 from evalreport.report.names import SWEEP_TAGS
 from evalreport.report.payload import LONGEST_TAG, Series
-from evalreport.trials.values import is_number
+from evalreport.study.judged import Study
+from evalreport.study.values import is_number
 from evalreport.values import Undefined
 
 MOST_PARAMS = 50
@@ -27,7 +27,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
 
     Examples
     --------
-    >>> from evalreport.trials import Trials
+    >>> from evalreport.study import Trials
     >>> found = study_metrics(Study(Trials.from_records([{"value": 0.5}], objectives="f1")), "")
     >>> found["sweep/best/f1"], found["sweep/n_trials"]
     (0.5, 1.0)
@@ -74,7 +74,7 @@ def study_series(study: Study, prefix: str) -> dict[str, Series]:
 
     Examples
     --------
-    >>> from evalreport.trials import Trials
+    >>> from evalreport.study import Trials
     >>> rows = [{"value": 0.5}, {"value": 0.4}, {"value": 0.7}]
     >>> series = study_series(Study(Trials.from_records(rows, objectives="f1")), "")
     >>> dict(series["sweep/best_so_far_by_trials_pct/f1"])[100]

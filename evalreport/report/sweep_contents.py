@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from evalreport.evaluation.chosen import Chosen
-from evalreport.evaluation.parts import Provenance
-from evalreport.evaluation.study import Study
-from evalreport.report.chosen_numbers import chosen_metrics, chosen_series, chosen_tags
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.provenance import Provenance
 from evalreport.report.contents import LONGEST_VERDICT, PASSING, PREFIX
 from evalreport.report.description import as_text
 from evalreport.report.names import (
@@ -27,11 +25,13 @@ from evalreport.report.payload import Payload, content_digest, split_json
 from evalreport.report.study_numbers import study_metrics, study_series, study_tags
 from evalreport.report.sweep_tables import labels_table, optima_table, points_table, trials_table
 from evalreport.report.tables import as_csv, as_parquet
+from evalreport.report.threshold_numbers import chosen_metrics, chosen_series, chosen_tags
+from evalreport.study.judged import Study
 
 CARDS = ("sweep_thresholds.png", "sweep_history.png", "sweep_front.png")
 """Figures that are cards among the charts of MLflow, a run below the other; all are files in the run."""
 
-Swept: TypeAlias = Study | Chosen
+Swept: TypeAlias = Study | ThresholdSelection
 
 
 def sweep_payload(
@@ -47,7 +47,7 @@ def sweep_payload(
 
     Parameters
     ----------
-    swept : Study or Chosen
+    swept : Study or ThresholdSelection
     page : str
         HTML.
     figures : mapping from file name to PNG
@@ -84,7 +84,7 @@ def sweep_files(swept: Swept, page: str, figures: Mapping[str, bytes]) -> dict[s
 
     Parameters
     ----------
-    swept : Study or Chosen
+    swept : Study or ThresholdSelection
     page : str
     figures : mapping from file name to PNG
     """

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from evalreport.evaluation.chosen import Chosen, found_as_dict
-from evalreport.evaluation.study import Study
+from evalreport.evaluation.threshold_selection import ThresholdSelection, found_as_dict
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.report.tables import Columns, thresholds_table
-from evalreport.sweep.points import every_threshold
-from evalreport.sweep.thresholds import Sweep
+from evalreport.study.judged import Study
+from evalreport.thresholds.points import every_threshold
+from evalreport.thresholds.sweep import Sweep
 
 CHOICE = ("threshold", "low", "high", "apparent", "honest")
 
@@ -42,12 +42,12 @@ def trials_table(study: Study) -> Columns:
     return columns
 
 
-def optima_table(chosen: Chosen) -> Columns:
+def optima_table(chosen: ThresholdSelection) -> Columns:
     """Return one row per objective: the threshold with its interval, its value here and elsewhere.
 
     Parameters
     ----------
-    chosen : Chosen
+    chosen : ThresholdSelection
     """
     rows = [found_as_dict(found) for found in chosen.found.values()]
     columns: Columns = {"objective": list(chosen.found)}
@@ -61,12 +61,12 @@ def optima_table(chosen: Chosen) -> Columns:
     return columns
 
 
-def labels_table(chosen: Chosen) -> Columns:
+def labels_table(chosen: ThresholdSelection) -> Columns:
     """Return one row per label, and for each objective its threshold (or weight); none is null.
 
     Parameters
     ----------
-    chosen : Chosen
+    chosen : ThresholdSelection
     """
     columns: Columns = {"label": list(chosen.evaluation.space.names)}
     for name, tuned in chosen.tuned.items():
@@ -74,14 +74,14 @@ def labels_table(chosen: Chosen) -> Columns:
     return columns
 
 
-def points_table(chosen: Chosen) -> Columns:
+def points_table(chosen: ThresholdSelection) -> Columns:
     """Return one row per threshold with its counts: of the score, of each label, or of the confidence.
 
     Without the predictions at hand there are no rows of labels or of confidence.
 
     Parameters
     ----------
-    chosen : Chosen
+    chosen : ThresholdSelection
     """
     ev = chosen.evaluation
     if isinstance(ev.space, Binary):

@@ -14,8 +14,8 @@ from evalreport.evaluation.parts import ClassResult
 from evalreport.labels import UNPARSED, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.parsing.outcomes import REASONS, text_digest
-from evalreport.sweep.objectives import Objective
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.objectives import Objective
+from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Undefined
 
 Columns: TypeAlias = dict[str, list[Any]]

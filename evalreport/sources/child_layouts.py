@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from evalreport.trials import Direction, Objective, Param, Space, State
-from evalreport.trials.values import is_number, plain
+from evalreport.study import Direction, Param, Space, State, StudyObjective
+from evalreport.study.values import is_number, plain
 
 Distribution = tuple[str, Mapping[str, Any]]
 """An Optuna distribution: the name of its class, and its attributes."""
@@ -67,7 +67,7 @@ class Layout:
     state: Callable[[Any], State]
     times: Callable[[Any], Times]
     distributions: Callable[[Any], Iterable[tuple[str, Distribution]]]
-    objectives: Callable[[Collection[str]], tuple[Objective, ...]]
+    objectives: Callable[[Collection[str]], tuple[StudyObjective, ...]]
     reported: str | None = None
 
     def params(self, run: Any) -> dict[str, Param]:
@@ -151,16 +151,16 @@ def _as_number(text: str | None) -> int | None:
     return int(text) if text is not None and re.fullmatch(r"\d{1,9}", text) else None
 
 
-def _numbered(base: str, directions: Sequence[Direction]) -> tuple[Objective, ...]:
+def _numbered(base: str, directions: Sequence[Direction]) -> tuple[StudyObjective, ...]:
     """Objectives named as both Optuna layouts name them: ``value``, or ``value_0``, ``value_1``, …"""
     names = [base] if len(directions) == 1 else [f"{base}_{at}" for at in range(len(directions))]
-    return tuple(Objective(name, way) for name, way in zip(names, directions, strict=True))
+    return tuple(StudyObjective(name, way) for name, way in zip(names, directions, strict=True))
 
 
-def _named_there(directions: Sequence[Direction], there: Collection[str]) -> tuple[Objective, ...]:
+def _named_there(directions: Sequence[Direction], there: Collection[str]) -> tuple[StudyObjective, ...]:
     """The only metric that is there, or ``NAME_0``, ``NAME_1``, … of several objectives."""
     if len(directions) == 1 and len(there) == 1:
-        return (Objective(next(iter(there)), directions[0]),)
+        return (StudyObjective(next(iter(there)), directions[0]),)
     bases = ["value", *sorted(name.removesuffix("_0") for name in there if name.endswith("_0"))]
     named = (_numbered(base, directions) for base in bases)
     return next((goals for goals in named if goals and {goal.name for goal in goals} <= set(there)), ())

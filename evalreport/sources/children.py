@@ -13,8 +13,8 @@ from evalreport.errors import DataError, UsageError, nearest
 from evalreport.metrics.catalogue import find
 from evalreport.sources.child_layouts import Layout, layout_of
 from evalreport.sources.mlflow_client import Store
-from evalreport.trials import Objective, Trial, Trials
-from evalreport.trials.values import joined
+from evalreport.study import StudyObjective, Trial, Trials
+from evalreport.study.values import joined
 
 PAGE = 1000
 """Runs asked for at a time: the most that MLflow gives."""
@@ -37,7 +37,7 @@ _SMALLER = {
 }
 _PARENT = "mlflow.parentRunId"
 
-Metric = str | Objective | Sequence[str | Objective]
+Metric = str | StudyObjective | Sequence[str | StudyObjective]
 
 
 def trials_from_children(store: Store, parent_run_id: str, metric: Metric | None = None) -> Trials:
@@ -50,7 +50,7 @@ def trials_from_children(store: Store, parent_run_id: str, metric: Metric | None
     ----------
     store : Store
     parent_run_id : str
-    metric : str, Objective or a sequence of them, optional
+    metric : str, StudyObjective or a sequence of them, optional
         What was optimised. Left out: the objectives of the study, or the only metric that plain nested runs
         have. A bare name takes the direction that the study or evalreport's catalogue knows; a direction
         that only the name suggests is told in the notes.
@@ -155,25 +155,26 @@ def _page(client: Any, experiments: list[str], condition: str, token: str | None
 
 def _objectives(
     layout: Layout, runs: Sequence[Any], metric: Metric | None, notes: list[str]
-) -> tuple[Objective, ...]:
+) -> tuple[StudyObjective, ...]:
     there = Counter(key for run in runs for key in run.data.metrics if not key.startswith("system/"))
     own = layout.objectives(there)
     if metric is None:
         return own or (_only(there, notes),)
-    wanted = [metric] if isinstance(metric, str | Objective) else list(metric)
+    wanted = [metric] if isinstance(metric, str | StudyObjective) else list(metric)
     names = [goal if isinstance(goal, str) else goal.name for goal in wanted]
     for name in names:
         if name not in there:
             raise UsageError(f"no child run has the metric {name!r}", fix=nearest(name, there))
     known = {goal.name: goal for goal in own}
     if not own and len(wanted) == len(layout.directions):
-        known = {name: Objective(name, way) for name, way in zip(names, layout.directions, strict=True)}
+        known = {name: StudyObjective(name, way) for name, way in zip(names, layout.directions, strict=True)}
     return tuple(
-        goal if isinstance(goal, Objective) else known.get(goal) or _by_name(goal, notes) for goal in wanted
+        goal if isinstance(goal, StudyObjective) else known.get(goal) or _by_name(goal, notes)
+        for goal in wanted
     )
 
 
-def _only(there: Counter[str], notes: list[str]) -> Objective:
+def _only(there: Counter[str], notes: list[str]) -> StudyObjective:
     if not there:
         raise DataError("no child run has a metric", fix="log what the sweep optimises in every child run")
     if len(there) > 1:
@@ -185,7 +186,7 @@ def _only(there: Counter[str], notes: list[str]) -> Objective:
     return _by_name(next(iter(there)), notes)
 
 
-def _by_name(name: str, notes: list[str]) -> Objective:
+def _by_name(name: str, notes: list[str]) -> StudyObjective:
     """An objective with the direction of the catalogue, else the one that its name suggests."""
     last = name.rpartition("/")[2]
     try:
@@ -193,7 +194,7 @@ def _by_name(name: str, notes: list[str]) -> Objective:
     except UsageError:
         lower = any(word in _SMALLER for word in last.lower().replace("-", "_").split("_"))
         notes.append(f"{name} taken as {'smaller' if lower else 'greater'} is better, by its name")
-    return Objective(name, "minimize" if lower else "maximize")
+    return StudyObjective(name, "minimize" if lower else "maximize")
 
 
 def _numbers(layout: Layout, runs: Sequence[Any]) -> Sequence[int]:
@@ -202,7 +203,7 @@ def _numbers(layout: Layout, runs: Sequence[Any]) -> Sequence[int]:
     return stated if len(set(stated)) == len(runs) else range(len(runs))
 
 
-def _trial(store: Store, layout: Layout, run: Any, number: int, goals: tuple[Objective, ...]) -> Trial:
+def _trial(store: Store, layout: Layout, run: Any, number: int, goals: tuple[StudyObjective, ...]) -> Trial:
     metrics = run.data.metrics
     values = tuple(_infinite(metrics[goal.name]) for goal in goals if goal.name in metrics)
     started, finished = layout.times(run)
@@ -233,7 +234,7 @@ def _infinite(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) >= _LARGEST else value
 
 
-def _settled(trials: list[Trial], goals: tuple[Objective, ...], notes: list[str]) -> tuple[Trial, ...]:
+def _settled(trials: list[Trial], goals: tuple[StudyObjective, ...], notes: list[str]) -> tuple[Trial, ...]:
     """Trials, those that ended without a value of every objective as failed."""
     ended = {trial.number for trial in trials if trial.state == "complete" and not trial.values}
     if ended:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import DataError, FileMissingError
-from evalreport.sweep.costs import CostMatrix
+from evalreport.thresholds.costs import CostMatrix
 
 MOST = 64 * 1024**2
 """Bytes of a file of costs."""

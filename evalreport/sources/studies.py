@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import DataError, EvalreportError, FileMissingError, NotFoundError, UsageError
-from evalreport.sweep.optuna_library import quiet_optuna, trials_of
+from evalreport.study import Trials
+from evalreport.study.optuna_library import quiet_optuna, trials_of
 from evalreport.text import redact
-from evalreport.trials import Trials
 
 _SQLITE_URL = re.compile(r"sqlite(?:\+\w+)?:///(?P<path>[^?]*)")
 _SQLITE_MAGIC = b"SQLite format 3\x00"

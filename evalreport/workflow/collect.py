@@ -9,10 +9,10 @@ from typing import BinaryIO
 
 from evalreport import __version__
 from evalreport.errors import EvalreportError, UsageError
-from evalreport.evaluation.parts import Provenance
 from evalreport.labels import Binary, LabelSpace, Multiclass
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
+from evalreport.provenance import Provenance
 from evalreport.sources.columns import Found, find, find_in_files, scores_of, to_predictions
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import listed

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evalreport import __version__, figures
-from evalreport.evaluation.study import Study
-from evalreport.panels.chosen.verdict import headline as chosen_headline
-from evalreport.panels.trials.verdict import headline as study_headline
+from evalreport.panels.selection.verdict import headline as chosen_headline
+from evalreport.panels.study.verdict import headline as study_headline
 from evalreport.report.names import SWEEP_PAGE
 from evalreport.report.render import render_thresholds, render_trials
 from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
@@ -19,6 +18,7 @@ from evalreport.sinks.folder import run_folder, write_file, write_folder
 from evalreport.sinks.mlflow import Logged, check_run, log
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
+from evalreport.study.judged import Study
 from evalreport.workflow.log import LogOptions, lines_of, logged_as_dict, warnings_of
 from evalreport.workflow.report import STDOUT, spare_files
 

@@ -11,22 +11,22 @@ from typing import assert_never
 import numpy as np
 
 from evalreport.errors import DataError, UsageError
-from evalreport.evaluation.chosen import Chosen, Found
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.labels import Binary, Multiclass, Multilabel, Task
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 from evalreport.sources.costs import read_costs
-from evalreport.sweep.class_weights import class_weights
-from evalreport.sweep.costs import CostMatrix
-from evalreport.sweep.cutoff import cutoff
-from evalreport.sweep.goals import Goal
-from evalreport.sweep.honest import judged
-from evalreport.sweep.labels import label_thresholds
-from evalreport.sweep.objectives import STANDARD, Objective
-from evalreport.sweep.search import Progress, Search
-from evalreport.sweep.thresholds import Sweep
+from evalreport.study.search import Search, SearchProgress
+from evalreport.thresholds.class_weights import class_weights
+from evalreport.thresholds.costs import CostMatrix
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.cutoff import cutoff
+from evalreport.thresholds.label_objectives import LabelObjective
+from evalreport.thresholds.labels import label_thresholds
+from evalreport.thresholds.objectives import STANDARD, Objective
+from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
@@ -46,7 +46,7 @@ MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class ThresholdRequest:
     """What thresholds are sought for.
 
     Parameters
@@ -68,7 +68,7 @@ class Asked:
     objectives: tuple[str, ...] = ()
     costs: str | CostMatrix | None = None
     search: Search | None = None
-    progress: Callable[[Progress], None] | None = None
+    progress: Callable[[SearchProgress], None] | None = None
     item: str = ""
 
     def check_searched(self, *, found: bool) -> None:
@@ -93,7 +93,8 @@ class Asked:
 
         Examples
         --------
-        >>> asked = Asked(("f1_samples", "subset_accuracy"), search=Search(storage="s.log", study_name="x"))
+        >>> search = Search(storage="s.log", study_name="x")
+        >>> asked = ThresholdRequest(("f1_samples", "subset_accuracy"), search=search)
         >>> asked.searching(0, "f1_samples").study_name
         'x f1_samples'
         """
@@ -105,7 +106,7 @@ class Asked:
         return replace(search, study_name=" ".join(filter(None, (named, goal, self.item))))
 
 
-def swept_item(item: Item, request: Request, asked: Asked) -> tuple[Chosen, Collected]:
+def swept_item(item: Item, request: Request, asked: ThresholdRequest) -> tuple[ThresholdSelection, Collected]:
     """Read predictions and choose the thresholds that are asked for.
 
     Raises
@@ -118,7 +119,9 @@ def swept_item(item: Item, request: Request, asked: Asked) -> tuple[Chosen, Coll
     return found, collected
 
 
-def chosen(collected: Collected, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+def chosen(
+    collected: Collected, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
     """Return what is chosen for each objective, on other rows or on these.
 
     Raises
@@ -155,7 +158,9 @@ def _evaluation(rows: Predictions, request: Request, sweep: Sweep | None = None)
     return evaluate_predictions(rows, request.sampling, only=NEEDED[rows.space.task], sweep=sweep)
 
 
-def _binary(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+def _binary(
+    rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
     _check_costs(asked, "two classes", "--cost N, or --cost fp=1,fn=10")
     asked.check_searched(found=False)
     check_both_classes(tune_on)
@@ -166,20 +171,24 @@ def _binary(rows: Predictions, request: Request, tune_on: Predictions | None, as
     table = table_of(rows)
     sweep = judged(table, rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling)
     ev = _evaluation(rows, request, sweep)
-    return Chosen(ev, {name: sweep.optima[name] for name in objectives}, objectives, whole=Sweep.of(table))
+    return ThresholdSelection(
+        ev, {name: sweep.optima[name] for name in objectives}, objectives, whole=Sweep.of(table)
+    )
 
 
-def _multilabel(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+def _multilabel(
+    rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
     _check_cost(asked, "several labels", "an objective of yours: --objective module:function")
     _check_costs(asked, "several labels", "an objective of yours: --objective module:function")
     plain = [name.removeprefix("max-") for name in asked.objectives or EACH_LABEL]
     names = ["f1_macro" if name == "f1" else name for name in plain]
     _check_distinct(names)
-    goals = {name: Goal.parse(name) for name in names}
+    goals = {name: LabelObjective.parse(name) for name in names}
     seed = request.sampling.seed
     asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in goals.values()))
     wanted = asked.search is not None or tune_on is not None
-    found: dict[str, Found] = {
+    found: dict[str, Selected] = {
         name: label_thresholds(
             rows,
             name,
@@ -190,10 +199,12 @@ def _multilabel(rows: Predictions, request: Request, tune_on: Predictions | None
         for name, goal in goals.items()
     }
     common = {name: _common(rows, goal) for name, goal in goals.items() if goal.kind != "function"}
-    return Chosen(_evaluation(rows, request), found, common={k: v for k, v in common.items() if v})
+    return ThresholdSelection(
+        _evaluation(rows, request), found, common={k: v for k, v in common.items() if v}
+    )
 
 
-def _common(rows: Predictions, goal: Goal) -> tuple[tuple[int, float], ...]:
+def _common(rows: Predictions, goal: LabelObjective) -> tuple[tuple[int, float], ...]:
     """The value of an objective where all labels have one threshold, by percent."""
     if not isinstance(rows.scores, Probabilities) or rows.scores.values.size > MOST_CELLS:
         return ()
@@ -202,7 +213,9 @@ def _common(rows: Predictions, goal: Goal) -> tuple[tuple[int, float], ...]:
     return tuple((step, goal.value(truth, np.asarray(scores >= step / 100), rows.weights)) for step in steps)
 
 
-def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None, asked: Asked) -> Chosen:
+def _multiclass(
+    rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
     _check_cost(asked, "several classes", "--costs FILE, with a cost for each answer")
     if not isinstance(rows.scores, Probabilities):
         raise UsageError(
@@ -216,7 +229,7 @@ def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None
     asked.check_searched(
         found=asked.costs is not None or not all(_ACCURACY.fullmatch(name) for name in names)
     )
-    found: dict[str, Found] = {}
+    found: dict[str, Selected] = {}
     for name in names:
         wanted = _ACCURACY.fullmatch(name)
         found[name] = (
@@ -235,17 +248,17 @@ def _multiclass(rows: Predictions, request: Request, tune_on: Predictions | None
         costs = read_costs(Path(given), rows.space.names) if isinstance(given, str) else given
         search = None if asked.search is None else asked.searching(request.sampling.seed, "cost")
         found["cost"] = class_weights(rows, costs, tune_on=tune_on, search=search, sampling=request.sampling)
-    return Chosen(_evaluation(rows, request), found)
+    return ThresholdSelection(_evaluation(rows, request), found)
 
 
-def _check_cost(asked: Asked, what: str, instead: str) -> None:
+def _check_cost(asked: ThresholdRequest, what: str, instead: str) -> None:
     if any(name.split(":")[0] == "cost" for name in asked.objectives):
         raise UsageError(
             f"a cost of misses is for two classes; these are {what}", where="--cost", fix=f"use {instead}"
         )
 
 
-def _check_costs(asked: Asked, what: str, instead: str) -> None:
+def _check_costs(asked: ThresholdRequest, what: str, instead: str) -> None:
     if asked.costs is not None:
         raise UsageError(
             f"a matrix of costs is for several classes; these are {what}",

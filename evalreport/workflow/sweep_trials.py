@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from evalreport import __version__
 from evalreport.errors import UsageError
-from evalreport.evaluation.parts import Provenance
-from evalreport.evaluation.study import NOT_SAID, Judging, Study, studied
+from evalreport.provenance import Provenance
 from evalreport.sources.children import trials_from_children, with_runs
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
 from evalreport.sources.studies import trials_from_optuna
-from evalreport.trials import Direction, Objective, Trials
+from evalreport.study import Direction, StudyObjective, Trials
+from evalreport.study.judged import NOT_SAID, Judging, Study, studied
 
 UNNAMED = "value"
 """What Optuna calls an objective that has no name."""
@@ -78,7 +78,7 @@ def _named(trials: Trials, metric: str) -> Trials:
         trials.index_of(metric)
         return trials
     note = f"the study does not name its value; it is taken for {metric}"
-    goal = Objective(metric, first.direction)
+    goal = StudyObjective(metric, first.direction)
     return replace(trials, objectives=(goal,), notes=(*trials.notes, note))
 
 
@@ -96,9 +96,9 @@ def study_from_runs(store: Store, parent: RunInfo, request: StudyRequest) -> Stu
             f"{len(ways)} directions for {len(metrics)} metrics",
             fix="give --direction once for each --metric, in the same order",
         )
-    goals: list[str | Objective] = list(metrics)
+    goals: list[str | StudyObjective] = list(metrics)
     if ways:
-        goals = [Objective(name, way) for name, way in zip(metrics, ways, strict=True)]
+        goals = [StudyObjective(name, way) for name, way in zip(metrics, ways, strict=True)]
     return _studied(trials_from_children(store, parent.run_id, goals or None), request, store, parent)
 
 

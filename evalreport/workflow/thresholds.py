@@ -12,12 +12,12 @@ from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.predictions import Origin, Predictions, Threshold
 from evalreport.scores import NoScores
-from evalreport.sweep.honest import judged
-from evalreport.sweep.labels import label_thresholds
-from evalreport.sweep.objectives import STANDARD, Objective
-from evalreport.sweep.optimum import Optimum, Unreachable
-from evalreport.sweep.thresholds import Sweep
-from evalreport.sweep.tuned import Tuned
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.labels import label_thresholds
+from evalreport.thresholds.objectives import STANDARD, Objective
+from evalreport.thresholds.optimum import Optimum, Unreachable
+from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
 
 
@@ -33,7 +33,7 @@ class Decision:
 def decided(
     rows: Predictions, wanted: str | None, tune_on: Predictions | None, sampling: Sampling
 ) -> Decision:
-    """Return the rows decided as wanted, with the honest values of what was chosen.
+    """Return the rows decided as wanted, with the out-of-sample values of what was chosen.
 
     Parameters
     ----------

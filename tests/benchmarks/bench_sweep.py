@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from evalreport.curves import binary_curves
 from evalreport.facts import ScoreTable
-from evalreport.sweep.exact import ascended, each_alone, pooled
-from evalreport.sweep.honest import judged
-from evalreport.sweep.objectives import STANDARD
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.label_optima import ascended, each_alone, pooled
+from evalreport.thresholds.objectives import STANDARD
+from evalreport.thresholds.sweep import Sweep
 from tests.benchmarks.measure import Result, cpu, limit, ratio, show
 
 ROWS = 1_000_000
@@ -63,7 +63,7 @@ def against_scikit_learn(n: int = ROWS) -> Iterator[Result]:
     what = f"best threshold for {len(STANDARD)} objectives, {n:,} rows"
     yield ratio(what, whole, f"{GRID} calls of f1_score", loop, 100)
     table = ScoreTable.of(scores, truth)
-    yield limit("honest values and intervals of all objectives", cpu(lambda: judged(table), 3), "s")
+    yield limit("out-of-sample values and intervals of all objectives", cpu(lambda: judged(table), 3), "s")
     yield limit("all curves, thinned", cpu(lambda: binary_curves(table, probabilities=True), 3), "s")
 
 

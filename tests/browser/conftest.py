@@ -14,7 +14,7 @@ from evalreport.report.render import render, render_comparison, render_threshold
 from tests.report.made import evaluation, made, multiclass
 from tests.report.sweeps import made as chosen
 from tests.report.test_comparison import several
-from tests.report.test_trials import single, two_goals
+from tests.report.test_study import single, two_goals
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page, Request

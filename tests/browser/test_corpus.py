@@ -13,7 +13,7 @@ from tests.browser.conftest import listen
 from tests.report.made import renamed
 from tests.report.sweeps import hostile
 from tests.report.test_shape import CORPUS, TASKS
-from tests.report.test_trials import named
+from tests.report.test_study import named
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -15,11 +15,11 @@ from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison, Difference
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.parts import Provenance
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Column, Predictions, predictions
+from evalreport.provenance import Provenance
 from evalreport.scores import Logits, NoScores, Probabilities
 from tests.comparison import models
 

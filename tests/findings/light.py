@@ -24,9 +24,9 @@ from evalreport.labels import Binary
 from evalreport.metrics.catalogue import PER_CLASS, catalogue, no_skill
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
-from evalreport.sweep.honest import judged
-from evalreport.sweep.objectives import Objective
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.objectives import Objective
+from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Undefined
 
 FEW = Sampling(resamples=100)

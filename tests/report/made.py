@@ -10,12 +10,12 @@ import numpy as np
 
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.parts import Provenance
 from evalreport.findings import find
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
+from evalreport.provenance import Provenance
 from evalreport.scores import Decisions, Probabilities
 
 QUICK = Sampling(resamples=100)

@@ -8,15 +8,15 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from evalreport.evaluation.chosen import Chosen
+from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Probabilities
-from evalreport.sweep.class_weights import class_weights
-from evalreport.sweep.costs import CostMatrix
-from evalreport.sweep.search import Search
+from evalreport.study.search import Search
+from evalreport.thresholds.class_weights import class_weights
+from evalreport.thresholds.costs import CostMatrix
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
-from evalreport.workflow.sweep_thresholds import Asked, chosen
+from evalreport.workflow.sweep_thresholds import ThresholdRequest, chosen
 from tests.report.made import (
     PROVENANCE,
     QUICK,
@@ -37,9 +37,9 @@ FEW = Search(trials=12)
 
 def swept(
     rows: Predictions, *objectives: str, tune_on: Predictions | None = None, search: Search | None = None
-) -> Chosen:
+) -> ThresholdSelection:
     """What is chosen on rows for objectives, quickly."""
-    asked = Asked(objectives, search=search)
+    asked = ThresholdRequest(objectives, search=search)
     return chosen(Collected(rows, (), PROVENANCE), Request(sampling=QUICK), tune_on, asked)
 
 
@@ -70,12 +70,12 @@ def halves(rows: Predictions) -> tuple[Predictions, Predictions]:
     return first, second
 
 
-def of_labels(*objectives: str) -> Chosen:
+def of_labels(*objectives: str) -> ThresholdSelection:
     own, other = halves(multilabel())
     return swept(own, *objectives, tune_on=other, search=FEW)
 
 
-def of_classes() -> Chosen:
+def of_classes() -> ThresholdSelection:
     """Cut-offs, weights for a metric, and weights for costs, all chosen on other rows."""
     own, other = halves(multiclass(5, 400))
     found = swept(own, "accuracy>=0.9", "accuracy>=0.95", "f1_macro", tune_on=other, search=FEW)
@@ -84,7 +84,7 @@ def of_classes() -> Chosen:
     return replace(found, found={**found.found, "cost": weights})
 
 
-def hostile(task: str, names: Sequence[str]) -> Chosen:
+def hostile(task: str, names: Sequence[str]) -> ThresholdSelection:
     """Thresholds of an evaluation whose every name is a stranger's."""
     ev = renamed(task, names)
     rows = ev.predictions
@@ -94,12 +94,12 @@ def hostile(task: str, names: Sequence[str]) -> Chosen:
         matrix[np.arange(len(rows)), rows.y_true] += 2
         rows = replace(rows, scores=Probabilities(matrix / matrix.sum(axis=1, keepdims=True)))
     goals = {"binary": ("f1", "recall>=0.9"), "multilabel": ("f1_macro",), "multiclass": ("accuracy>=0.5",)}
-    asked = Asked(goals[task])
+    asked = ThresholdRequest(goals[task])
     request = Request(sampling=QUICK, tune_on=names[0])
     return chosen(Collected(rows, (), ev.provenance), request, rows, asked)
 
 
-KINDS: Mapping[str, Callable[[], Chosen]] = {
+KINDS: Mapping[str, Callable[[], ThresholdSelection]] = {
     "binary": lambda: swept(binary(), "f1", "recall>=0.95", "cost:10", "net_benefit:0.2", "mcc"),
     "binary-standard": lambda: swept(binary()),
     "binary-tuned": lambda: swept(binary(), "f1", "precision>=0.9", tune_on=elsewhere()),
@@ -117,6 +117,6 @@ KINDS: Mapping[str, Callable[[], Chosen]] = {
 
 
 @lru_cache
-def made(kind: str) -> Chosen:
+def made(kind: str) -> ThresholdSelection:
     """What is chosen, once for a session."""
     return KINDS[kind]()

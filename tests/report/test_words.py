@@ -20,7 +20,6 @@ import pytest
 
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.parts import Provenance
 from evalreport.findings import find
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
@@ -29,6 +28,7 @@ from evalreport.panels.verdict import panel as verdict
 from evalreport.panels.words import Sentence, listed, say
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
+from evalreport.provenance import Provenance
 from evalreport.report.page import sections
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate

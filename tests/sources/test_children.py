@@ -16,8 +16,8 @@ from evalreport.sources.child_layouts import callback_layout, layout_of, literal
 from evalreport.sources.children import trials_from_children
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
-from evalreport.sweep.optuna_library import quiet_optuna
-from evalreport.trials import Objective, Space, Trials
+from evalreport.study import Space, StudyObjective, Trials
+from evalreport.study.optuna_library import quiet_optuna
 from tests.tracking import empty_store, fluent
 
 
@@ -129,7 +129,7 @@ def expected(n_trials: int, **settings: Any) -> Any:
 
 def test_mlflow_storage_gives_the_study(store: Store, by_storage: str) -> None:
     trials = trials_from_children(store, by_storage)
-    assert trials.objectives == (Objective("value", "minimize"),)
+    assert trials.objectives == (StudyObjective("value", "minimize"),)
     assert trials.study_name == "own storage"
     assert trials.counts == {"complete": 3, "pruned": 1, "failed": 1, "running": 1, "waiting": 0}
     truth = expected(5, direction="minimize")
@@ -148,7 +148,7 @@ def test_mlflow_storage_gives_the_study(store: Store, by_storage: str) -> None:
 
 def test_callback_in_another_experiment_gives_the_study(store: Store, by_callback: str) -> None:
     trials = trials_from_children(store, by_callback)
-    assert trials.objectives == (Objective("f1", "minimize"),)
+    assert trials.objectives == (StudyObjective("f1", "minimize"),)
     assert trials.counts == {"complete": 3, "pruned": 1, "failed": 1, "running": 0, "waiting": 0}
     truth = expected(5, direction="minimize")
     for trial, frozen in zip(trials.trials, truth, strict=True):
@@ -171,17 +171,17 @@ def test_callback_with_several_objectives(store: Store) -> None:
     named = callback_sweep(store, "two", 2, both, ways, create_experiment=True)
     own = callback_sweep(store, "own", 2, both, ways, create_experiment=True, metric_name=["recall", "speed"])
     trials = trials_from_children(store, named)
-    assert trials.objectives == (Objective("value_0", "maximize"), Objective("value_1", "minimize"))
+    assert trials.objectives == (StudyObjective("value_0", "maximize"), StudyObjective("value_1", "minimize"))
     with pytest.raises(UsageError, match="2 metrics"):
         trials_from_children(store, own)
     chosen = trials_from_children(store, own, ["recall", "speed"])
-    assert chosen.objectives == (Objective("recall", "maximize"), Objective("speed", "minimize"))
+    assert chosen.objectives == (StudyObjective("recall", "maximize"), StudyObjective("speed", "minimize"))
     assert [trial.values[1] for trial in chosen.trials] == [0.0, 1.0]
 
 
 def test_nested_runs_give_a_sweep(store: Store, by_hand: str) -> None:
     trials = trials_from_children(store, by_hand, "f1")
-    assert trials.objectives == (Objective("f1", "maximize"),)
+    assert trials.objectives == (StudyObjective("f1", "maximize"),)
     assert trials.counts == {"complete": 3, "pruned": 1, "failed": 2, "running": 1, "waiting": 0}
     assert trials.notes == ("runs that ended without f1, counted as failed: 1",)
     first = trials.trials[0]
@@ -207,10 +207,10 @@ def test_a_direction_taken_from_a_name_is_told(store: Store, by_hand: str) -> No
     guessed = trials_from_children(store, by_hand, "custom_loss")
     assert guessed.objectives[0].direction == "minimize"
     assert "custom_loss taken as smaller is better, by its name" in guessed.notes
-    said = trials_from_children(store, by_hand, Objective("custom_loss", "maximize"))
+    said = trials_from_children(store, by_hand, StudyObjective("custom_loss", "maximize"))
     assert said.objectives[0].direction == "maximize"
     assert not any("by its name" in note for note in said.notes)
-    two = trials_from_children(store, by_hand, ["f1", Objective("custom_loss", "minimize")])
+    two = trials_from_children(store, by_hand, ["f1", StudyObjective("custom_loss", "minimize")])
     assert two.pareto()[0].params["depth"] == 7
 
 

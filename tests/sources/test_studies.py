@@ -13,8 +13,8 @@ import pytest
 
 from evalreport.errors import DataError, FileMissingError, MissingExtraError, NotFoundError, UsageError
 from evalreport.sources.studies import trials_from_optuna
-from evalreport.sweep.optuna_library import quiet_optuna
-from evalreport.trials import Objective, Trials
+from evalreport.study import StudyObjective, Trials
+from evalreport.study.optuna_library import quiet_optuna
 
 
 def objective(trial: Any) -> float:
@@ -70,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_study_is_read_whole(folder: Path, form: str) -> None:
     trials = trials_from_optuna(form.format(folder))
     assert trials.study_name == "triage"
-    assert trials.objectives == (Objective("value", "maximize"),)
+    assert trials.objectives == (StudyObjective("value", "maximize"),)
     assert trials.counts == {"complete": 6, "pruned": 1, "failed": 1, "running": 1, "waiting": 1}
     assert trials.n_non_finite == 1
     assert math.isfinite(trials.best().values[0])
@@ -100,7 +100,7 @@ def test_sqlite_and_journal_say_the_same(folder: Path) -> None:
 
 def test_several_objectives_keep_names_and_directions(folder: Path) -> None:
     trials = trials_from_optuna(folder / "several.log", "front")
-    assert trials.objectives == (Objective("seconds", "minimize"), Objective("f1", "maximize"))
+    assert trials.objectives == (StudyObjective("seconds", "minimize"), StudyObjective("f1", "maximize"))
     assert trials.pareto()[0].number == trials.best("seconds").number
 
 

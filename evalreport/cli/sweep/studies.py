@@ -17,9 +17,9 @@ from evalreport.cli.sweep.writing import check_run_of, how_of, print_done, writi
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.evaluation.study import Study
     from evalreport.sources.mlflow_client import Store
     from evalreport.sources.runs import RunInfo
+    from evalreport.study.judged import Study
     from evalreport.workflow.sweep import Done, SweepOptions
     from evalreport.workflow.sweep_trials import StudyRequest
 
@@ -211,7 +211,7 @@ def _work(
 def _show(console: Console, options: dict[str, Any], done: Done) -> dict[str, Any]:
     """Print a study, and return it as the element of `runs` that it is among several."""
     from evalreport.cli.show_sweep import print_study, study_run, trial_runs
-    from evalreport.evaluation.study import Study
+    from evalreport.study.judged import Study
 
     study = done.swept
     assert isinstance(study, Study)  # noqa: S101  what these commands read
@@ -227,7 +227,7 @@ def _store(ctx: click.Context) -> Store:
 
 
 def _request(options: dict[str, Any], metrics: tuple[str, ...], directions: tuple[Any, ...]) -> StudyRequest:
-    from evalreport.evaluation.study import Judging
+    from evalreport.study.judged import Judging
     from evalreport.workflow.sweep_trials import StudyRequest
 
     return StudyRequest(

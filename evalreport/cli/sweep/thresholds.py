@@ -17,7 +17,7 @@ from evalreport.errors import UsageError
 if TYPE_CHECKING:
     from evalreport.workflow.runs import Item
     from evalreport.workflow.sweep import Done
-    from evalreport.workflow.sweep_thresholds import Asked
+    from evalreport.workflow.sweep_thresholds import ThresholdRequest
 
 _SWEEP = "Sweep"
 
@@ -100,11 +100,11 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     return each_run(console, items, work, show, options, **parts)
 
 
-def _asked(options: dict[str, Any], console: Console) -> Asked:
+def _asked(options: dict[str, Any], console: Console) -> ThresholdRequest:
     """What is sought, and how Optuna searches where it has to."""
     from evalreport.cli.show_sweep import progress_of
-    from evalreport.sweep.search import Search
-    from evalreport.workflow.sweep_thresholds import Asked
+    from evalreport.study.search import Search
+    from evalreport.workflow.sweep_thresholds import ThresholdRequest
 
     cost = () if options["cost"] is None else (f"cost:{options['cost']}",)
     wanted = [options[name] for name in ("trials", "timeout", "storage", "study_name")]
@@ -118,4 +118,4 @@ def _asked(options: dict[str, Any], console: Console) -> Asked:
         progress=told,
     )
     objectives = (*options["objectives"], *cost)
-    return Asked(objectives, options["costs"], search if any(wanted) else None, told)
+    return ThresholdRequest(objectives, options["costs"], search if any(wanted) else None, told)

@@ -6,8 +6,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts
 from evalreport.panels.about import estimate, four_counts, is_gain, metric, one_threshold
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.sweep.optimum import Optimum
-from evalreport.sweep.thresholds import Sweep
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.sweep import Sweep
 
 WANTED = "recall>=0.95"
 COSTLY = 0.5
@@ -53,7 +53,7 @@ def _more_f1(ev: Evaluation, sweep: Sweep) -> Sentence:
     best, now = sweep.best("f1"), estimate(ev, "f1")
     if not isinstance(best, Optimum) or now is None or best.fp > COSTLY * sweep.negatives:
         return NOTHING
-    elsewhere = None if best.honest is None else best.honest.value.value
+    elsewhere = None if best.out_of_sample is None else best.out_of_sample.value.value
     then = best.apparent if elsewhere is None else elsewhere
     if not is_gain(now, then):
         if now.width is None:

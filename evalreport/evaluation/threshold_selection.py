@@ -1,0 +1,174 @@
+"""Thresholds that were chosen, for each objective: what they reach, and what they reach elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from evalreport.errors import UsageError, nearest
+from evalreport.evaluation.model import Evaluation
+from evalreport.thresholds.cutoff import Cutoff, CutoffChoice
+from evalreport.thresholds.objectives import Objective
+from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_as_dict
+from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.tuned import Tuned
+from evalreport.values import Undefined
+
+PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}
+"""What would be taken without a choice, by the name of that starting point."""
+
+Selected: TypeAlias = Choice | Tuned | CutoffChoice
+"""What was chosen for one objective."""
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdSelection:
+    """What was chosen for each objective, and the evaluation of the rows that it is reported on.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the rows as they are decided without a choice.
+    found : mapping from an objective's name to what was chosen for it
+        Binary: `Optimum`, `Unreachable` or `Undefined`. Multilabel: `Tuned` thresholds. Multiclass: a
+        `Cutoff` of confidence for a wanted accuracy, `Tuned` weights of classes for anything else.
+    objectives : mapping from an objective's name to Objective
+        Binary alone.
+    whole : Sweep or None
+        Binary: the counts at every threshold.
+    tuned_on : str
+        Where the rows of the choice come from; empty when they are the same.
+    common : mapping from an objective's name to ((percent, value), …)
+        Multilabel: its value where all labels have the same threshold.
+    """
+
+    evaluation: Evaluation
+    found: Mapping[str, Selected]
+    objectives: Mapping[str, Objective] = field(default_factory=dict)
+    whole: Sweep | None = None
+    tuned_on: str = ""
+    common: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+
+    def __getitem__(self, objective: str) -> Selected:
+        """Return what was chosen for an objective.
+
+        Raises
+        ------
+        UsageError
+            It was not asked for.
+        """
+        if objective not in self.found:
+            raise UsageError(
+                f"nothing was chosen for {objective!r}", fix=nearest(objective, list(self.found))
+            )
+        return self.found[objective]
+
+    @property
+    def best(self) -> Selected:
+        """What was chosen for the first objective."""
+        return next(iter(self.found.values()))
+
+    @property
+    def optima(self) -> Mapping[str, Optimum]:
+        """Thresholds of a binary problem that were found."""
+        return {name: best for name, best in self.found.items() if isinstance(best, Optimum)}
+
+    @property
+    def tuned(self) -> Mapping[str, Tuned]:
+        """Thresholds of labels, or weights of classes."""
+        return {name: best for name, best in self.found.items() if isinstance(best, Tuned)}
+
+    @property
+    def cutoffs(self) -> Mapping[str, Cutoff]:
+        """Cut-offs of confidence."""
+        return {name: best for name, best in self.found.items() if isinstance(best, Cutoff)}
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Objectives for which nothing was found, and why."""
+        none = (Unreachable, Undefined)
+        return {name: best.reason for name, best in self.found.items() if isinstance(best, none)}
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What the reader should know before trusting a choice."""
+        told = []
+        if self.whole is not None:
+            if len(self.whole) == 2:
+                told.append("All scores are equal: a threshold flags all or none.")
+            sides = (("positive", self.whole.positives), ("negative", self.whole.negatives))
+            told += [f"There is no {name} example, one class only." for name, weight in sides if not weight]
+        if not self.tuned_on:
+            several = self.evaluation.provenance.unit[1]
+            told.append(
+                f"Thresholds were chosen on the same {several} that they are reported on. Read the value "
+                "elsewhere, or choose them on other rows."
+            )
+        told += [
+            f"{name} has no value elsewhere: {best.out_of_sample.value.reason}."
+            for name, best in self.tuned.items()
+            if isinstance(best.out_of_sample.value, Undefined)
+        ]
+        told += [
+            f"{name}: nothing was found that does better than {PLAIN[start]}."
+            for name, best in self.tuned.items()
+            for start in PLAIN
+            if best.method != "bayes" and best.apparent == best.starts.get(start)
+        ]
+        return (*told, *(f"{name}: {reason}." for name, reason in self.missing.items()))
+
+    def as_dict(self, *, thinned: bool = False) -> dict[str, Any]:
+        """Return what was chosen as JSON-ready data.
+
+        Parameters
+        ----------
+        thinned : bool
+            Of a binary problem, give the thresholds that the page shows instead of every one.
+        """
+        ev = self.evaluation
+        points = ev.sweep if thinned else self.whole
+        return {
+            "kind": "thresholds",
+            "task": ev.task,
+            "n": ev.rows,
+            "positive": ev.space.labels[1] if ev.task == "binary" else None,
+            "score_kind": ev.score_kind,
+            "tuned_on": self.tuned_on or None,
+            "objectives": list(self.found),
+            "optima": {name: found_as_dict(best) for name, best in self.found.items()},
+            "points": [] if points is None else _points(points),
+        }
+
+
+def found_as_dict(found: Selected) -> dict[str, Any]:
+    """Return what was chosen as JSON-ready data: always with the five keys of a threshold.
+
+    Of a cut-off, `apparent` and `honest` are the share that is answered.
+
+    Examples
+    --------
+    >>> found_as_dict(Undefined("no scores"))["reason"]
+    'no scores'
+    """
+    match found:
+        case Tuned():
+            return {**dict.fromkeys(("threshold", "low", "high")), **found.as_dict(), "reason": None}
+        case Cutoff():
+            out_of_sample = found.out_of_sample.value.value
+            whole = {**found.as_dict(), "apparent": found.coverage, "honest": out_of_sample, "reason": None}
+            return {**whole, "low": _finite(found.low)}
+        case _:
+            return choice_as_dict(found)
+
+
+def _points(sweep: Sweep) -> list[dict[str, float | None]]:
+    counts = sweep.counts
+    columns = (sweep.thresholds, counts.tp, counts.fp, counts.fn, counts.tn)
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [{"threshold": _finite(t), "tp": tp, "fp": fp, "fn": fn, "tn": tn} for t, tp, fp, fn, tn in rows]
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

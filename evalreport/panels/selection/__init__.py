@@ -1,0 +1,44 @@
+"""The sections of a page of thresholds: what is best for which purpose, and what it is worth elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.labels import Task
+from evalreport.panels import curves, cutoff, micro, provenance, threshold
+from evalreport.panels.parts import Section
+from evalreport.panels.selection import cutoffs, labels, optima, search, verdict
+
+Panel: TypeAlias = Callable[[ThresholdSelection], Section | None]
+
+PANELS: Mapping[Task, tuple[Panel, ...]] = {
+    "binary": (
+        verdict.panel,
+        optima.panel,
+        optima.course,
+        lambda found: threshold.panel(found.evaluation),
+        lambda found: curves.panel(found.evaluation),
+    ),
+    "multiclass": (
+        verdict.panel,
+        cutoffs.panel,
+        lambda found: cutoff.panel(found.evaluation),
+        labels.reached,
+        labels.panel,
+        search.panel,
+    ),
+    "multilabel": (
+        verdict.panel,
+        labels.reached,
+        labels.panel,
+        search.panel,
+        lambda found: micro.panel(found.evaluation),
+    ),
+}
+"""Panels of each task in the order of the page; one that does not apply returns None."""
+
+LAST: tuple[Panel, ...] = (lambda found: provenance.panel(found.evaluation),)
+
+__all__ = ["LAST", "PANELS"]

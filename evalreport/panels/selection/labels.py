@@ -1,0 +1,65 @@
+"""Thresholds of labels and weights of classes: what they reach, and each of them."""
+
+from __future__ import annotations
+
+import math
+
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.format import count, number
+from evalreport.format import threshold as threshold_text
+from evalreport.panels.about import units
+from evalreport.panels.classes import Classes
+from evalreport.panels.objectives import objective_title
+from evalreport.panels.parts import Cell, Column, Noted, Section, Table
+from evalreport.panels.tuned import tuned_table
+from evalreport.panels.words import NOTHING, say
+
+CONTROLS = 12
+
+
+def reached(found: ThresholdSelection) -> Section | None:
+    """Return what the numbers of each objective reach together."""
+    if not found.tuned:
+        return None
+    note = say(
+        "“Elsewhere” is judged on {units} that took no part in the choice.", units=units(found.evaluation)
+    )
+    body = Noted(tuned_table("tuned-table", list(found.tuned.values())), note)
+    return Section("tuned", "What is reached", "What the chosen numbers reach", "shares", NOTHING, body)
+
+
+def panel(found: ThresholdSelection) -> Section | None:
+    """Return the number of each label, for each objective; labels with most examples first."""
+    if not found.tuned:
+        return None
+    ev = found.evaluation
+    weights = ev.task == "multiclass"
+    noun = "classes" if weights else "labels"
+    heads = (
+        Column("Class" if weights else "Label", "", "up"),
+        Column(units(ev).capitalize(), "n", "down", "descending"),
+        *(Column(objective_title(name), "n", "up") for name in found.tuned),
+    )
+    entries = sorted(ev.classes, key=lambda entry: -entry.support)
+    rows = tuple(
+        (
+            Cell(str(entry.label)),
+            Cell(count(entry.support), "n", entry.support),
+            *(_cell(best.values[str(entry.label)], weights=weights) for best in found.tuned.values()),
+        )
+        for entry in entries
+    )
+    table = Table(f"{noun}-table", f"Numbers of {noun}", heads, rows, tall=True)
+    what = f"part of a {'class' if weights else 'label'} name"
+    body = Classes(table, noun, what, len(rows), len(rows) >= CONTROLS)
+    lede = say(
+        "Each probability is multiplied with the weight of its class; the greatest product is the answer."
+        if weights
+        else "A label is set when its score is at least its threshold; “above all” is never set."
+    )
+    return Section(noun, noun.capitalize(), "One number for each", "classes", lede, body)
+
+
+def _cell(value: float, *, weights: bool) -> Cell:
+    shown = number(value) if weights else threshold_text(value)
+    return Cell(shown, "n", value if math.isfinite(value) else None)

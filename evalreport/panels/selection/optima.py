@@ -1,0 +1,181 @@
+"""The best threshold for each objective, as a table and as curves over the threshold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
+from evalreport.facts import BinaryCounts
+from evalreport.format import Style, count, interval, show
+from evalreport.format import threshold as threshold_text
+from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.chart import (
+    BOTTOM,
+    TOP,
+    Chart,
+    Path,
+    across,
+    columns_between,
+    outline,
+    padded,
+    polyline,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.curves import Charts, spread
+from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.parts import Cell, Column, Noted, Section, Table
+from evalreport.panels.placing import clearest, labelled
+from evalreport.panels.words import NOTHING, say
+from evalreport.thresholds.objectives import Objective
+from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
+from evalreport.values import Estimate, Undefined
+
+MOST = 6
+"""Objectives that have a chart."""
+ROWS = 20
+LETTER = 5.5
+"""Width of a letter of a label, in units of the chart."""
+
+
+def panel(found: ThresholdSelection) -> Section:
+    """Return the table of all objectives."""
+    ev = found.evaluation
+    level = confidence_percent(ev)
+    heads = (
+        Column("For"),
+        Column("Threshold", "n", "up"),
+        Column("Its interval", "n"),
+        Column("Where chosen", "n"),
+        Column("Elsewhere", "n"),
+        Column(f"{level} interval", "n"),
+        *(Column(title, "n", "down") for title in ("Found", "Missed", "False alarms")),
+    )
+    rows = tuple(_row(found, name, best) for name, best in found.found.items())
+    note = say(
+        "The interval of a threshold is where {level} of resamples put it. Counts are of all {n:count} "
+        "{units} of this data.",
+        level=level,
+        n=ev.weight,
+        units=units(ev, ev.rows),
+    )
+    body = Noted(Table("optima-table", "Thresholds by purpose", heads, rows), note)
+    return Section("optima", "Best thresholds", "What is best for which purpose", "shares", NOTHING, body)
+
+
+def _row(found: ThresholdSelection, name: str, best: Selected) -> tuple[Cell, ...]:
+    title = objective_title(name)
+    if not isinstance(best, Optimum):
+        reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
+        return (Cell(title, sub=reason), *(Cell("–", "n") for _ in range(8)))
+    metric = "" if name == best.metric else objective_title(best.metric)
+    elsewhere = best.out_of_sample or OutOfSample(Undefined("not worked out"), None, "")
+    value, style = elsewhere.value, objective_style(best.metric)
+    here = None if found.whole is None else found.whole.at(best.threshold)
+    return (
+        Cell(title, sub=_then(found, name, metric, elsewhere)),
+        Cell(threshold_text(best.threshold), "n", best.threshold if math.isfinite(best.threshold) else None),
+        Cell(_limits(best), "n"),
+        Cell(show(best.apparent, style), "n"),
+        Cell("–" if value.value is None else show(value.value, style), "n", sub=elsewhere.method),
+        Cell(interval(value, style), "n"),
+        *_counts(here),
+    )
+
+
+def _then(found: ThresholdSelection, name: str, metric: str, elsewhere: OutOfSample) -> str:
+    """What is sought within a bound, and whether the bound is kept elsewhere."""
+    bound = found.objectives[name].constraint
+    if bound is None:
+        return f"then {metric}" if metric else ""
+    if not isinstance(elsewhere.kept, Estimate):
+        return f"then {metric}"
+    kept = show(elsewhere.kept.value, objective_style(bound.metric))
+    return f"then {metric}; elsewhere the bound is at {kept}"
+
+
+def _limits(best: Optimum) -> str:
+    if best.low is None or best.high is None:
+        return "–"
+    return f"{threshold_text(best.low)} to {threshold_text(best.high)}"
+
+
+def _counts(here: BinaryCounts | None) -> tuple[Cell, ...]:
+    if here is None:
+        return tuple(Cell("–", "n") for _ in range(3))
+    return tuple(Cell(count(float(n)), "n", float(n)) for n in (here.tp, here.fn, here.fp))
+
+
+def course(found: ThresholdSelection) -> Section | None:
+    """Return the value of the first objectives at every threshold."""
+    reached = [(name, best) for name, best in found.optima.items() if math.isfinite(best.threshold)]
+    charts = tuple(
+        chart
+        for place, (name, best) in enumerate(reached[:MOST])
+        if (chart := _chart(found, found.objectives[name], best, place)) is not None
+    )
+    if not charts:
+        return None
+    lede = say("The dashed line is the best threshold; the band is its interval.")
+    if len(reached) > MOST:
+        lede += say("Only the first {drawn:count} are drawn.", drawn=MOST)
+    return Section(
+        "course", "Objectives", "Every objective over the threshold", "charts", lede, Charts(charts)
+    )
+
+
+def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place: int) -> Chart | None:
+    sweep = found.evaluation.sweep
+    if sweep is None:
+        return None
+    scores = np.asarray(objective.score(sweep.counts))
+    kept = np.isfinite(scores) & np.isfinite(sweep.thresholds)
+    if kept.sum() < 2:
+        return None
+    ts = sweep.thresholds[kept]
+    values = -scores[kept] if objective.lower else scores[kept]
+    unit = found.evaluation.score_kind == "probability"
+    x = x_axis(*((0.0, 1.0) if unit else padded(ts.tolist())), "Threshold")
+    way = ", lower is better" if objective.lower else " ↑"
+    y = y_axis(*padded([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}")
+    at = across(x, best.threshold)
+    words = f"best {threshold_text(best.threshold)}"
+    near = outline(x, y, ts.tolist(), values.tolist())
+    sides = [at + 5, at - 5 - LETTER * len(words)][:: -1 if at > 200 else 1]
+    spots = [(left, base) for base in (BOTTOM - 8, TOP + 12, (TOP + BOTTOM) / 2) for left in sides]
+    title = objective_title(objective.name)
+    style = objective_style(best.metric)
+    band = (
+        best.threshold if best.low is None else best.low,
+        best.threshold if best.high is None else best.high,
+    )
+    return Chart(
+        id=f"course-{place}",
+        title=title,
+        note=NOTHING if objective.constraint is None else say("Drawn where the bound is kept."),
+        description=say(
+            "{title} over the threshold; best at {threshold:threshold}.",
+            title=title,
+            threshold=best.threshold,
+        ),
+        x=x,
+        y=y,
+        paths=(
+            Path("band", columns_between(x, y, band, (y.low, y.high))),
+            Path("guide", f"M{at:g} {TOP:g}V{BOTTOM:g}"),
+            Path("line", polyline(x, y, ts.tolist(), values.tolist())),
+        ),
+        labels=(labelled(clearest(spots, LETTER * len(words), near), LETTER * len(words), words),),
+        values=_values(place, ts, values, title, style),
+    )
+
+
+def _values(place: int, ts: np.ndarray, values: np.ndarray, title: str, style: Style) -> Table:
+    rows = tuple(
+        (Cell(threshold_text(float(ts[at])), "n"), Cell(show(float(values[at]), style), "n"))
+        for at in spread(len(ts), ROWS)
+    )
+    heads = (Column("Threshold", "n"), Column(title, "n"))
+    return Table(f"course-{place}-values", f"{title} at thresholds", heads, rows)

@@ -1,0 +1,139 @@
+"""The first screen of a page of thresholds: the best one, here and elsewhere."""
+
+from __future__ import annotations
+
+from evalreport.evaluation.threshold_selection import PLAIN, ThresholdSelection
+from evalreport.format import count, show
+from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.parts import Section
+from evalreport.panels.provenance import in_utc
+from evalreport.panels.selection.forest import forest
+from evalreport.panels.verdict import MOST, WORDS, Verdict, Warned
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say
+from evalreport.thresholds.cutoff import Cutoff
+from evalreport.thresholds.optimum import Optimum, Unreachable
+from evalreport.thresholds.tuned import Tuned
+from evalreport.values import Estimate, Undefined
+
+TITLES = {
+    "binary": "Decision thresholds",
+    "multiclass": "Cut-offs and class weights",
+    "multilabel": "Thresholds of labels",
+}
+
+
+def panel(found: ThresholdSelection) -> Section:
+    """Return the verdict of a choice."""
+    ev = found.evaluation
+    rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
+    warnings = tuple(Warned("note", WORDS["note"], text, NOTHING, "") for text in found.doubts)
+    body = Verdict(
+        task=TITLES[ev.task],
+        run=ev.provenance.title or ev.provenance.run_name,
+        kicker=tuple(filter(None, (ev.provenance.dataset, rows, in_utc(ev.provenance.made)))),
+        headline=headline(found),
+        lede=lede(found),
+        forest=forest(found),
+        warnings=warnings[:MOST],
+        more=warnings[MOST:],
+    )
+    return Section("verdict", "Verdict", "Verdict", "verdict", NOTHING, body)
+
+
+def headline(found: ThresholdSelection) -> Sentence:
+    """Return what was chosen for the first objective, and what it is worth elsewhere."""
+    name, best = next(
+        ((name, best) for name, best in found.found.items() if name not in found.missing),
+        next(iter(found.found.items())),
+    )
+    match best:
+        case Optimum():
+            return _threshold(name, best)
+        case Cutoff():
+            return _cutoff(found, best)
+        case Tuned():
+            return _several(found, name, best)
+        case Unreachable() | Undefined():
+            return say("_Nothing can be chosen_: {reason}.", reason=best.reason)
+
+
+def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
+    """How often it is right and how much it leaves, on rows that took no part where that is known."""
+    kept, coverage = best.out_of_sample.kept, best.out_of_sample.value
+    known = isinstance(coverage, Estimate) and isinstance(kept, Estimate)
+    right = kept.value if isinstance(kept, Estimate) and known else best.accuracy
+    left = 1 - (coverage.value if isinstance(coverage, Estimate) and known else best.coverage)
+    words = (
+        "expect it to be right for {right:percent} and to leave"
+        if known
+        else "it is right for {right:percent} and leaves"
+    )
+    return say(
+        "Answering from a confidence of {threshold:threshold} on, " + words + " _{left:percent}_ to others.",
+        threshold=best.threshold,
+        right=right,
+        left=left,
+        of=found.evaluation.rows,
+    )
+
+
+def _threshold(name: str, best: Optimum) -> Sentence:
+    values = _here_and_elsewhere(
+        best.apparent, best.out_of_sample.value.value if best.out_of_sample else None, best.metric
+    )
+    title, verb = objective_title(name), "is best" if name == best.metric else "holds"
+    at = say("{title} " + verb + " at {threshold:threshold}", title=title, threshold=best.threshold)
+    if name == best.metric:
+        return say("{at}: {values}", at=at, values=values)
+    return say("{at}. {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
+
+
+def _here_and_elsewhere(apparent: float, out_of_sample: float | None, metric: str) -> Sentence:
+    style = objective_style(metric)
+    if out_of_sample is None:
+        return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
+    if show(out_of_sample, style) == show(apparent, style):
+        return say("expect *{honest:" + style + "}*, on new data too.", honest=out_of_sample)
+    return say(
+        "expect *{honest:" + style + "}* on new data, not the {apparent:" + style + "} of the choice.",
+        apparent=apparent,
+        honest=out_of_sample,
+    )
+
+
+def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
+    what = "One weight per class" if found.evaluation.task == "multiclass" else "One threshold per label"
+    values = _here_and_elsewhere(best.apparent, best.out_of_sample.value.value, name)
+    return say(what + " for {title}: {values}", title=objective_title(name), values=values)
+
+
+def lede(found: ThresholdSelection) -> Sentence:
+    """Return how to read the two values."""
+    level = confidence_percent(found.evaluation)
+    if found.tuned_on:
+        told = say(
+            "Chosen on {source}; “elsewhere” is this data, which took no part in the choice. Intervals are "
+            "{level}.",
+            source=found.tuned_on,
+            level=level,
+        )
+    else:
+        told = say(
+            "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to "
+            "expect on new data; the value where it was chosen is on average too good. Intervals are "
+            "{level}.",
+            level=level,
+        )
+    return paragraph(_without(found), told)
+
+
+def _without(found: ThresholdSelection) -> Sentence:
+    """What the first objective would be without a choice, of labels and classes."""
+    name, best = next(iter(found.found.items()))
+    if not isinstance(best, Tuned) or best.without is None:
+        return NOTHING
+    plain = next(words for start, words in PLAIN.items() if start in best.starts)
+    return say(
+        "With {plain} it would be {without:" + objective_style(name) + "}.", plain=plain, without=best.without
+    )

@@ -1,0 +1,200 @@
+"""The winner's curse: how much of the best value is luck, and which trials are as good as the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.format import significant
+from evalreport.panels.chart import (
+    LEFT,
+    Chart,
+    Path,
+    dots,
+    level,
+    padded,
+    up,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.curves import spread
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.placing import clearest, labelled
+from evalreport.panels.study.objective import about, own
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say
+from evalreport.study import Trial, WinnersCurse
+from evalreport.study.judged import Study, metric_of
+from evalreport.study.luck import MEANS, PROPORTIONS
+from evalreport.study.views import MOST_POINTS, thinned
+from evalreport.values import Undefined
+
+ROWS = 20
+MOST = 24
+"""Trials that are named one by one."""
+LETTER = 5.5
+
+
+@dataclass(frozen=True)
+class Luck:
+    """The numbers of the winner's curse with their words, and every value by rank; or why there are none."""
+
+    facts: tuple[tuple[str, Sentence], ...]
+    chart: Chart | None
+    empty: Empty | None = None
+
+
+def panel(study: Study) -> Section | None:
+    """Return how much of the best value is luck."""
+    if not study.trials.contenders:
+        return None
+    curse = study.curse
+    title = "How much of the best is luck"
+    if isinstance(curse, Undefined):
+        empty = Empty(
+            say("By how much the best looks better than it is, is not known."),
+            paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), _remedy(study)),
+        )
+        return Section("luck", "Luck", title, "luck", NOTHING, Luck((), None, empty))
+    lede = say(
+        "Of trials that are equally good, the luckiest comes first: the more are tried and the fewer "
+        "examples judge them, the better the best looks beyond what it is."
+    )
+    return Section("luck", "Luck", title, "luck", lede, Luck(_facts(curse), _chart(study, curse)))
+
+
+def _remedy(study: Study) -> Sentence:
+    """What makes it known: the examples for a share of them, an error for anything else."""
+    if len(study.trials.contenders) < 2:
+        return NOTHING
+    if metric_of(study.objective.name) in PROPORTIONS + MEANS:
+        return say("Say how many with `--examples N`.")
+    named = say(" and `--metric {name}`", name=study.objective.name) if study.several else say("")
+    return say("Give the standard error of one value with `--standard-error S`{named}.", named=named)
+
+
+def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
+    judged = say("") if curse.n is None else say(", judged on {n:count} examples", n=curse.n)
+    many = "up to" if curse.at_most else "about"
+    between = "*{corrected:significant}*" + (" to {observed:significant}" if curse.at_most else "")
+    rivals = say("{rivals:count}, each set of parameters once", rivals=curse.n_trials)
+    return (
+        (
+            "Best value",
+            say("{observed:significant} (trial {best})", observed=curse.observed, best=str(curse.best)),
+        ),
+        ("Looks better than it is by", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
+        ("Expect on new data", say(between, corrected=curse.corrected, observed=curse.observed)),
+        (
+            "If all were equally good",
+            say("by {equal:rough}", equal=curse.optimism_if_equal),
+        ),
+        ("Error of one value", say("{error:rough} (standard error)", error=curse.standard_error)),
+        ("Trials that competed", Sentence((*rivals.runs, *judged.runs), rivals.numbers + judged.numbers)),
+        ("Not told apart from the best", _tied(curse)),
+        ("Assumed", say("{assumption}", assumption=curse.assumption)),
+    )
+
+
+def _tied(curse: WinnersCurse) -> Sentence:
+    if not curse.tied:
+        return say("none: every other trial is shown to be worse")
+    named = ", ".join(map(str, curse.tied[:MOST]))
+    more = len(curse.tied) - MOST
+    words = "{tied:count}: trials {named}" + (" and {more:count} more" if more > 0 else "")
+    return say(
+        words + ". With a confidence of {confidence:percent} the truly best is among these and the best.",
+        tied=len(curse.tied),
+        named=named,
+        more=more,
+        confidence=curse.confidence,
+    )
+
+
+def _chart(study: Study, curse: WinnersCurse) -> Chart:
+    sign = study.objective.sign
+    ranked = sorted(study.trials.contenders, key=lambda trial: -sign * trial.values[study.at])
+    kept = [ranked[at] for at in thinned(len(ranked), range(len(ranked)), MOST_POINTS)]
+    values = [trial.values[study.at] for trial in kept]
+    x = x_axis(0, len(ranked) + 1, "Rank")
+    y = y_axis(*padded([*values, curse.corrected]), f"{study.objective.name} ↑")
+    near, far = (
+        [
+            (rank, value)
+            for rank, value, trial in _ranks(kept, values)
+            if (trial.number in study.tied) is is_tied
+        ]
+        for is_tied in (True, False)
+    )
+    words = (
+        f"at worst {significant(curse.corrected)}"
+        if curse.at_most
+        else f"expect {significant(curse.corrected)}"
+    )
+    taken = np.array(
+        [(x.ticks[0][0], 0.0), *((_x(x.high, rank), up(y, v)) for rank, v, _ in _ranks(kept, values))]
+    )
+    height = up(y, curse.corrected)
+    spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
+    return Chart(
+        id=own(study, "luck-chart"),
+        title="Every complete trial by rank",
+        note=say("Ring: the best. Blue: not told apart from it. Grey: shown to be worse."),
+        description=say(
+            "{objective} of each complete trial, best first; {tied:count} are not told apart from the best.",
+            objective=study.objective.name,
+            tied=len(curse.tied),
+        ),
+        x=x,
+        y=y,
+        paths=(
+            Path("guide", level(y, curse.corrected)),
+            Path("dots-2", dots(x, y, *_columns(far[1:] if far and far[0][0] == 1 else far))),
+            Path("dots", dots(x, y, *_columns(near))),
+        ),
+        labels=(labelled(clearest(spots, LETTER * len(words), taken), LETTER * len(words), words),),
+        ring=(_x(x.high, 1), up(y, curse.observed)),
+        values=_values(study, kept),
+    )
+
+
+def _ranks(kept: list[Trial], values: list[float]) -> list[tuple[int, float, Trial]]:
+    return [(rank, value, trial) for rank, (value, trial) in enumerate(zip(values, kept, strict=True), 1)]
+
+
+def _x(high: float, rank: float) -> float:
+    return round(LEFT + rank / high * 290, 1)
+
+
+def _columns(points: list[tuple[int, float]]) -> tuple[list[float], list[float]]:
+    return [float(rank) for rank, _ in points], [value for _, value in points]
+
+
+def _values(study: Study, kept: list[Trial]) -> Table:
+    rows = []
+    for place in spread(len(kept), ROWS):
+        trial = kept[place]
+        rows.append(
+            (
+                Cell(str(place + 1), "n"),
+                Cell(str(trial.number), "n"),
+                Cell(significant(trial.values[study.at]), "n"),
+                Cell(against_the_best(study, trial.number)),
+            )
+        )
+    heads = (
+        Column("Rank", "n"),
+        Column("Trial", "n"),
+        Column(study.objective.name, "n"),
+        Column("Against the best"),
+    )
+    return Table(own(study, "luck-values"), about(study, "Values by rank"), heads, tuple(rows))
+
+
+def against_the_best(study: Study, number: int) -> str:
+    """Return how a complete trial stands to the best one."""
+    if isinstance(study.curse, Undefined):
+        return "–"
+    if number == study.curse.best:
+        return "best"
+    return "not told apart" if number in study.tied else "worse"

@@ -1,0 +1,47 @@
+"""Sections of a study that are about one objective: of several, each has its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evalreport.panels.parts import Section
+from evalreport.study.judged import Study
+
+
+def own(study: Study, id: str) -> str:
+    """Return the id of an element that every objective has.
+
+    Parameters
+    ----------
+    study : Study
+    id : str
+        What it is for the only objective, and for the first.
+    """
+    return f"{id}-{study.at}" if study.at else id
+
+
+def about(study: Study, words: str) -> str:
+    """Return a title, with the objective where there are several.
+
+    Parameters
+    ----------
+    study : Study
+    words : str
+    """
+    return f"{words}: {study.objective.name}" if study.several else words
+
+
+def placed(study: Study, section: Section) -> Section:
+    """Return a section under an id and a title of its objective.
+
+    Parameters
+    ----------
+    study : Study
+    section : Section
+    """
+    return replace(
+        section,
+        id=own(study, section.id),
+        nav=about(study, section.nav),
+        title=about(study, section.title),
+    )

@@ -1,0 +1,168 @@
+"""What a sweep found: the front of two objectives, every trial as a table, and where they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from evalreport.format import significant
+from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
+from evalreport.panels.classes import Classes
+from evalreport.panels.curves import Charts
+from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.provenance import Provenance, in_utc
+from evalreport.panels.study.course import duration
+from evalreport.panels.study.luck import against_the_best
+from evalreport.panels.study.objective import about
+from evalreport.panels.study.states import STATES
+from evalreport.panels.study.verdict import front as best_first
+from evalreport.panels.study.verdict import look_of, param_cell
+from evalreport.panels.words import Sentence, listed, say
+from evalreport.study.judged import Study
+from evalreport.study.views import Front, TableRow, front_view, table_view
+
+FEW = 6
+"""Choices up to which a parameter can be filtered by."""
+MOST_CHOICES = 24
+
+
+def front(study: Study) -> Section | None:
+    """Return the first two objectives against each other."""
+    if not study.several or not study.trials.contenders:
+        return None
+    view = front_view(study.trials)
+    lede = say("Blue: on the front. Grey: beaten by another trial in every objective.")
+    if len(study.trials.objectives) > 2:
+        lede += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
+    return Section(
+        "front", "Front", "What is traded for what", "charts", lede, Charts((_front(study, view),))
+    )
+
+
+def _front(study: Study, view: Front) -> Chart:
+    place = {trial.number: at for at, trial in enumerate(best_first(study))}
+    on = sorted((p for p in view.points if p.on_front), key=lambda p: place[p.number])
+    off = [point for point in view.points if not point.on_front]
+    x = x_axis(*padded([point.x for point in view.points]), view.x.name)
+    y = y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑")
+    rows = [(Cell(str(p.number)), Cell(significant(p.x), "n"), Cell(significant(p.y), "n")) for p in on[:25]]
+    heads = (Column("Trial"), Column(view.x.name, "n"), Column(view.y.name, "n"))
+    return Chart(
+        id="front-chart",
+        title=f"{view.y.name} against {view.x.name}",
+        note=say(
+            "Wanted: {x} {x_way}, {y} {y_way}.",
+            x=view.x.name,
+            y=view.y.name,
+            x_way=_way(view.x.sign),
+            y_way=_way(view.y.sign),
+        ),
+        description=say(
+            "{front:count} of {points:count} trials are on the front.", front=len(on), points=len(view.points)
+        ),
+        x=x,
+        y=y,
+        paths=(
+            Path("dots-2", dots(x, y, [p.x for p in off], [p.y for p in off])),
+            Path("dots", dots(x, y, [p.x for p in on], [p.y for p in on])),
+        ),
+        values=Table("front-values", "Trials on the front", heads, tuple(rows)),
+    )
+
+
+def _way(sign: float) -> str:
+    return "high" if sign > 0 else "low"
+
+
+def table(study: Study) -> Section:
+    """Return every trial, best first."""
+    view = table_view(study.trials)
+    runs = any(row.run_id for row in view.rows)
+    heads = (
+        Column("Trial", "n", "up"),
+        Column("State", "", "up"),
+        *(Column(goal.name, "n", "up" if goal.sign < 0 else "down") for goal in study.trials.objectives),
+        *((Column(about(study, "Against the best"), "", "up"),) if study.tied else ()),
+        *(Column(name, look_of(study, name), "up") for name in view.params),
+        Column("Time", "n", "down"),
+        *((Column("MLflow run", "id"),) if runs else ()),
+    )
+    choices = _choices(study)
+    made = Table(
+        id="trials-table",
+        name="Table of the trials",
+        columns=heads,
+        rows=tuple(_row(study, row, runs=runs) for row in view.rows),
+        tall=True,
+        filters=_filters(study, choices),
+        marks=tuple(_marks(study, row, choices) for row in view.rows),
+    )
+    lede = say("Best first, then those that did not complete.")
+    if len(view.rows) < view.n_trials:
+        lede += say("{shown:count} of {trials:count} are shown.", shown=len(view.rows), trials=view.n_trials)
+    body = Classes(made, "trials", "number of a trial", len(view.rows), controls=len(view.rows) > 8)
+    return Section("trials", "Trials", "Every trial", "classes", lede, body)
+
+
+def _choices(study: Study) -> dict[tuple[str, str], str]:
+    """A filter key for each choice of the parameters that have but few."""
+    some = [c for c in study.trials.columns if c.kind == "categorical" and 2 <= len(c.choices) <= FEW]
+    pairs = [(column.name, choice) for column in some for choice in column.choices]
+    return {pair: f"p{place}" for place, pair in enumerate(pairs[:MOST_CHOICES])}
+
+
+def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tuple[str, str], ...]:
+    states = [(words, state) for state, words in STATES.items() if study.trials.counts[state]]
+    tied = [("not told apart from the best", "tied")] if study.tied else []
+    return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
+
+
+def _marks(study: Study, row: TableRow, choices: Mapping[tuple[str, str], str]) -> str:
+    drawn = zip(study.trials.params, row.params, strict=True)
+    keys = [choices[name, str(value)] for name, value in drawn if (name, str(value)) in choices]
+    return " ".join([row.state, *(["tied"] if row.number in study.tied else []), *keys])
+
+
+def _row(study: Study, row: TableRow, *, runs: bool) -> tuple[Cell, ...]:
+    took = "–" if row.duration is None else duration(row.duration)
+    done = row.state == "complete" and all(v is not None and math.isfinite(v) for v in row.values)
+    near = against_the_best(study, row.number) if done else "–"
+    return (
+        Cell(str(row.number), "n", row.number),
+        Cell(STATES[row.state]),
+        *(_value(value) for value in row.values),
+        *((Cell(near),) if study.tied else ()),
+        *(
+            param_cell(value, look_of(study, name))
+            for name, value in zip(study.trials.params, row.params, strict=True)
+        ),
+        Cell(took, "n", row.duration),
+        *((Cell((row.run_id or "–")[:8], "id"),) if runs else ()),
+    )
+
+
+def _value(value: float | None) -> Cell:
+    if value is None:
+        return Cell("–", "n")
+    return Cell(
+        significant(value) if math.isfinite(value) else str(value),
+        "n",
+        value if math.isfinite(value) else None,
+    )
+
+
+def provenance(study: Study) -> Section:
+    """Return where the trials come from."""
+    p = study.provenance
+    facts: list[tuple[str, Sentence]] = [
+        ("Study", say("{name}", name=study.trials.study_name or "")),
+        ("Read from", say("`{source}`", source=study.trials.source)),
+        ("MLflow run", say("`{run_id}`", run_id=p.run_id)),
+        ("Experiment", say("{experiment}", experiment=p.experiment)),
+        ("Notes", listed([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
+        ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
+        ("Made", say("{made}", made=in_utc(p.made))),
+    ]
+    body = Provenance(tuple((name, value) for name, value in facts if value), p.command)
+    lede = say("Enough to repeat or to doubt them.")
+    return Section("provenance", "Provenance", "Where the trials come from", "provenance", lede, body)

@@ -1,0 +1,215 @@
+"""Where a sweep looked, and which parameters mattered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.format import significant
+from evalreport.panels.chart import (
+    Axis,
+    Chart,
+    Path,
+    across,
+    dots,
+    padded,
+    up,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.curves import Charts
+from evalreport.panels.parts import Cell, Column, Empty, Noted, Section, Table, share_cell
+from evalreport.panels.study.objective import about, own
+from evalreport.panels.study.verdict import param_cell
+from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.study.judged import Study
+from evalreport.study.views import ParameterAxis, ParameterSlice, parallel_view, slice_views
+from evalreport.values import Undefined
+
+MOST = 12
+"""Parameters that have a chart of their own; of several objectives each has its part of them."""
+AXES = 10
+"""Parameters that have an axis among the parallel ones."""
+WIDE, TALL = 700.0, 300.0
+"""View box of the parallel coordinates."""
+BEST = 0.9
+"""Rank from which on a line is drawn as one of the best."""
+TICKS = 6
+
+
+@dataclass(frozen=True)
+class Pole:
+    """One upright axis of the parallel coordinates."""
+
+    x: float
+    name: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Parallel coordinates: poles, and the lines of the best and of the others."""
+
+    poles: tuple[Pole, ...]
+    best: str
+    others: str
+    width: float
+    description: Sentence
+
+
+def importance(study: Study) -> Section | None:
+    """Return which parameters mattered."""
+    if not study.trials.contenders:
+        return None
+    found = study.importance
+    title = "Which parameters mattered"
+    if isinstance(found, Undefined):
+        empty = Empty(
+            say("No importance is shown."),
+            say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:]),
+        )
+        return Section("importance", "Importance", title, "shares", NOTHING, Noted(None, NOTHING, empty))
+    lede = say(
+        "{method} on {n:count} complete trials: {meaning}.",
+        method=found.method,
+        n=found.n_trials,
+        meaning=found.meaning,
+    )
+    rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
+    name = about(study, "Importance")
+    table = Table(own(study, "importance-table"), name, (Column("Parameter"), Column("Share", "q")), rows)
+    out = [f"{name} ({why})" for name, why in found.left_out]
+    note = say("Left out: {names}.", names=", ".join(out)) if out else NOTHING
+    return Section("importance", "Importance", title, "shares", lede, Noted(table, note))
+
+
+def slices(study: Study) -> Section | None:
+    """Return the objective over each parameter."""
+    views = slice_views(study.trials, study.objective.name) if study.trials.contenders else ()
+    if not views:
+        return None
+    most = MOST // len(study.trials.objectives)
+    leading = study.leading(most)
+    shown = [view for view in views if view.axis.name in leading]
+    charts = tuple(_slice(study, view, place) for place, view in enumerate(shown))
+    lede = say("Each point is a complete trial; the ring is the best.")
+    if len(views) > len(shown):
+        lede += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
+    return Section("slices", "Parameters", "One parameter at a time", "charts", lede, Charts(charts))
+
+
+def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
+    values = [point.value for point in view.points]
+    shown = view.axis.name + (" (logarithmic)" if view.axis.log else "")
+    x = x_axis(0, 1, shown, [])
+    x = Axis(0, 1, shown, tuple((across(x, at), text) for at, text in ticks_of(view.axis)))
+    y = y_axis(*padded(values), f"{study.objective.name} ↑")
+    places = [view.axis.place(point.at) for point in view.points]
+    xs = [0.5 if at is None else at for at in places]
+    best = max(view.points, key=lambda point: study.objective.sign * point.value)
+    best_at = view.axis.place(best.at)
+    rows = [
+        (Cell(str(point.number)), param_cell(point.at), Cell(significant(point.value), "n"))
+        for point in sorted(view.points, key=lambda point: -study.objective.sign * point.value)[:20]
+    ]
+    heads = (Column("Trial"), Column(view.axis.name), Column(study.objective.name, "n"))
+    return Chart(
+        id=own(study, f"slice-{place}"),
+        title=view.axis.name,
+        note=NOTHING,
+        description=say(
+            "{objective} over {parameter} in {points:count} trials; the best is at {best}.",
+            objective=study.objective.name,
+            parameter=view.axis.name,
+            points=len(view.points),
+            best=param_cell(best.at).words,
+        ),
+        x=x,
+        y=y,
+        paths=(Path("dots", dots(x, y, xs, values)),),
+        ring=None if best_at is None else (across(x, best_at), up(y, best.value)),
+        values=Table(
+            own(study, f"slice-{place}") + "-values",
+            about(study, f"The best by {view.axis.name}"),
+            heads,
+            tuple(rows),
+        ),
+    )
+
+
+def ticks_of(axis: ParameterAxis) -> list[tuple[float, str]]:
+    """Return places in 0 … 1 with their text: the categories, or both ends and the middle.
+
+    Examples
+    --------
+    >>> ticks_of(ParameterAxis("C", 0.01, 100.0, log=True))
+    [(0.0, '0.01'), (0.5, '1'), (1.0, '100')]
+    """
+    if axis.choices:
+        step = max(1, -(-len(axis.choices) // TICKS))
+        return [
+            (axis.place(name) or 0.0, name if len(name) <= 12 else name[:11] + "…")
+            for name in axis.choices[::step]
+        ]
+    if axis.high <= axis.low:
+        return [(0.5, significant(axis.low))]
+    if float(axis.low).is_integer() and float(axis.high).is_integer() and axis.high - axis.low <= TICKS:
+        whole = range(int(axis.low), int(axis.high) + 1)
+        return [(axis.place(value) or 0.0, str(value)) for value in whole]
+    middle = (axis.low * axis.high) ** 0.5 if axis.log else (axis.low + axis.high) / 2
+    return [
+        (round(axis.place(value) or 0.0, 4), significant(value, 3)) for value in (axis.low, middle, axis.high)
+    ]
+
+
+def parallel(study: Study) -> Section | None:
+    """Return all parameters at once."""
+    if not study.trials.contenders:
+        return None
+    view = parallel_view(study.trials, study.objective.name, study.leading(AXES))
+    if len(view.axes) < 3:
+        return None
+    gap = max(WIDE / (len(view.axes) - 1), 90.0)
+    poles = tuple(
+        Pole(round(50 + place * gap, 1), axis.name, tuple((_height(at), text) for at, text in ticks_of(axis)))
+        for place, axis in enumerate(view.axes)
+    )
+    best = [line.places for line in view.lines if line.rank >= BEST]
+    rest = [line.places for line in view.lines if line.rank < BEST]
+    body = Parallel(
+        poles=poles,
+        best=_lines(poles, best),
+        others=_lines(poles, rest),
+        width=round(100 + gap * (len(view.axes) - 1), 1),
+        description=say(
+            "Each of {lines:count} complete trials as a line across its parameters; the best tenth is blue.",
+            lines=len(view.lines),
+        ),
+    )
+    best_by = say("best tenth by {name}", name=study.objective.name) if study.several else say("best tenth")
+    lede = say(
+        "Each line is a complete trial; the {best_by} is blue and strong, the others are grey.",
+        best_by=best_by,
+    )
+    more = len(slice_views(study.trials, study.objective.name)) - len(view.axes) + 1
+    if more > 0:
+        lede += say("{more:count} less important parameters have no axis.", more=more)
+    if any(None in line.places for line in view.lines):
+        lede += say("A line passes straight by a parameter that its trial did not have.")
+    return Section("parallel", "All parameters", "All parameters at once", "parallel", lede, body)
+
+
+def _height(at: float) -> float:
+    return round(TALL - 40 - at * (TALL - 80), 1)
+
+
+def _lines(poles: tuple[Pole, ...], lines: list[tuple[float | None, ...]]) -> str:
+    """Lines that pass straight by an axis whose parameter was not drawn."""
+    made = []
+    for places in lines:
+        pen = "M"
+        for pole, at in zip(poles, places, strict=True):
+            if at is None:
+                continue
+            made.append(f"{pen}{pole.x:g} {_height(at):g}")
+            pen = "L"
+    return "".join(made)

@@ -1,0 +1,192 @@
+"""The first screen of a sweep: the best trial, and how lucky it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.format import significant
+from evalreport.panels.curves import spread
+from evalreport.panels.parts import Cell, Column, Look, Section, Table
+from evalreport.panels.study.doubts import doubts
+from evalreport.panels.study.states import STATES
+from evalreport.panels.verdict import MOST, Warned
+from evalreport.panels.words import NOTHING, Sentence, Value, paragraph, say
+from evalreport.study import Param, Trial
+from evalreport.study.judged import Study
+from evalreport.study.views import drawn
+from evalreport.values import Undefined
+
+MOST_OF_FRONT = 8
+"""Trials of a front that the first screen shows."""
+
+
+@dataclass(frozen=True)
+class StudyVerdict:
+    """Kicker, headline, lede, the best trial's parameters, and what to beware of."""
+
+    kicker: tuple[str, ...]
+    name: str
+    headline: Sentence
+    lede: Sentence
+    best: Table | None
+    warnings: tuple[Warned, ...]
+    more: tuple[Warned, ...]
+
+
+def panel(study: Study) -> Section:
+    """Return the verdict of a sweep."""
+    warnings = doubts(study)
+    body = StudyVerdict(
+        kicker=_kicker(study),
+        name=study.trials.study_name or study.provenance.run_name,
+        headline=headline(study),
+        lede=lede(study),
+        best=_best(study),
+        warnings=warnings[:MOST],
+        more=warnings[MOST:],
+    )
+    return Section("verdict", "Verdict", "Verdict", "study", NOTHING, body)
+
+
+def _kicker(study: Study) -> tuple[str, ...]:
+    counts = [f"{n:,} {STATES[state]}" for state, n in study.trials.counts.items() if n]
+    goal = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
+    return (goal, ", ".join(counts))
+
+
+def headline(study: Study) -> Sentence:
+    """Return the outcome of a sweep in one sentence."""
+    trials = study.trials
+    if not trials.contenders:
+        return say("_No trial completed_ of {trials:count} that were started.", trials=len(trials))
+    if study.several:
+        return say(
+            "{front:count} of {complete:count} complete trials are on the front: no other beats them in one "
+            "objective without losing in another.",
+            front=len(trials.pareto()),
+            complete=len(trials.contenders),
+        )
+    lead = say(
+        "The best of {complete:count} complete trials reaches {objective} {best_value:significant};",
+        complete=len(trials.contenders),
+        objective=study.objective.name,
+        best_value=study.best.values[study.at],
+    )
+    return lead + _tied(study)
+
+
+def _tied(study: Study) -> Sentence:
+    curse = study.curse
+    if isinstance(curse, Undefined):
+        return say("_how lucky it was is not known_.")
+    if not curse.tied:
+        return say("every other one is shown to be worse.")
+    if len(curse.tied) == 1:
+        return say("_{tied:count} other cannot be told apart from it_.", tied=1)
+    return say("_{tied:count} others cannot be told apart from it_.", tied=len(curse.tied))
+
+
+def lede(study: Study) -> Sentence:
+    """Return what the best value is worth."""
+    if not study.trials.contenders:
+        return NOTHING
+    if study.several:
+        return paragraph(*map(_best_of, study.each))
+    curse = study.curse
+    if isinstance(curse, Undefined):
+        return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
+    judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
+    known: dict[str, Value] = {"judged": judged, "rivals": curse.n_trials, "optimism": curse.optimism}
+    known |= {"corrected": curse.corrected, "observed": curse.observed}
+    if curse.at_most:
+        words = "{judged} best of {rivals:count} trials may look up to *{optimism:rough}* better than it is: "
+        words += "expect between {corrected:significant} and {observed:significant} on new data."
+    else:
+        words = "{judged} best of {rivals:count} trials looks about *{optimism:rough}* better than it is: "
+        words += "expect {corrected:significant} on new data, not {observed:significant}."
+    assumed = curse.assumption[:1].upper() + curse.assumption[1:]
+    return paragraph(say(words, known), say("{assumption}.", assumption=assumed))
+
+
+def _best_of(study: Study) -> Sentence:
+    """The best value of one of several objectives, and how much of it is luck."""
+    best = study.best
+    found = say(
+        "The best {objective} is {best_value:significant} (trial {trial})",
+        objective=study.objective.name,
+        best_value=best.values[study.at],
+        trial=str(best.number),
+    )
+    if isinstance(study.curse, Undefined):
+        return say("{found}.", found=found)
+    much = "up to" if study.curse.at_most else "about"
+    return say(
+        "{found}, " + much + " {optimism:rough} of it luck.", found=found, optimism=study.curse.optimism
+    )
+
+
+def front(study: Study) -> tuple[Trial, ...]:
+    """Return the trials of the front, best first by the objective that the study is about.
+
+    Parameters
+    ----------
+    study : Study
+    """
+    sign = study.objective.sign
+    return tuple(sorted(study.trials.pareto(), key=lambda trial: -sign * trial.values[study.at]))
+
+
+def _best(study: Study) -> Table | None:
+    """The parameters of the best trial, or of some of the front from one end to the other."""
+    if not study.trials.contenders:
+        return None
+    chosen: tuple[Trial, ...] = (study.best,)
+    if study.several:
+        every = front(study)
+        chosen = tuple(every[at] for at in spread(len(every), MOST_OF_FRONT))
+    names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
+    goals = study.trials.objectives
+    heads = (
+        Column("Trial", "n"),
+        *(Column(goal.name, "n") for goal in goals),
+        *(Column(name, look_of(study, name)) for name in names),
+    )
+    rows = tuple(_row(study, trial, names) for trial in chosen)
+    return Table("best-trials", "Some of the front" if study.several else "The best trial", heads, rows)
+
+
+def look_of(study: Study, name: str) -> Look:
+    """Return how a parameter's column is aligned: words to the left, numbers to the right."""
+    values = [trial.params.get(name) for trial in study.trials.trials]
+    return "" if any(isinstance(value, (bool, str)) for value in values) else "n"
+
+
+def _row(study: Study, trial: Trial, names: list[str]) -> tuple[Cell, ...]:
+    return (
+        Cell(str(trial.number), "n"),
+        *(Cell(significant(value), "n") for value in trial.values),
+        *(param_cell(drawn(trial, name), look_of(study, name)) for name in names),
+    )
+
+
+def param_cell(value: Param, look: Look = "") -> Cell:
+    """Return a parameter's value as a cell: numbers short, "–" where it was not drawn.
+
+    Parameters
+    ----------
+    value : str, int, float, bool or None
+    look : str
+        Of the column, which a gap takes over.
+
+    Examples
+    --------
+    >>> param_cell(0.123456).text, param_cell("rbf").text, param_cell(None).text, param_cell(True).text
+    ('0.1235', 'rbf', '–', 'True')
+    """
+    match value:
+        case None:
+            return Cell("–", look)
+        case bool() | str():
+            return Cell(str(value))
+        case int() | float():
+            return Cell(significant(float(value)), "n", float(value))

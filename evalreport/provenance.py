@@ -1,0 +1,39 @@
+"""Where numbers come from: the run, the file, the columns, the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers come from; passed in, never read from the clock or the machine by the core.
+
+    All text, shown as it is. Times are UTC, ISO 8601.
+    """
+
+    run_id: str = ""
+    run_name: str = ""
+    experiment: str = ""
+    dataset: str = ""
+    source: str = ""
+    sha256: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    parser: str = ""
+    model: str = ""
+    tracking: str = ""
+    made: str = ""
+    command: str = ""
+    commit: str = ""
+    software: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    unit: tuple[str, str] = ("case", "cases")
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Provenance:
+        """Rebuild provenance from its fields."""
+        pairs: dict[str, Any] = {key: tuple(map(tuple, data[key])) for key in ("columns", "software")}
+        return cls(**{**data, **pairs, "unit": tuple(data["unit"]), "notes": tuple(data["notes"])})

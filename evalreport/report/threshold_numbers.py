@@ -1,0 +1,122 @@
+"""What MLflow is told of chosen thresholds: where they are, what they reach, each objective as a line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evalreport.curves import MulticlassCurves
+from evalreport.curves.series import Curve
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.report.contents import MOST_CLASSES
+from evalreport.report.grids import PERCENT, at, series_of
+from evalreport.report.keys import metric_keys, objective_keys
+from evalreport.report.names import SWEEP_TAGS
+from evalreport.report.payload import LONGEST_TAG, Series
+from evalreport.thresholds.cutoff import Cutoff
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.tuned import Tuned
+from evalreport.values import Estimate
+
+Made = Optimum | Cutoff | Tuned
+
+
+def chosen_metrics(chosen: ThresholdSelection, prefix: str) -> dict[str, float]:
+    """Return the chosen thresholds, their limits, and what they reach here and elsewhere.
+
+    Parameters
+    ----------
+    chosen : ThresholdSelection
+    prefix : str
+    """
+    names = objective_keys(chosen.found)
+    found: dict[str, float | None] = {}
+    for name, best in chosen.optima.items():
+        found |= _of_threshold(f"{prefix}sweep", names[name], best.threshold, best.low, best.high)
+        found[f"{prefix}sweep/apparent/{names[name]}"] = best.apparent
+    for name, cut in chosen.cutoffs.items():
+        found |= _of_threshold(f"{prefix}sweep", names[name], cut.threshold, cut.low, cut.high)
+        found[f"{prefix}sweep/coverage/{names[name]}"] = cut.coverage
+    for name, tuned in chosen.tuned.items():
+        found[f"{prefix}sweep/apparent/{names[name]}"] = tuned.apparent
+        found |= _of_labels(chosen, tuned, f"{prefix}sweep/{names[name]}/")
+    whole: Mapping[str, Made] = {**chosen.optima, **chosen.cutoffs, **chosen.tuned}
+    for name, made in whole.items():
+        value = None if made.out_of_sample is None else made.out_of_sample.value
+        if isinstance(value, Estimate):
+            found[f"{prefix}sweep/honest/{names[name]}"] = value.value
+            found[f"{prefix}sweep/honest_low/{names[name]}"] = value.low
+            found[f"{prefix}sweep/honest_high/{names[name]}"] = value.high
+    return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
+
+
+def _of_threshold(
+    start: str, name: str, threshold: float, low: float | None, high: float | None
+) -> dict[str, float | None]:
+    return {
+        f"{start}/best_threshold/{name}": threshold,
+        f"{start}/best_threshold_low/{name}": low,
+        f"{start}/best_threshold_high/{name}": high,
+    }
+
+
+def _of_labels(chosen: ThresholdSelection, tuned: Tuned, start: str) -> dict[str, float]:
+    """The number of each label, of those with most examples."""
+    largest = sorted(chosen.evaluation.classes, key=lambda entry: -entry.support)[:MOST_CLASSES]
+    keys = metric_keys((str(entry.label) for entry in largest), start)
+    return {key: tuned.values[name] for name, key in keys.items()}
+
+
+def chosen_series(chosen: ThresholdSelection, prefix: str) -> dict[str, Series]:
+    """Return the value of each objective by threshold and by share flagged, on integer percents.
+
+    Parameters
+    ----------
+    chosen : ThresholdSelection
+    prefix : str
+    """
+    names = objective_keys(chosen.found)
+    found: dict[str, Series] = {}
+    sweep = chosen.whole
+    for name, objective in chosen.objectives.items() if sweep is not None else ():
+        assert sweep is not None  # noqa: S101  asked in the line above
+        at_share = sweep.at(_thresholds_by_share(sweep))
+        found[f"{prefix}sweep/by_flagged_pct/{names[name]}"] = series_of(objective.value(at_share))
+        if chosen.evaluation.score_kind == "probability":
+            at_threshold = sweep.at(PERCENT / 100)
+            found[f"{prefix}sweep/by_threshold_pct/{names[name]}"] = series_of(objective.value(at_threshold))
+    for name, series in chosen.common.items():
+        found[f"{prefix}sweep/by_common_threshold_pct/{names[name]}"] = series
+    curves = chosen.evaluation.curves
+    if chosen.cutoffs and isinstance(curves, MulticlassCurves) and isinstance(curves.coverage, Curve):
+        found[f"{prefix}sweep/accuracy_by_coverage_pct"] = series_of(at(curves.coverage, PERCENT / 100))
+    return {key: series for key, series in found.items() if series}
+
+
+def _thresholds_by_share(sweep: Sweep) -> Any:
+    """The lowest threshold that flags no more than each percent of the rows."""
+    flagged = (sweep.tp + sweep.fp) / (sweep.positives + sweep.negatives)
+    places = np.searchsorted(-flagged, -PERCENT / 100 - 1e-12, side="left")
+    return sweep.thresholds[np.minimum(places, len(sweep) - 1)]
+
+
+def chosen_tags(chosen: ThresholdSelection) -> dict[str, str]:
+    """Return each chosen threshold as text, with how it was chosen; of several labels, all as JSON.
+
+    Parameters
+    ----------
+    chosen : ThresholdSelection
+    """
+    names = objective_keys(chosen.found, f"{SWEEP_TAGS}threshold/")
+    how = "chosen on other rows" if chosen.tuned_on else "cross-fitted"
+    single: Mapping[str, Optimum | Cutoff] = {**chosen.optima, **chosen.cutoffs}
+    tags = {names[name]: f"{best.threshold:.6g} ({how})" for name, best in single.items()}
+    for name, tuned in chosen.tuned.items():
+        shown = {label: at if math.isfinite(at) else None for label, at in tuned.values.items()}
+        tags[names[name]] = json.dumps(shown, ensure_ascii=False)
+    return {key: text for key, text in tags.items() if len(text) <= LONGEST_TAG}

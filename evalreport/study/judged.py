@@ -1,0 +1,246 @@
+"""A sweep that others ran, and what was worked out of it: what mattered, how lucky the best was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evalreport.provenance import Provenance
+from evalreport.study import StudyObjective, Trial, Trials, WinnersCurse, winners_curse
+from evalreport.study.importance import Importance, importance
+from evalreport.study.luck import MEANS, PROPORTIONS
+from evalreport.values import Undefined
+
+NOT_ASKED = Undefined("it was not asked for")
+_SPLIT = re.compile(r"^(val|valid|validation|dev|test|eval|cv|mean|holdout)[_-]")
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How the trials were judged, as far as the user says.
+
+    Parameters
+    ----------
+    n : int or None
+        Examples that judged each trial; of a share of some of them (recall, precision), their number.
+    standard_error : float, sequence of float or None
+        Of each value, for metrics whose error does not follow from `n`.
+    correlation : float or None
+        Mean correlation between the errors of two trials; None counts them as independent.
+    confidence : float
+        Level of the intervals.
+
+    Examples
+    --------
+    >>> Judging(n=400).confidence
+    0.95
+    """
+
+    n: int | None = None
+    standard_error: float | Sequence[float] | None = None
+    correlation: float | None = None
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class Study:
+    """The trials with what was worked out of them.
+
+    Parameters
+    ----------
+    trials : Trials
+    at : int
+        Position of the objective that it is about.
+    importance : Importance or Undefined
+    curse : WinnersCurse or Undefined
+    provenance : Provenance
+    others : tuple of Study
+        The same trials, about each of the other objectives.
+    """
+
+    trials: Trials
+    at: int = 0
+    importance: Importance | Undefined = NOT_ASKED
+    curse: WinnersCurse | Undefined = NOT_ASKED
+    provenance: Provenance = field(default_factory=Provenance)
+    others: tuple[Study, ...] = ()
+
+    @property
+    def objective(self) -> StudyObjective:
+        """What it is about."""
+        return self.trials.objectives[self.at]
+
+    @property
+    def each(self) -> tuple[Study, ...]:
+        """The study of every objective, this one first."""
+        return (self, *self.others)
+
+    @property
+    def several(self) -> bool:
+        """Whether the study has more than one objective."""
+        return len(self.trials.objectives) > 1
+
+    @property
+    def best(self) -> Trial:
+        """The best trial of the objective.
+
+        Raises
+        ------
+        DataError
+            No trial completed with a finite value.
+        """
+        return self.trials.best(self.objective.name)
+
+    @property
+    def tied(self) -> frozenset[int]:
+        """Numbers of the trials that cannot be told apart from the best."""
+        return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)
+
+    def leading(self, most: int) -> tuple[str, ...]:
+        """Return the names of the parameters that matter most, in the order of the study.
+
+        Parameters
+        ----------
+        most : int
+            How many; where no importance is known, the first so many.
+        """
+        shares = {} if isinstance(self.importance, Undefined) else dict(self.importance.shares)
+        ranked = sorted(self.trials.params, key=lambda name: -shares.get(name, 0.0))
+        return tuple(name for name in self.trials.params if name in ranked[:most])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-ready data: what was worked out, then the trials themselves."""
+        trials, some = self.trials, bool(self.trials.contenders)
+        return {
+            "kind": "trials",
+            "study_name": trials.study_name,
+            "objective": self.objective.name,
+            "n_trials": len(trials),
+            "counts": trials.counts,
+            "n_non_finite": trials.n_non_finite,
+            "best": self._best() if some else None,
+            "front": [trial.number for trial in trials.pareto()] if some else [],
+            "winners_curse": _curse(self.curse),
+            "importance": _importance(self.importance),
+            "others": {
+                other.objective.name: {
+                    "best": other.best.number if some else None,
+                    "winners_curse": _curse(other.curse),
+                    "importance": _importance(other.importance),
+                }
+                for other in self.others
+            },
+            **{
+                name: value
+                for name, value in trials.to_dict().items()
+                if name not in ("schema", "study_name")
+            },
+        }
+
+    def _best(self) -> dict[str, Any]:
+        best = self.best
+        return {
+            "number": best.number,
+            "values": dict(zip((goal.name for goal in self.trials.objectives), best.values, strict=True)),
+            "params": dict(best.params),
+            "duration": best.duration,
+            "run_id": best.run_id,
+        }
+
+
+NOT_SAID = Judging()
+
+
+def studied(
+    trials: Trials,
+    objective: str | None = None,
+    *,
+    judging: Judging = NOT_SAID,
+    seed: int = 0,
+    provenance: Provenance | None = None,
+) -> Study:
+    """Return a study with the importance of its parameters and the luck of its best trial.
+
+    Parameters
+    ----------
+    trials : Trials
+    objective : str, optional
+        Which one, of several; the first otherwise.
+    judging : Judging
+        How many examples judged each trial, and what else is known of the error. A standard error is that
+        of the named objective alone.
+    seed : int
+        Of the importance.
+    provenance : Provenance, optional
+
+    Raises
+    ------
+    DataError
+        No trial completed with a finite value; a share outside [0, 1].
+    UsageError
+        No such objective; a setting of `judging` out of range.
+    MissingExtraError
+        Optuna is not installed.
+
+    Examples
+    --------
+    >>> rows = [{"params": {"C": c}, "value": 0.8 + 0.01 * (c % 3)} for c in range(12)]
+    >>> study = studied(Trials.from_records(rows, objectives="accuracy"), judging=Judging(n=400))
+    >>> study.best.number, len(study.tied)
+    (2, 11)
+    """
+    at = trials.index_of(objective or trials.objectives[0].name)
+    known = replace(judging, standard_error=None)
+    origin = provenance or Provenance()
+    others = tuple(
+        _about(trials, place, known, seed, origin) for place in range(len(trials.objectives)) if place != at
+    )
+    return replace(_about(trials, at, judging, seed, origin), others=others)
+
+
+def _about(trials: Trials, at: int, judging: Judging, seed: int, provenance: Provenance) -> Study:
+    """The study of one objective."""
+    goal = trials.objectives[at]
+    trials.best(goal.name)
+    curse = winners_curse(
+        trials,
+        judging.n,
+        metric_of(goal.name),
+        standard_error=judging.standard_error,
+        correlation=judging.correlation,
+        objective=goal.name,
+        confidence=judging.confidence,
+    )
+    return Study(trials, at, importance(trials, goal.name, seed=seed), curse, provenance)
+
+
+def metric_of(name: str) -> str:
+    """Return the metric that an objective's name means, where it names one on some split.
+
+    Examples
+    --------
+    >>> metric_of("val_accuracy"), metric_of("eval/f1_micro"), metric_of("loss"), metric_of("test-loss")
+    ('accuracy', 'f1_micro', 'loss', 'test-loss')
+    """
+    last = name.rpartition("/")[2]
+    bare = _SPLIT.sub("", last)
+    return next((known for known in (last, bare) if known in PROPORTIONS + MEANS), name)
+
+
+def _curse(found: WinnersCurse | Undefined) -> dict[str, Any]:
+    return {"reason": found.reason} if isinstance(found, Undefined) else {**found.as_dict(), "reason": None}
+
+
+def _importance(found: Importance | Undefined) -> dict[str, Any]:
+    if isinstance(found, Undefined):
+        return {"reason": found.reason}
+    return {
+        "method": found.method,
+        "meaning": found.meaning,
+        "shares": dict(found.shares),
+        "left_out": dict(found.left_out),
+        "n_trials": found.n_trials,
+        "reason": None,
+    }

@@ -1,0 +1,125 @@
+"""The luck of the best of N normal values: its expectation, and how far behind the truly best may fall."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+_GRID: Floats = np.linspace(-9.0, 9.0, 1801)
+_FAR = 15.0
+"""Standard errors behind the best from which a value has no chance left."""
+_POINTS = 121
+_STEPS = 401
+
+
+def _density(at: Floats) -> Floats:
+    """Density of the standard normal."""
+    return np.exp(-0.5 * at**2) / math.sqrt(2 * math.pi)
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[Floats, Floats]:
+    at = np.linspace(-9.0, 9.0, 18001)
+    return at, np.array([0.5 * math.erfc(-z / math.sqrt(2)) for z in at])
+
+
+def _cdf(at: Floats) -> Floats:
+    """Distribution function of the standard normal, from a table: absolute error below 1e-7."""
+    return np.interp(at, *_table())
+
+
+@lru_cache(maxsize=256)
+def expected_maximum(n: int) -> float:
+    """Return the expected greatest of `n` independent standard normal values.
+
+    Computed as b - ∫ Φⁿ dx up to a far b; absolute error below 1e-6.
+
+    Parameters
+    ----------
+    n : int
+        At least 1.
+
+    References
+    ----------
+    Harter, H. L. (1961). Expected values of normal order statistics. Biometrika 48, 151-165.
+
+    Examples
+    --------
+    >>> [round(expected_maximum(n), 4) for n in (2, 10, 100)]
+    [0.5642, 1.5388, 2.5076]
+    """
+    return float(_GRID[-1] - np.trapezoid(_cdf(_GRID) ** n, _GRID))
+
+
+@lru_cache(maxsize=256)
+def gupta_critical(n_trials: int, confidence: float) -> float:
+    """Return how many standard errors of a difference the truly best of N may fall behind by luck.
+
+    With probability `confidence` no rival leads it by more, even when all N are equally good:
+    ∫ Φ(z + d√2)^(N - 1) φ(z) dz = confidence (Gupta 1965), solved by bisection.
+
+    Examples
+    --------
+    >>> round(gupta_critical(2, 0.95), 3)
+    1.645
+    """
+    low, high = 0.0, NormalDist().inv_cdf(1 - (1 - confidence) / n_trials) + 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        inside = _cdf(_GRID + middle * math.sqrt(2)) ** (n_trials - 1) * _density(_GRID)
+        low, high = (middle, high) if np.trapezoid(inside, _GRID) < confidence else (low, middle)
+    return (low + high) / 2
+
+
+def expected_optimism(values: Floats, own: float) -> float:
+    """Return E[error of the best of N], for true values spread as these observed ones suggest.
+
+    Each true value is drawn from its posterior (`_posterior`), then measured afresh: with the density
+    f and distribution function F of the measured value of each trial, the result is
+    Σₖ ∫ E[eₖ | x] fₖ(x) Πₗ≠ₖ Fₗ(x) dx. In simulations over equal, normal, skewed and mixed true values
+    its mean lies within 0.25 `own` of the mean optimism (tests/study/test_luck.py).
+
+    Parameters
+    ----------
+    values : array, shape (N,)
+        Greater is better.
+    own : float
+        Standard error of each value.
+
+    Examples
+    --------
+    >>> round(expected_optimism(np.zeros(10), 0.1), 3) == round(0.1 * expected_maximum(10), 3)
+    True
+    >>> abs(round(expected_optimism(np.array([0.0, 100.0]), 0.1), 3))
+    0.0
+    """
+    behind = (values - values.max()) / own
+    points, share = _posterior(behind[behind > -_FAR])
+    grid = np.linspace(points[0] - 7, points[-1] + 7, _STEPS)
+    away = grid[:, None] - points
+    error = (_density(away) * away) @ share.T
+    below = np.log(np.maximum(_cdf(away) @ share.T, 1e-300))
+    rivals = np.exp(below.sum(axis=1, keepdims=True) - below)
+    return own * float(np.trapezoid((error * rivals).sum(axis=1), grid))
+
+
+def _posterior(behind: Floats, rounds: int = 100) -> tuple[Floats, Floats]:
+    """Return points and, for each trial, the probability that its true value lies at each of them.
+
+    The prior is the distribution on the points that explains all values best (maximum likelihood by
+    expectation maximisation). A hundred rounds from equal weights keep it smooth; the limit would be a
+    handful of points that follow the luck of the greatest values.
+    """
+    points = np.linspace(behind.min(), 0.0, _POINTS)
+    likelihood = _density(behind[:, None] - points)
+    share = likelihood / likelihood.sum(axis=1, keepdims=True)
+    for _ in range(rounds):
+        share = likelihood * share.mean(axis=0)
+        share /= share.sum(axis=1, keepdims=True)
+    return points, share

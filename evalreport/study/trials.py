@@ -1,0 +1,352 @@
+"""`Trials`: all that a sweep tried, with its best, its history and its columns."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from evalreport.errors import DataError, UsageError, nearest
+from evalreport.study import records
+from evalreport.study.values import (
+    STATES,
+    ParameterColumn,
+    Space,
+    State,
+    StudyObjective,
+    Trial,
+    make_column,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPoint:
+    """One trial in the order of the study.
+
+    Parameters
+    ----------
+    number : int
+        Trial.
+    state : str
+    value : float or None
+        Value of the objective; None where the trial has none that is finite.
+    best : float or None
+        Best value of the complete trials up to and with this one; None before the first.
+    """
+
+    number: int
+    state: State
+    value: float | None
+    best: float | None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What a sweep tried.
+
+    Parameters
+    ----------
+    objectives : tuple of StudyObjective
+        At least one.
+    trials : tuple of Trial
+        At least one; kept in the order of their numbers.
+    source : str
+        Where they were read, for the reader.
+    study_name : str or None
+    space : tuple of Space
+        What the sweep declared of its parameters; may be empty.
+    notes : tuple of str
+        What the reader has to know of how the trials were read (an assumed direction, …).
+
+    Raises
+    ------
+    DataError
+        No trial, no objective, a number twice, or a complete trial without its values.
+
+    Examples
+    --------
+    >>> trials = Trials.from_records(
+    ...     [{"params": {"C": 0.1}, "value": 0.7}, {"params": {"C": 1.0}, "value": 0.8}],
+    ...     objectives="f1",
+    ... )
+    >>> trials.best().params["C"]
+    1.0
+    """
+
+    objectives: tuple[StudyObjective, ...]
+    trials: tuple[Trial, ...]
+    source: str
+    study_name: str | None = None
+    space: tuple[Space, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check(self)
+        ordered = tuple(sorted(self.trials, key=lambda trial: trial.number))
+        object.__setattr__(self, "trials", ordered)
+
+    def __repr__(self) -> str:
+        goals = ", ".join(f"{goal.name} ({goal.direction})" for goal in self.objectives)
+        return f"Trials({len(self.trials)} trials of {goals}: {len(self.completed)} complete)"
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    @property
+    def counts(self) -> dict[State, int]:
+        """Number of trials in each state, every state named."""
+        found = Counter(trial.state for trial in self.trials)
+        return {state: found[state] for state in STATES}
+
+    @cached_property
+    def completed(self) -> tuple[Trial, ...]:
+        """Trials that ran to their end, with non-finite values or without."""
+        return tuple(trial for trial in self.trials if trial.state == "complete")
+
+    @cached_property
+    def contenders(self) -> tuple[Trial, ...]:
+        """Completed trials whose values are all finite: the only ones that can be best."""
+        return tuple(trial for trial in self.trials if trial.finite)
+
+    @property
+    def n_non_finite(self) -> int:
+        """Number of completed trials with a NaN or infinite value."""
+        return len(self.completed) - len(self.contenders)
+
+    def index_of(self, objective: str | None = None) -> int:
+        """Return the position of an objective; None means the only one.
+
+        Raises
+        ------
+        UsageError
+            No such objective, or several and none named.
+        """
+        names = [known.name for known in self.objectives]
+        if objective is None and len(names) == 1:
+            return 0
+        if objective is None:
+            raise UsageError(
+                f"the study has {len(names)} objectives", fix=f"name one of them: {', '.join(names)}"
+            )
+        if objective not in names:
+            raise UsageError(f"the study has no objective {objective!r}", fix=nearest(objective, names))
+        return names.index(objective)
+
+    def best(self, objective: str | None = None) -> Trial:
+        """Return the best completed trial, the earliest among equals.
+
+        Raises
+        ------
+        DataError
+            No trial completed with a finite value.
+        UsageError
+            Several objectives and none named.
+        """
+        at = self.index_of(objective)
+        sign = self.objectives[at].sign
+        return max(self._some_contenders(), key=lambda trial: (sign * trial.values[at], -trial.number))
+
+    def pareto(self) -> tuple[Trial, ...]:
+        """Return the completed trials that no other beats in one objective without losing in another.
+
+        Raises
+        ------
+        DataError
+            No trial completed with finite values.
+        """
+        signs = [objective.sign for objective in self.objectives]
+        scored = [
+            (tuple(sign * value for sign, value in zip(signs, trial.values, strict=True)), trial)
+            for trial in self._some_contenders()
+        ]
+        front: list[tuple[tuple[float, ...], Trial]] = []
+        for point, trial in sorted(scored, key=lambda pair: pair[0], reverse=True):
+            if not any(_dominates(other, point) for other, _ in front):
+                front.append((point, trial))
+        return tuple(sorted((trial for _, trial in front), key=lambda trial: trial.number))
+
+    def history(self, objective: str | None = None) -> tuple[HistoryPoint, ...]:
+        """Return value and best so far of each trial, in the order of the study.
+
+        Raises
+        ------
+        UsageError
+            Several objectives and none named.
+        """
+        at = self.index_of(objective)
+        goal = self.objectives[at]
+        best: float | None = None
+        points = []
+        for trial in self.trials:
+            value = trial.values[at] if len(trial.values) > at else None
+            if value is not None and not math.isfinite(value):
+                value = None
+            if trial.finite and value is not None and (best is None or goal.better(value, best)):
+                best = value
+            points.append(HistoryPoint(trial.number, trial.state, value, best))
+        return tuple(points)
+
+    @cached_property
+    def params(self) -> tuple[str, ...]:
+        """Names of all parameters, in the order of their first appearance."""
+        return tuple(dict.fromkeys(name for trial in self.trials for name in trial.params))
+
+    def column(self, name: str) -> ParameterColumn:
+        """Return one parameter over all trials, typed, with gaps where it was not drawn.
+
+        Raises
+        ------
+        UsageError
+            No such parameter.
+        """
+        if name not in self.params:
+            raise UsageError(f"the study has no parameter {name!r}", fix=nearest(name, self.params))
+        return self.columns[self.params.index(name)]
+
+    @property
+    def columns(self) -> tuple[ParameterColumn, ...]:
+        """Every parameter as a column over all trials."""
+        return self.columns_over(self.trials)
+
+    def columns_over(self, trials: Sequence[Trial]) -> tuple[ParameterColumn, ...]:
+        """Return every parameter as a column over some of the trials, as over `contenders`."""
+        declared = {space.name: space for space in self.space}
+        rows = [trial.params for trial in trials]
+        return tuple(make_column(name, rows, declared.get(name)) for name in self.params)
+
+    @classmethod
+    def from_records(
+        cls,
+        rows: Iterable[Mapping[str, Any]],
+        *,
+        objectives: str | StudyObjective | Sequence[str | StudyObjective],
+        source: str = "records",
+        study_name: str | None = None,
+    ) -> Trials:
+        """Build the value from plain mappings, for sweeps that no reader knows.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            Keys ``params`` and ``value`` (or ``values``, one per objective); optional ``number``,
+            ``state``, ``intermediate`` (mapping of step to value), ``started``, ``finished``,
+            ``run_id``. Without ``state`` a row with a value is complete, one without has failed.
+        objectives : str, StudyObjective or a sequence of them
+            A bare name is maximised.
+        source, study_name : str
+            Shown to the reader.
+
+        Raises
+        ------
+        DataError
+            An unknown key, a value that is no number, or what `Trials` refuses.
+
+        Examples
+        --------
+        >>> rows = [{"params": {"lr": 0.1}, "value": 0.4}, {"params": {"lr": 9.0}}]
+        >>> Trials.from_records(rows, objectives=StudyObjective("loss", "minimize")).counts["failed"]
+        1
+        """
+        named = [objectives] if isinstance(objectives, str | StudyObjective) else list(objectives)
+        goals = tuple(goal if isinstance(goal, StudyObjective) else StudyObjective(goal) for goal in named)
+        trials = tuple(records.trial_from_record(row, position) for position, row in enumerate(rows))
+        return cls(goals, trials, source, study_name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-ready data; NaN and infinite values become text."""
+        return {
+            "schema": records.SCHEMA,
+            "source": self.source,
+            "study_name": self.study_name,
+            "objectives": [{"name": goal.name, "direction": goal.direction} for goal in self.objectives],
+            "space": [records.space_to_dict(space) for space in self.space],
+            "notes": list(self.notes),
+            "trials": [records.trial_to_dict(trial) for trial in self.trials],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trials:
+        """Rebuild the value from `to_dict()`.
+
+        Raises
+        ------
+        DataError
+            Written by another version of the schema, or incomplete.
+        """
+        records.check_schema(data)
+        try:
+            return cls(
+                tuple(StudyObjective(goal["name"], goal["direction"]) for goal in data["objectives"]),
+                tuple(records.trial_from_dict(trial) for trial in data["trials"]),
+                data["source"],
+                data["study_name"],
+                tuple(records.space_from_dict(space) for space in data["space"]),
+                tuple(data["notes"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"trials cannot be read: {type(error).__name__} {error}",
+                fix="write them with Trials.to_dict()",
+            ) from None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per trial: number, state, objectives, ``params.*``, times and run."""
+        import pandas as pd
+
+        frame = {"number": [trial.number for trial in self.trials]}
+        columns: dict[str, list[Any]] = {**frame, "state": [trial.state for trial in self.trials]}
+        for at, goal in enumerate(self.objectives):
+            columns[goal.name] = [
+                trial.values[at] if len(trial.values) > at else None for trial in self.trials
+            ]
+        for name in self.params:
+            columns[f"params.{name}"] = [trial.params.get(name) for trial in self.trials]
+        for key in ("started", "finished", "duration", "run_id"):
+            columns[key] = [getattr(trial, key) for trial in self.trials]
+        return pd.DataFrame(columns)
+
+    def _some_contenders(self) -> tuple[Trial, ...]:
+        if not self.contenders:
+            states = ", ".join(f"{count} {state}" for state, count in self.counts.items() if count)
+            odd = f", {self.n_non_finite} of them with NaN or infinite values" if self.n_non_finite else ""
+            raise DataError(
+                "no trial completed with a finite value",
+                where=f"{self.source}: {states}{odd}",
+                fix="let at least one trial finish, or look at why they failed",
+            )
+        return self.contenders
+
+
+def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one != other and all(a >= b for a, b in zip(one, other, strict=True))
+
+
+def _check(study: Trials) -> None:
+    if not study.objectives:
+        raise DataError("the study names no objective", where=study.source, fix="name the metric")
+    if not study.trials:
+        raise DataError("the study holds no trial", where=study.source, fix="run the sweep first")
+    _check_distinct([goal.name for goal in study.objectives], "objective", study.source)
+    _check_distinct([trial.number for trial in study.trials], "trial number", study.source)
+    for trial in study.trials:
+        if trial.state == "complete" and len(trial.values) != len(study.objectives):
+            raise DataError(
+                f"trial {trial.number} is complete with {len(trial.values)} values "
+                f"for {len(study.objectives)} objectives",
+                where=f"{study.source}, trial {trial.number}",
+                fix="give one value per objective, or another state",
+            )
+
+
+def _check_distinct(items: Sequence[object], what: str, where: str) -> None:
+    item, count = Counter(items).most_common(1)[0]
+    if count > 1:
+        raise DataError(
+            f"{what} {item} stands {count} times in the study", where=where, fix=f"give each {what} once"
+        )

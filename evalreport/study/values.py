@@ -1,0 +1,290 @@
+"""The values that a study is made of: objectives, trials, the searched space and its columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, get_args
+
+from evalreport.errors import DataError, nearest
+
+State: TypeAlias = Literal["complete", "pruned", "failed", "running", "waiting"]
+Direction: TypeAlias = Literal["maximize", "minimize"]
+Param: TypeAlias = str | int | float | bool | None
+
+STATES: tuple[State, ...] = get_args(State)
+"""Every state of a trial. Only complete trials compete; the others are shown and counted apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyObjective:
+    """What a study optimises, and which way.
+
+    Parameters
+    ----------
+    name : str
+        Name of the metric.
+    direction : {"maximize", "minimize"}
+
+    Raises
+    ------
+    DataError
+        Another direction.
+
+    Examples
+    --------
+    >>> StudyObjective("log_loss", "minimize").better(0.2, 0.3)
+    True
+    """
+
+    name: str
+    direction: Direction = "maximize"
+
+    def __post_init__(self) -> None:
+        known = get_args(Direction)
+        if self.direction not in known:
+            raise DataError(
+                f"objective {self.name!r} has direction {self.direction!r}",
+                where=self.name,
+                fix=nearest(str(self.direction), known),
+            )
+
+    @property
+    def sign(self) -> float:
+        """1 when greater is better, -1 when smaller is."""
+        return 1.0 if self.direction == "maximize" else -1.0
+
+    def better(self, value: float, than: float) -> bool:
+        """Return whether `value` is strictly better; NaN is never better."""
+        return self.sign * value > self.sign * than
+
+
+def _one_nan(value: Any) -> Any:
+    """Return `math.nan` itself for every NaN, so that equal trials compare equal."""
+    return math.nan if isinstance(value, float) and math.isnan(value) else value
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One try of a sweep.
+
+    Parameters
+    ----------
+    number : int
+        Position in the study, from 0.
+    state : {"complete", "pruned", "failed", "running", "waiting"}
+    values : tuple of float
+        One per objective; empty where there is none. NaN and infinite values are kept.
+    params : mapping of str to str, int, float, bool or None
+        A conditional parameter that was not drawn is absent.
+    intermediate : tuple of (int, float)
+        Values reported on the way, by step.
+    started, finished : float or None
+        Seconds since 1970-01-01 UTC.
+    run_id : str or None
+        The MLflow run of this trial.
+
+    Raises
+    ------
+    DataError
+        An unknown state or a negative number.
+
+    Examples
+    --------
+    >>> trial = Trial(0, "complete", (0.8,), {"C": 1.0}, started=10.0, finished=12.5)
+    >>> trial.duration, trial.finite
+    (2.5, True)
+    """
+
+    number: int
+    state: State
+    values: tuple[float, ...] = ()
+    params: Mapping[str, Param] = field(default_factory=dict, hash=False)
+    intermediate: tuple[tuple[int, float], ...] = ()
+    started: float | None = None
+    finished: float | None = None
+    run_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.state not in STATES:
+            raise DataError(
+                f"trial {self.number} has state {self.state!r}",
+                where=f"trial {self.number}",
+                fix=nearest(str(self.state), STATES),
+            )
+        if self.number < 0:
+            raise DataError(f"trial number {self.number} is negative", fix="number the trials from 0")
+        steps = sorted((int(step), _one_nan(float(value))) for step, value in self.intermediate)
+        params = {name: _one_nan(value) for name, value in self.params.items()}
+        object.__setattr__(self, "values", tuple(_one_nan(float(value)) for value in self.values))
+        object.__setattr__(self, "params", MappingProxyType(params))
+        object.__setattr__(self, "intermediate", tuple(steps))
+
+    def __reduce__(self) -> tuple[type[Trial], tuple[Any, ...]]:
+        rest = (self.intermediate, self.started, self.finished, self.run_id)
+        return Trial, (self.number, self.state, self.values, dict(self.params), *rest)
+
+    @property
+    def finite(self) -> bool:
+        """Whether the trial completed with nothing but finite values: only then it competes."""
+        return self.state == "complete" and bool(self.values) and all(map(math.isfinite, self.values))
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from start to end, or None where either is unknown."""
+        if self.started is None or self.finished is None:
+            return None
+        return max(self.finished - self.started, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Where a parameter was searched, as far as the sweep declared it.
+
+    Parameters
+    ----------
+    name : str
+    low, high : float or None
+        Bounds of a numeric parameter.
+    log : bool
+        Whether the parameter was drawn on a logarithmic scale.
+    choices : tuple
+        Choices of a categorical parameter, in declared order; empty for a numeric one.
+
+    Examples
+    --------
+    >>> Space("kernel", choices=("linear", "rbf")).choices
+    ('linear', 'rbf')
+    """
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    choices: tuple[Param, ...] = ()
+
+    def __or__(self, other: Space) -> Space:
+        """Return the space that holds both: studies may change a space between trials."""
+        lows = [low for low in (self.low, other.low) if low is not None]
+        highs = [high for high in (self.high, other.high) if high is not None]
+        seen = {str(choice) for choice in self.choices}
+        added = tuple(choice for choice in other.choices if str(choice) not in seen)
+        log = self.log and other.log
+        return Space(self.name, min(lows, default=None), max(highs, default=None), log, self.choices + added)
+
+
+def joined(spaces: Iterable[Space]) -> tuple[Space, ...]:
+    """Return one space per parameter, holding all that different trials declared of it.
+
+    Examples
+    --------
+    >>> joined([Space("C", 0.0, 1.0), Space("C", 0.5, 2.0)])
+    (Space(name='C', low=0.0, high=2.0, log=False, choices=()),)
+    """
+    found: dict[str, Space] = {}
+    for space in dict.fromkeys(spaces):
+        found[space.name] = found[space.name] | space if space.name in found else space
+    return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterColumn:
+    """One parameter over all trials.
+
+    Parameters
+    ----------
+    name : str
+    kind : {"number", "categorical"}
+    values : tuple of float, str or None
+        One per trial: floats, or the text of the choice; None where the parameter was not drawn.
+    low, high : float
+        Least and greatest of the bounds and the values of a number; NaN for a categorical parameter.
+    log : bool
+        Whether the scale is logarithmic: declared, or all values positive over two decades or more.
+    whole : bool
+        Whether all values of a number were given as integers.
+    choices : tuple of str
+        Choices in declared order, else in the order of their numbers or letters.
+    """
+
+    name: str
+    kind: Literal["number", "categorical"]
+    values: tuple[float | str | None, ...]
+    low: float = math.nan
+    high: float = math.nan
+    log: bool = False
+    whole: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether no two trials differ in it (gaps aside)."""
+        return len({value for value in self.values if value is not None}) <= 1
+
+    @property
+    def gaps(self) -> int:
+        """Number of trials without the parameter."""
+        return sum(value is None for value in self.values)
+
+
+def plain(value: Any) -> Param:
+    """Return a parameter as a plain Python value; what is none becomes its text.
+
+    Examples
+    --------
+    >>> plain(0.5), plain((1, 2)), plain(None)
+    (0.5, '(1, 2)', None)
+    """
+    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
+        value = value.item()
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a parameter value is a finite number (a truth value is not)."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def make_column(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None) -> ParameterColumn:
+    """Return one parameter as a typed column.
+
+    Parameters
+    ----------
+    name : str
+    rows : sequence of mapping
+        Parameters of each trial.
+    space : Space or None
+        What the sweep declared of it.
+
+    Examples
+    --------
+    >>> make_column("depth", [{"depth": 3}, {}], None).values
+    (3.0, None)
+    """
+    present = [row[name] for row in rows if name in row]
+    declared = bool(space and space.choices)
+    if not declared and present and all(is_number(value) for value in present):
+        return _numeric(name, rows, space)
+    values = tuple(str(row[name]) if name in row else None for row in rows)
+    order = list(space.choices) if space else []
+    extra = sorted({value for value in present if value not in order}, key=_by_size)
+    choices = tuple(dict.fromkeys(str(choice) for choice in (*order, *extra)))
+    return ParameterColumn(name, "categorical", values, choices=choices)
+
+
+def _numeric(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None) -> ParameterColumn:
+    values = tuple(float(row[name]) if name in row else None for row in rows)  # type: ignore[arg-type]
+    ends = [value for value in values if value is not None]
+    ends += [end for end in ((space.low, space.high) if space else ()) if end is not None]
+    low, high = min(ends), max(ends)
+    log = low > 0 and (space.log if space else high >= 100 * low)
+    whole = all(isinstance(row[name], int) for row in rows if name in row)
+    return ParameterColumn(name, "number", values, low, high, log, whole)
+
+
+def _by_size(value: Param) -> tuple[bool, float, str]:
+    """Order numbers by size, before text by letter."""
+    number = is_number(value)
+    return not number, float(value) if number else 0.0, str(value)  # type: ignore[arg-type]

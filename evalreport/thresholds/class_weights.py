@@ -1,0 +1,275 @@
+"""Weights of classes: what each probability is multiplied with before the greatest is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import UsageError, nearest
+from evalreport.facts import Counts
+from evalreport.facts.counts import Array, Places
+from evalreport.intervals.sampling import Sampling
+from evalreport.metrics.catalogue import MULTICLASS, find
+from evalreport.parsing.function import load
+from evalreport.predictions import Predictions
+from evalreport.scores import FloatArray, Probabilities
+from evalreport.study import Direction
+from evalreport.study.search import Dimension, Search, optimise
+from evalreport.thresholds.costs import CostMatrix, answered
+from evalreport.thresholds.cross_fitting import check_alike
+from evalreport.thresholds.objectives import CLOSE
+from evalreport.thresholds.sweep import middle_of_longest_run
+from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
+from evalreport.values import Undefined
+
+PASSES = 20
+"""The most times that a descent goes round all classes."""
+WIDEST = 1000.0
+"""How far from 1 a search may take a weight."""
+RESAMPLES = 200
+TINY = 1e-300
+
+
+def class_weights(
+    rows: Predictions,
+    objective: CostMatrix | str,
+    *,
+    tune_on: Predictions | None = None,
+    search: Search | None = None,
+    sampling: Sampling | None = None,
+) -> Tuned | Undefined:
+    """Return a weight for each class, so that the greatest weighted probability is the answer.
+
+    Parameters
+    ----------
+    rows : Predictions
+        Of a multiclass problem, with probabilities: the rows that are reported on.
+    objective : CostMatrix or str
+        Costs that depend on the truth alone separate: the weights are those costs, by Bayes' rule.
+        Other costs are lowered one class at a time, each move exact, from equal weights and from the
+        mean costs of each true label. A multiclass count metric (``f1_macro``, ``balanced_accuracy``, …)
+        or ``module:function`` (truth and answers as codes, the greater the better) is searched by Optuna.
+    tune_on : Predictions, optional
+        Other rows that the weights are fitted to; without them the out-of-sample value is cross-fitted.
+    search : Search, optional
+        Also let Optuna search where costs do not separate.
+    sampling : Sampling, optional
+
+    Returns
+    -------
+    Tuned, or Undefined without probabilities. For costs, values are mean costs of a row: lower is
+    better; the start ``bayes rule`` is the value of `CostMatrix.answers`, which weights cannot always
+    express.
+
+    Raises
+    ------
+    UsageError
+        An objective that is not known; costs of another size; labels or scores unlike those of `tune_on`.
+    MissingExtraError
+        Optuna is needed and not installed.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> scores = Probabilities([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.3, 0.7]])
+    >>> rows = predictions(Multiclass("ab"), ["a", "b", "b", "b"], scores=scores)
+    >>> found = class_weights(rows, CostMatrix([[0, 1], [4, 0]]))
+    >>> found.method, found.values, found.starts["equal"], found.apparent
+    ('bayes', {'a': 0.5, 'b': 2.0}, 2.0, 1.0)
+    """
+    goal = _Goal.parse(objective)
+    if goal.costs is not None and len(goal.costs.array) != len(rows.space):
+        raise UsageError(
+            f"{len(goal.costs.array)} rows of costs for {len(rows.space)} labels",
+            where="costs",
+            fix="one row and one column per label",
+        )
+    if tune_on is not None:
+        check_alike(rows, tune_on)
+    own, other = _ClassRows.of(goal, rows), None if tune_on is None else _ClassRows.of(goal, tune_on)
+    if own is None or (tune_on is not None and other is None):
+        return Undefined("needs probabilities of every label", float(rows.weights.sum()))
+    found = tuned(own, other, rows.space.names, search, sampling or Sampling())
+    return replace(found, values={label: float(np.exp(log)) for label, log in found.values.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class _Goal:
+    """What is sought, and which way."""
+
+    name: str
+    direction: Direction
+    costs: CostMatrix | None = None
+    function: Callable[[Any, Any], Any] | None = None
+
+    @classmethod
+    def parse(cls, objective: CostMatrix | str) -> _Goal:
+        if isinstance(objective, CostMatrix):
+            return cls("cost", "minimize", costs=objective)
+        if ":" in objective:
+            return cls(objective, "maximize", function=load(objective, "objective"))
+        known = [m.name for m in MULTICLASS if m.reads == "counts" and m.better in ("higher", "lower")]
+        if objective not in known:
+            raise UsageError(
+                f"there is no objective {objective!r} for class weights",
+                fix=f"{nearest(objective, known)}; accuracy>=0.95 for a cut-off, a matrix of costs, "
+                "or module:function of yours",
+            )
+        higher = find(objective, "multiclass").better == "higher"
+        return cls(objective, "maximize" if higher else "minimize")
+
+    def called(self, truth: Places, answer: Places) -> float:
+        assert self.function is not None  # noqa: S101  asked before
+        try:
+            return float(self.function(truth, answer))
+        except Exception as error:
+            raise UsageError(
+                f"objective {self.name!r} raised {type(error).__name__}: {error}",
+                where="objective",
+                fix="it is called with two arrays of label codes (truth, answers) and returns a number",
+            ) from error
+
+
+@dataclass(frozen=True, eq=False)
+class _ClassRows:
+    """A multiclass problem to choose weights on (their logarithms): see `Problem`."""
+
+    goal: _Goal
+    labels: tuple[str, ...]
+    scores: FloatArray
+    truth: Places
+    weights: Array
+    unit: Places
+
+    @classmethod
+    def of(cls, goal: _Goal, rows: Predictions) -> _ClassRows | None:
+        if not isinstance(rows.scores, Probabilities):
+            return None
+        truth = rows.y_true.astype(np.intp)
+        return cls(goal, rows.space.names, rows.scores.values, truth, rows.weights, units_of(rows))
+
+    @property
+    def name(self) -> str:
+        return self.goal.name
+
+    @property
+    def rounds(self) -> int:
+        return 1
+
+    @property
+    def plain(self) -> Array:
+        return np.zeros(len(self.labels))
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> _ClassRows:
+        parts = {name: getattr(self, name)[rows] for name in ("scores", "truth", "weights", "unit")}
+        return replace(self, **parts)
+
+    def decide(self, values: Array) -> Places:
+        return answered(self.scores, values)
+
+    def value(self, decided: Places) -> float:
+        if self.goal.costs is not None:
+            spent = self.goal.costs.array[self.truth, decided]
+            return float(self.weights @ spent / self.weights.sum())
+        if self.goal.function is not None:
+            return self.goal.called(self.truth, decided)
+        return self._counted(decided, self.weights)
+
+    def choose(self, search: Search | None) -> JointChoice:
+        costs = self.goal.costs
+        separate = None if costs is None else costs.by_truth()
+        points = {"equal": self.plain}
+        if costs is not None and separate is not None:
+            points["bayes"] = _centred(np.log(separate))
+            values = self._values(points)
+            return JointChoice(points["bayes"], values["bayes"], "bayes", values)
+        if costs is None:
+            share = np.bincount(self.truth, self.weights, len(self.labels)) / self.weights.sum()
+            points["prior"] = _centred(-np.log(np.maximum(share, 1 / WIDEST)))
+            return self._search(points, self._values(points), search or Search())
+        points["mean cost"] = _centred(np.log(np.maximum(costs.extra().mean(axis=1), 1 / WIDEST)))
+        for name, point in list(points.items()):
+            points[f"descent from {name}"] = self._descended(costs.array, point)
+        values = self._values(points) | {"bayes rule": self.value(costs.answers(self.scores))}
+        best = min(points, key=lambda name: values[name])
+        if search is None:
+            return JointChoice(points[best], values[best], "coordinate ascent", values)
+        return self._search({best: points[best], **points}, values, search)
+
+    def drawn(self, decided: Places, sampling: Sampling) -> Array:
+        if self.goal.function is not None:
+            return np.empty(0)
+        size = int(self.unit.max()) + 1
+        drawn = sampling.generator(6).poisson(1.0, (min(sampling.resamples, RESAMPLES), size))
+        if self.goal.costs is None:
+            return np.array([self._counted(decided, self.weights * times[self.unit]) for times in drawn])
+        spent = self.weights * self.goal.costs.array[self.truth, decided]
+        above, below = (drawn @ np.bincount(self.unit, part, size) for part in (spent, self.weights))
+        mean: Array = above / np.maximum(below, TINY)
+        return mean
+
+    def _values(self, points: Mapping[str, Array]) -> dict[str, float]:
+        return {name: self.value(self.decide(point)) for name, point in points.items()}
+
+    def _counted(self, decided: Places, weights: Array) -> float:
+        counts = Counts.of(self.truth, decided, len(self.labels), weights)
+        return float(find(self.name, "multiclass").function(counts.marginals))
+
+    def _descended(self, costs: Array, start: Array) -> Array:
+        """Log weights that no change of a single one betters; each change is exact.
+
+        With the others held, a row changes its answer to the class once its weight passes the ratio
+        between the greatest other weighted probability and its own.
+        """
+        logs, at = np.log(np.maximum(self.scores.astype(np.float64), TINY)), start.copy()
+        for _ in range(PASSES):
+            before = at.copy()
+            for label in range(len(at)):
+                rest = logs + at
+                rest[:, label] = -np.inf
+                other = rest.argmax(axis=1)
+                needed = rest[np.arange(len(rest)), other] - logs[:, label]
+                change = self.weights * (costs[self.truth, label] - costs[self.truth, other])
+                at[label] = _lowest(needed, change, at[label])
+            if (before == at).all():
+                break
+        return _centred(at)
+
+    def _search(
+        self, points: Mapping[str, Array], values: Mapping[str, float], search: Search
+    ) -> JointChoice:
+        found = optimise(
+            lambda point: self.value(self.decide(np.log(point))),
+            [Dimension(f"weight: {name}", 1 / WIDEST, WIDEST, log=True) for name in self.labels],
+            [np.exp(point).tolist() for point in points.values()],
+            search,
+            self.name,
+            self.goal.direction,
+        )
+        at = _centred(np.log(found.point))
+        return JointChoice(at, found.value, "optuna", values, found.trials)
+
+
+def _centred(logs: Array) -> Array:
+    """Log weights whose mean is 0: the answers do not change."""
+    centred: Array = logs - logs.mean()
+    return centred
+
+
+def _lowest(needed: Array, change: Array, current: float) -> float:
+    """The log weight at which the rows that need no more cost least; the current one if none is better."""
+    order = np.argsort(needed)
+    ranked = needed[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    sums = np.append(0.0, change[order].cumsum()[ends])
+    most = sums.min() + CLOSE * len(needed)
+    if sums[np.searchsorted(ranked[ends], current, side="left")] <= most:
+        return current
+    place = int(middle_of_longest_run(sums <= most))
+    edges = np.concatenate([[ranked[0] - 1], ranked[ends], [ranked[-1] + 1]])
+    return float(edges[place] + edges[place + 1]) / 2

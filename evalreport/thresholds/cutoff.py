@@ -1,0 +1,176 @@
+"""Answer only when sure: the confidence above which a classifier is as accurate as wanted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from evalreport.errors import UsageError
+from evalreport.facts import ScoreTable
+from evalreport.intervals.sampling import Sampling
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions
+from evalreport.scores import Probabilities
+from evalreport.thresholds.cross_fitting import check_alike, judged
+from evalreport.thresholds.objectives import Constraint, Objective
+from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
+from evalreport.values import Undefined, result_from_dict
+
+OUTCOME = Binary("wrong", "right")
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """The confidence from which answers are as accurate as wanted, with the rest left to somebody else.
+
+    Parameters
+    ----------
+    wanted : float
+        Accuracy among the answered.
+    threshold : float
+        Answer when the greatest probability of the row is at least this.
+    low, high : float
+        Interval of the threshold.
+    coverage, accuracy : float
+        Share answered, and accuracy among them, on the rows of the choice.
+    out_of_sample : OutOfSample
+        On other rows: `value` is the coverage, `kept` the accuracy.
+
+    Examples
+    --------
+    >>> rows = OutOfSample(Undefined("too few rows"), None, "cross-fitted")
+    >>> cutoff = Cutoff(0.9, 0.7, 0.6, 0.8, 0.5, 0.91, rows)
+    >>> Cutoff.from_dict(cutoff.as_dict()) == cutoff
+    True
+    """
+
+    wanted: float
+    threshold: float
+    low: float
+    high: float
+    coverage: float
+    accuracy: float
+    out_of_sample: OutOfSample
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the cut-off as `evaluation.json` holds it; an infinite limit is null."""
+        return {
+            "wanted": self.wanted,
+            "threshold": self.threshold,
+            "low": self.low,
+            "high": self.high if math.isfinite(self.high) else None,
+            "coverage": self.coverage,
+            "accuracy": self.accuracy,
+            "honest_coverage": self.out_of_sample.value.as_dict(),
+            "honest_accuracy": None if self.out_of_sample.kept is None else self.out_of_sample.kept.as_dict(),
+            "honest_method": self.out_of_sample.method,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Cutoff:
+        """Rebuild from `as_dict()`."""
+        kept = data["honest_accuracy"]
+        numbers = {name: data[name] for name in ("wanted", "threshold", "low", "coverage", "accuracy")}
+        return cls(
+            **numbers,
+            high=math.inf if data["high"] is None else data["high"],
+            out_of_sample=OutOfSample(
+                result_from_dict(data["honest_coverage"]),
+                None if kept is None else result_from_dict(kept),
+                data["honest_method"],
+            ),
+        )
+
+
+CutoffChoice: TypeAlias = Cutoff | Unreachable | Undefined
+
+
+def cutoff(
+    rows: Predictions,
+    accuracy: float = 0.95,
+    *,
+    tune_on: Predictions | None = None,
+    sampling: Sampling | None = None,
+) -> CutoffChoice:
+    """Return the lowest confidence from which the answers are as accurate as wanted.
+
+    Parameters
+    ----------
+    rows : Predictions
+        Of a multiclass problem, with probabilities.
+    accuracy : float
+        Wanted accuracy among the answered, in (0, 1].
+    tune_on : Predictions, optional
+        Other rows to choose on; without them the out-of-sample value is cross-fitted.
+    sampling : Sampling, optional
+
+    Returns
+    -------
+    Cutoff, or Unreachable with the best accuracy that any cut-off reaches, or Undefined without
+    probabilities.
+
+    Raises
+    ------
+    UsageError
+        An accuracy outside (0, 1]; labels or scores unlike those of `tune_on`.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> scores = Probabilities([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.3, 0.7]])
+    >>> found = cutoff(predictions(Multiclass("ab"), ["a", "a", "b", "b"], scores=scores), 1.0)
+    >>> found.threshold, found.coverage
+    (0.7, 0.75)
+    """
+    if not 0 < accuracy <= 1:
+        raise UsageError(
+            f"an accuracy of {accuracy:g} cannot be wanted", fix="give one above 0 and up to 1, as in 0.95"
+        )
+    if tune_on is not None:
+        check_alike(rows, tune_on)
+    own, other = answers(rows), None if tune_on is None else answers(tune_on)
+    for found in (own, other):
+        if isinstance(found, Undefined):
+            return found
+    assert isinstance(own, Predictions) and not isinstance(other, Undefined)  # noqa: S101
+    goal = Objective("predicted_positive_rate", Constraint("precision", ">=", accuracy))
+    weights = own.weights if own.weighted else None
+    assert isinstance(own.scores, Probabilities)  # noqa: S101
+    table = ScoreTable.of(own.scores.values, own.y_true.astype(bool), weights)
+    sweep = judged(table, own, tune_on=other, objectives=[goal], sampling=sampling)
+    best = sweep.optima[goal.name]
+    if isinstance(best, Unreachable):
+        name = str(Constraint("accuracy", ">=", accuracy))
+        return replace(best, objective=name, text=name, metric="accuracy")
+    return _cutoff(accuracy, best) if isinstance(best, Optimum) else best
+
+
+def answers(rows: Predictions) -> Predictions | Undefined:
+    """Return each row's answer as a binary problem: was the most probable label right, and how sure was it.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> scores = Probabilities([[0.9, 0.1], [0.4, 0.6]])
+    >>> answers(predictions(Multiclass("ab"), ["a", "a"], scores=scores)).y_true
+    array([1, 0], dtype=int32)
+    """
+    if not isinstance(rows.scores, Probabilities):
+        return Undefined("needs probabilities of every label", float(rows.weights.sum()))
+    values = rows.scores.values
+    right = (values.argmax(axis=1) == rows.y_true).astype(np.int32)
+    sure = Probabilities(values.max(axis=1))
+    return replace(rows, space=OUTCOME, y_true=right, y_pred=None, scores=sure, threshold=None)
+
+
+def _cutoff(wanted: float, best: Optimum) -> Cutoff:
+    answered = best.tp + best.fp
+    low, high, out_of_sample = best.low, best.high, best.out_of_sample
+    assert low is not None and high is not None and out_of_sample is not None  # noqa: S101  judged gives them
+    return Cutoff(wanted, best.threshold, low, high, best.apparent, best.tp / answered, out_of_sample)

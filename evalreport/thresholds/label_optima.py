@@ -1,0 +1,150 @@
+"""Thresholds of several labels that can be had without search, and the ascent that starts from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves.thin import hull
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array
+from evalreport.facts.sets import SET_SCORES
+from evalreport.scores import FloatArray
+from evalreport.thresholds.label_objectives import Flags
+from evalreport.thresholds.objectives import CLOSE
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
+
+PASSES = 20
+"""The most times that an ascent goes round all labels."""
+
+
+def sweeps(scores: FloatArray, truth: Flags, weights: Array | None) -> Iterator[Sweep]:
+    """Yield the sweep of each label in turn."""
+    for label in range(scores.shape[1]):
+        column = np.ascontiguousarray(scores[:, label])
+        yield Sweep.of(ScoreTable.of(column, truth[:, label], weights))
+
+
+def each_alone(scores: FloatArray, truth: Flags, weights: Array | None, metric: str) -> Array:
+    """Return the best threshold of each label for a binary metric: exact for every mean over labels.
+
+    A label without a true example flags nothing (infinity): whatever it flagged would be wrong.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, labels)
+    truth : bool array of shape (n, labels)
+    weights : float64 array of shape (n,), or None
+    metric : str
+        Binary count metric.
+
+    Returns
+    -------
+    float64 array of shape (labels,)
+
+    Examples
+    --------
+    >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
+    >>> each_alone(scores, truth, None, "f1")
+    array([0.6, 0.3])
+    """
+    found = []
+    for sweep in sweeps(scores, truth, weights):
+        best = sweep.best(metric)
+        found.append(best.threshold if sweep.positives and isinstance(best, Optimum) else np.inf)
+    return np.array(found)
+
+
+def pooled(scores: FloatArray, truth: Flags, weights: Array | None) -> Array:
+    """Return the thresholds with the greatest micro-averaged F1: exact, by fractional programming.
+
+    F = 2 TP / (P + flagged) over all labels is a ratio of sums. For a given value v the sum of
+    2 TP - v (TP + FP) falls apart into labels, each of which is greatest at a vertex of its ROC curve's
+    hull; v becomes the F reached there until it grows no more (Dinkelbach 1967).
+
+    Examples
+    --------
+    >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
+    >>> pooled(scores, truth, None)
+    array([0.6, 0.3])
+    """
+    corners = [_corners(sweep) for sweep in sweeps(scores, truth, weights)]
+    positives = sum(float(tp[-1]) for tp, _, _ in corners)
+    value = -1.0
+    while True:
+        places = [int((2 * tp - max(value, 0.0) * (tp + fp)).argmax()) for tp, fp, _ in corners]
+        flagged = [(tp[i], tp[i] + fp[i]) for (tp, fp, _), i in zip(corners, places, strict=True)]
+        hits, all_flagged = (float(sum(part)) for part in zip(*flagged, strict=True))
+        reached = 2 * hits / max(positives + all_flagged, 1e-300)
+        if reached <= value + CLOSE:
+            return np.array([at[i] for (_, _, at), i in zip(corners, places, strict=True)])
+        value = reached
+
+
+def _corners(sweep: Sweep) -> tuple[Array, Array, Array]:
+    """Hull vertices from nothing flagged to all flagged."""
+    tp, fp, thresholds = sweep.tp[::-1], sweep.fp[::-1], sweep.thresholds[::-1]
+    kept = hull(fp, tp)
+    return tp[kept], fp[kept], thresholds[kept]
+
+
+def ascended(
+    scores: FloatArray, truth: Flags, weights: Array, name: str, start: Array
+) -> tuple[Array, float]:
+    """Return thresholds that no change of a single label's threshold betters, and their value.
+
+    With all other labels held, the best threshold of one label is exact: every row gains or loses by
+    being flagged, and the cumulative gain from the highest score down has its maximum somewhere.
+
+    Parameters
+    ----------
+    scores, truth, weights : as above
+    name : str
+        A score of the rows: ``subset_accuracy``, ``f1_samples``, ``jaccard_samples``.
+    start : float64 array of shape (labels,)
+
+    Returns
+    -------
+    thresholds : float64 array of shape (labels,)
+    value : float
+        Never less than the value at `start`.
+
+    Examples
+    --------
+    >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
+    >>> ascended(scores, truth, np.ones(2), "f1_samples", np.array([0.1, 0.9]))
+    (array([0.6, 0.3]), 1.0)
+    """
+    score = SET_SCORES[name]
+    thresholds = start.astype(np.float64)
+    predicted = scores >= thresholds
+    both, true, flagged = (part.sum(axis=1) for part in (truth & predicted, truth, predicted))
+    orders = np.argsort(-scores, axis=0)
+    for _ in range(PASSES):
+        before = thresholds.copy()
+        for label in range(scores.shape[1]):
+            was, right = predicted[:, label], truth[:, label]
+            both, flagged = both - (was & right), flagged - was
+            off, on = score(both, true, flagged), score(both + right, true, flagged + 1)
+            gain = weights * (np.asarray(on, dtype=np.float64) - off)
+            thresholds[label] = _best_cut(scores[:, label], gain, orders[:, label], thresholds[label])
+            now = predicted[:, label] = scores[:, label] >= thresholds[label]
+            both, flagged = both + (now & right), flagged + now
+        if (before == thresholds).all():
+            break
+    return thresholds, float(weights @ score(both, true, flagged) / weights.sum())
+
+
+def _best_cut(scores: FloatArray, gain: Array, order: npt.NDArray[np.intp], current: float) -> float:
+    """The threshold whose flagged rows gain the most; the current one if none is better."""
+    ranked = scores[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
+    sums = np.append(0.0, gain[order].cumsum()[ends])
+    least = sums.max() - CLOSE * len(scores)
+    if sums[np.searchsorted(-ranked[ends], -current, side="right")] >= least:
+        return current
+    place = int(middle_of_longest_run(sums >= least))
+    return np.inf if place == 0 else float(ranked[ends[place - 1]])

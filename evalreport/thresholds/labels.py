@@ -1,0 +1,206 @@
+"""One threshold per label: exact where the objective allows it, searched from there where it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts import BinaryCounts
+from evalreport.facts.counts import Array, Places
+from evalreport.facts.sets import SET_SCORES
+from evalreport.intervals.sampling import Sampling
+from evalreport.predictions import Predictions
+from evalreport.scores import FloatArray, NoScores, Probabilities
+from evalreport.study.search import Dimension, Search, optimise
+from evalreport.thresholds.cross_fitting import check_alike
+from evalreport.thresholds.label_objectives import EACH, Flags, LabelObjective
+from evalreport.thresholds.label_optima import ascended, each_alone, pooled
+from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
+from evalreport.values import Undefined
+
+FEW = 500_000
+"""Scores up to which rows are dealt into folds three times; once above it, and where labels are climbed."""
+PRODUCTS = 30_000_000
+"""Products of weights and counts that are afforded for one interval."""
+
+
+def label_thresholds(
+    rows: Predictions,
+    objective: str = "f1_macro",
+    *,
+    tune_on: Predictions | None = None,
+    search: Search | None = None,
+    sampling: Sampling | None = None,
+) -> Tuned | Undefined:
+    """Return one threshold per label for an objective.
+
+    Parameters
+    ----------
+    rows : Predictions
+        Of a multilabel problem, with scores: the rows that are reported on.
+    objective : str
+        ``f1_macro``, ``f1_macro_supported``, ``f1_weighted``, ``jaccard_macro``, ``label_accuracy`` (each
+        label alone) and ``f1_micro``, ``jaccard_micro`` (fractional programming) are exact.
+        ``subset_accuracy``, ``f1_samples`` and ``jaccard_samples`` do not fall apart into labels:
+        thresholds are moved one label at a time, each move exact, from the exact solutions of the
+        others. ``module:function`` is searched by Optuna, from those solutions.
+    tune_on : Predictions, optional
+        Other rows that the thresholds are chosen on; the out-of-sample value is then that on `rows`. Without
+        them it is cross-fitted: chosen on nine folds, decided on the tenth.
+    search : Search, optional
+        Also let Optuna search where the objective does not fall apart. An out-of-sample value then needs
+        `tune_on`, since a search is not repeated in folds.
+    sampling : Sampling, optional
+        Level, draws and seed.
+
+    Returns
+    -------
+    Tuned, or Undefined without scores. Its starts are 0.5 for all labels (``0.5``, of probabilities),
+    each label's own best F1 (``each``), the best micro-averaged F1 (``pooled``) and ascents from them.
+
+    Raises
+    ------
+    UsageError
+        An objective that is not known; a function that fails; labels or scores unlike those of `tune_on`.
+    MissingExtraError
+        Optuna is needed and not installed.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multilabel
+    >>> from evalreport.predictions import predictions
+    >>> scores = Probabilities([[0.2, 0.7], [0.6, 0.3], [0.1, 0.2], [0.4, 0.1]])
+    >>> rows = predictions(Multilabel("ab"), [["b"], ["a", "b"], [], ["a"]], scores=scores)
+    >>> label_thresholds(rows).values
+    {'a': 0.4, 'b': 0.3}
+    """
+    goal = LabelObjective.parse(objective)
+    if tune_on is not None:
+        check_alike(rows, tune_on)
+    own, other = _LabelRows.of(goal, rows), None if tune_on is None else _LabelRows.of(goal, tune_on)
+    if own is None or (tune_on is not None and other is None):
+        return Undefined("needs scores; got labels alone", float(rows.weights.sum()))
+    return tuned(own, other, rows.space.names, search, sampling or Sampling())
+
+
+@dataclass(frozen=True, eq=False)
+class _LabelRows:
+    """A multilabel problem to choose thresholds on: see `Problem`."""
+
+    goal: LabelObjective
+    labels: tuple[str, ...]
+    scores: FloatArray
+    truth: Flags
+    weights: Array
+    weighted: bool
+    probabilities: bool
+    unit: Places
+
+    @classmethod
+    def of(cls, goal: LabelObjective, rows: Predictions) -> _LabelRows | None:
+        if isinstance(rows.scores, NoScores):
+            return None
+        return cls(
+            goal,
+            rows.space.names,
+            rows.scores.values,
+            rows.y_true.astype(bool),
+            rows.weights,
+            rows.weighted,
+            isinstance(rows.scores, Probabilities),
+            units_of(rows),
+        )
+
+    @property
+    def name(self) -> str:
+        return self.goal.name
+
+    @property
+    def rounds(self) -> int:
+        return 3 if self.scores.size <= FEW and self.goal.kind != "rows" else 1
+
+    @property
+    def plain(self) -> Array | None:
+        return np.full(len(self.labels), 0.5) if self.probabilities else None
+
+    def take(self, rows: Flags) -> _LabelRows:
+        parts = {name: getattr(self, name)[rows] for name in ("scores", "truth", "weights", "unit")}
+        return replace(self, **parts)
+
+    def decide(self, values: Array) -> Flags:
+        flagged: Flags = self.scores >= values
+        return flagged
+
+    def value(self, decided: Flags) -> float:
+        return self.goal.value(self.truth, decided, self.weights)
+
+    def choose(self, search: Search | None) -> JointChoice:
+        points = self._starts()
+        values = {name: self.value(self.decide(point)) for name, point in points.items()}
+        best = max(values, key=lambda name: values[name])
+        if self.goal.kind in ("each", "pooled"):
+            return JointChoice(points[self.goal.kind], values[self.goal.kind], "exact", values)
+        if self.goal.kind == "rows" and search is None:
+            return JointChoice(points[best], values[best], "coordinate ascent", values)
+        return self._search([points[best], *points.values()], values, search or Search())
+
+    def drawn(self, decided: Flags, sampling: Sampling) -> Array:
+        if self.goal.kind == "function":
+            return np.empty(0)
+        size = int(self.unit.max()) + 1
+        times = max(100, min(sampling.resamples, PRODUCTS // (size * len(self.labels))))
+        drawn = sampling.generator(6).poisson(1.0, (times, size)).astype(np.float64)
+        if self.goal.kind == "rows":
+            both, true, flagged = (a.sum(axis=1) for a in (self.truth & decided, self.truth, decided))
+            score = SET_SCORES[self.goal.name](both, true, flagged)
+            above, below = (drawn @ self._by_unit(part[:, None]) for part in (score, np.ones(len(score))))
+            values: Array = (above / np.maximum(below, 1e-300))[:, 0]
+            return values
+        t, p = self.truth, decided
+        cells = (drawn @ self._by_unit(cell) for cell in (t & p, ~t & p, t & ~p, ~t & ~p))
+        return np.asarray(self.goal.of_counts(BinaryCounts(*cells)))
+
+    def _by_unit(self, part: npt.NDArray[Any]) -> Array:
+        order = np.argsort(self.unit, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(self.unit[order]) > 0))
+        found = np.zeros((int(self.unit.max()) + 1, part.shape[1]))
+        found[self.unit[order][starts]] = np.add.reduceat((part * self.weights[:, None])[order], starts)
+        return found
+
+    def _starts(self) -> dict[str, Array]:
+        """Starting points by name: those that are exact for something, and ascents from them."""
+        given = (self.scores, self.truth, self.weights if self.weighted else None)
+        points = {} if self.plain is None else {"0.5": self.plain}
+        if self.goal.kind != "pooled":
+            points["each"] = each_alone(*given, EACH.get(self.name, "f1"))
+        if self.goal.kind != "each":
+            points["pooled"] = pooled(*given)
+        if self.goal.kind == "rows":
+            for name, point in list(points.items()):
+                climbed, _ = ascended(self.scores, self.truth, self.weights, self.name, point)
+                points[f"ascent from {name}"] = climbed
+        return points
+
+    def _search(self, starts: list[Array], values: Mapping[str, float], search: Search) -> JointChoice:
+        """Let Optuna search from flagging all rows to flagging none, label by label."""
+        least, greatest = (
+            end.astype(np.float64) for end in (self.scores.min(axis=0), self.scores.max(axis=0))
+        )
+        none = np.nextafter(greatest, np.inf)
+        found = optimise(
+            lambda point: self.value(self.decide(np.array(point))),
+            [
+                Dimension(f"threshold: {name}", low, high, log=self.probabilities and low > 0)
+                for name, low, high in zip(self.labels, least.tolist(), none.tolist(), strict=True)
+            ],
+            [start.tolist() for start in starts],
+            search,
+            self.name,
+        )
+        point = np.array(found.point)
+        thresholds = np.where(point >= none, np.inf, point)
+        return JointChoice(thresholds, found.value, "optuna", values, found.trials)

@@ -1,0 +1,285 @@
+"""Folds and resamples of a sweep: from counts alone, or by row or group where these weigh or belong together.
+
+All arrays hold weight at the m thresholds of a sweep: entry i is what is scored from threshold i up to
+the next one. They are sums over rows, so that a fold or a resample costs the size of the sweep.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves.thin import along
+from evalreport.facts import BinaryCounts
+from evalreport.facts.counts import Array, Places, sums
+from evalreport.intervals.draws import posterior
+from evalreport.intervals.sampling import Sampling, by_rows
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores
+from evalreport.thresholds.sweep import Sweep
+
+EXACT = 50_000
+"""Rows up to which folds are exactly stratified; above it each count is split at random."""
+MANY = 250_000
+"""Grouped rows above which half as many resamples are made."""
+DRAWS = 10_000_000
+"""Numbers that are drawn for one interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class SplitWeights:
+    """Weight of positives and negatives at each threshold, one row per fold or resample.
+
+    Parameters
+    ----------
+    pos, neg : float64 arrays of shape (parts, m)
+    part_of_row : int array of shape (rows,), or None
+        Fold of each row in the order of `RowGroups`, where there are groups.
+    """
+
+    pos: Array
+    neg: Array
+    part_of_row: Places | None = None
+
+    def counts(self) -> BinaryCounts:
+        """Return the counts at every threshold of each part, fields of shape (parts, m)."""
+        tp, fp = _upward(self.pos), _upward(self.neg)
+        return BinaryCounts(tp, fp, tp[:, :1] - tp, fp[:, :1] - fp)
+
+
+def _upward(weight: Array) -> Array:
+    total: Array = weight[..., ::-1].cumsum(axis=-1)[..., ::-1]
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class SingleRows:
+    """Rows that do not belong together: the sums of their weights and squared weights say enough.
+
+    Parameters
+    ----------
+    pos, neg : float64 arrays of shape (m,)
+        Weight at each threshold.
+    pos_squares, neg_squares : float64 arrays of shape (m,)
+        Sum of squared weights; with the weight it gives the effective number of rows (Kish 1965).
+    """
+
+    pos: Array
+    neg: Array
+    pos_squares: Array
+    neg_squares: Array
+
+    @classmethod
+    def of(cls, sweep: Sweep, count: float | None = None, *, counted: bool = False) -> SingleRows:
+        """Return the units of a sweep.
+
+        Parameters
+        ----------
+        count : float, optional
+            Number of rows behind weighted counts. Without it, whole weights are taken for rows that
+            weigh 1, and others for one row a score.
+        counted : bool
+            Whether every row is known to weigh 1.
+        """
+        pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
+        np.subtract(sweep.tp[:-1], sweep.tp[1:], out=pos[:-1])
+        np.subtract(sweep.fp[:-1], sweep.fp[1:], out=neg[:-1])
+        if count is not None:
+            each = (sweep.positives + sweep.negatives) / count
+            return cls(pos, neg, pos * each, neg * each)
+        whole = counted or all(bool((part == np.rint(part)).all()) for part in (pos, neg))
+        return cls(pos, neg, *((pos, neg) if whole else (pos**2, neg**2)))
+
+    @classmethod
+    def weighted(cls, sweep: Sweep, rows: Predictions) -> SingleRows:
+        """Return the units of weighted rows that a sweep was made of."""
+        place, positive, m = _places(sweep, rows), rows.y_true.astype(bool), len(sweep)
+        pos, neg = (sums(place, rows.weights * (positive == kind), m) for kind in (True, False))
+        squares = (sums(place, rows.weights**2 * (positive == kind), m) for kind in (True, False))
+        return cls(pos, neg, *squares)
+
+    def narrowed(self, kept: Places) -> SingleRows:
+        """Return the units at some of the thresholds."""
+        pos, neg = (np.add.reduceat(part, kept) for part in (self.pos, self.neg))
+        if self.pos_squares is self.pos:
+            return SingleRows(pos, neg, pos, neg)
+        return SingleRows(
+            pos, neg, *(np.add.reduceat(part, kept) for part in (self.pos_squares, self.neg_squares))
+        )
+
+    def fewest(self) -> int:
+        """Return the number of rows of the smaller class."""
+        return int(min(self._units(*part).sum() for part in self._classes()))
+
+    def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
+        """Return a random split, stratified by class."""
+        pos, neg = (self._fold(*part, folds, rng) for part in self._classes())
+        return SplitWeights(pos, neg)
+
+    def resamples(self, size: int, rng: np.random.Generator) -> SplitWeights:
+        """Return Poisson resamples of the rows."""
+        pos, neg = (self._resample(*part, size, rng) for part in self._classes())
+        return SplitWeights(pos, neg)
+
+    def drawn(self, counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
+        """Return draws of the counts of an operating point, on as many rows as these are worth."""
+        pos, neg, pos_squares, neg_squares = (float(part.sum()) for part in self._parts())
+        scale = (pos + neg) / (pos_squares + neg_squares)
+        cells = (counts.tp, counts.fp, counts.fn, counts.tn)
+        return posterior(BinaryCounts(*(cell * scale for cell in cells)), sampling)
+
+    def _parts(self) -> tuple[Array, Array, Array, Array]:
+        return self.pos, self.neg, self.pos_squares, self.neg_squares
+
+    def _classes(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        return (self.pos, self.pos_squares), (self.neg, self.neg_squares)
+
+    @staticmethod
+    def _effective(weight: Array, squares: Array) -> Array:
+        return np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0)
+
+    def _units(self, weight: Array, squares: Array) -> npt.NDArray[np.int64]:
+        """Whole numbers of rows, at least one wherever there is weight."""
+        rows = np.rint(self._effective(weight, squares)).astype(np.int64)
+        return np.maximum(rows, (weight > 0).astype(np.int64))
+
+    def _resample(self, weight: Array, squares: Array, size: int, rng: np.random.Generator) -> Array:
+        rows = self._effective(weight, squares)
+        each = np.divide(weight, rows, out=np.zeros_like(weight), where=rows > 0)
+        return rng.poisson(rows, (size, len(weight))).astype(np.float64) * each
+
+    def _fold(self, weight: Array, squares: Array, folds: int, rng: np.random.Generator) -> Array:
+        units = self._units(weight, squares)
+        each = np.divide(weight, units, out=np.zeros_like(weight), where=units > 0)
+        if units.sum() > EXACT:
+            return rng.multinomial(units, np.full(folds, 1 / folds)).T.astype(np.float64) * each
+        place = np.repeat(np.arange(len(units)), units)
+        fold = rng.permutation(len(place)) % folds
+        found = np.bincount(fold * len(units) + place, minlength=folds * len(units))
+        return found.reshape(folds, len(units)).astype(np.float64) * each
+
+
+@dataclass(frozen=True, eq=False)
+class RowGroups:
+    """Rows that belong together: whole groups are folded and drawn.
+
+    Parameters
+    ----------
+    pos, neg : float64 arrays of shape (m,)
+        Weight at each threshold.
+    cell : int array of shape (rows,)
+        The threshold that each row's score reaches, plus m for a negative; ascending.
+    unit : int array of shape (rows,)
+        Group of each row.
+    weights : float64 array of shape (rows,)
+    """
+
+    pos: Array
+    neg: Array
+    cell: Places
+    unit: Places
+    weights: Array
+
+    @classmethod
+    def of(cls, sweep: Sweep, rows: Predictions) -> RowGroups:
+        """Return the units of grouped rows that a sweep was made of."""
+        unit = np.arange(len(rows)) if rows.groups is None else rows.groups.codes.astype(np.intp)
+        cell = _places(sweep, rows) + len(sweep) * (rows.y_true == 0)
+        order = np.argsort(cell, kind="stable")
+        pos, neg = sums(cell, rows.weights, 2 * len(sweep)).reshape(2, -1)
+        return cls(pos, neg, cell[order], unit[order], rows.weights[order])
+
+    def narrowed(self, kept: Places) -> RowGroups:
+        """Return the units at some of the thresholds."""
+        m = len(self.pos)
+        at = np.repeat(np.arange(len(kept)), np.diff(np.append(kept, m)))
+        cell = at[self.cell % m] + len(kept) * (self.cell // m)
+        pos, neg = (np.add.reduceat(part, kept) for part in (self.pos, self.neg))
+        return replace(self, pos=pos, neg=neg, cell=cell)
+
+    def fewest(self) -> int:
+        """Return the number of groups that hold the class which fewer groups hold."""
+        positive = self.cell < len(self.pos)
+        return min(len(np.unique(self.unit[positive == kind])) for kind in (True, False))
+
+    def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
+        """Deal groups out, those with the most positives first, so that folds hold about as many."""
+        positives = np.bincount(self.unit, self.weights * (self.cell < len(self.pos)))
+        order = rng.permutation(len(positives))
+        order = order[np.argsort(-positives[order], kind="stable")]
+        fold = np.empty(len(order), dtype=np.intp)
+        fold[order] = (np.arange(len(order)) + rng.integers(folds)) % folds
+        part, cells = fold[self.unit], 2 * len(self.pos)
+        found = sums(part * cells + self.cell, self.weights, folds * cells).reshape(folds, 2, -1)
+        return SplitWeights(found[:, 0], found[:, 1], part)
+
+    def resamples(self, size: int, rng: np.random.Generator) -> SplitWeights:
+        """Return Poisson resamples of the groups; of over 250,000 rows half as many."""
+        starts = np.flatnonzero(np.append(True, np.diff(self.cell) > 0))
+        size = size if len(self.cell) <= MANY else size // 2
+        found = np.zeros((size, 2 * len(self.pos)))
+        for row in found:
+            times = rng.poisson(1.0, int(self.unit.max()) + 1)
+            row[self.cell[starts]] = np.add.reduceat(self.weights * times[self.unit], starts)
+        return SplitWeights(*found.reshape(size, 2, -1).transpose(1, 0, 2))
+
+    def drawn(self, at: Places, sampling: Sampling) -> BinaryCounts:
+        """Return draws of the counts with each row decided at a place, one for all or one per row.
+
+        RowGroups whose counts are the same are drawn together.
+        """
+        m, size = len(self.pos), int(self.unit.max()) + 1
+        outcome = 2 * (self.cell // m) + (self.cell % m < at)  # tp, fn, fp, tn
+        cells = sums(outcome * size + self.unit, self.weights, 4 * size).reshape(4, size)
+        patterns, times = np.unique(cells, axis=1, return_counts=True)
+        draws = max(200, min(sampling.resamples, DRAWS // len(times)))
+        drawn = sampling.generator(5).poisson(times, (draws, len(times))) @ patterns.T
+        tp, fn, fp, tn = drawn.T
+        return BinaryCounts(tp, fp, fn, tn)
+
+
+Units: TypeAlias = SingleRows | RowGroups
+"""What is drawn when a sample is split or drawn anew."""
+
+
+def _places(sweep: Sweep, rows: Predictions) -> Places:
+    """The threshold that each row's score reaches."""
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  a sweep was made of them
+    place = np.searchsorted(sweep.thresholds, rows.scores.values.astype(np.float64), side="right") - 1
+    return np.maximum(place, 0)  # a row without weight may lie below every threshold
+
+
+def units_of(sweep: Sweep, rows: Predictions | None, count: float | None) -> Units:
+    """Return the units of the rows that a sweep was made of.
+
+    Parameters
+    ----------
+    rows : Predictions, optional
+        Needed where they weigh or belong together.
+    count : float, optional
+        Number of rows behind weighted counts, when the rows are not at hand.
+    """
+    if rows is None or not by_rows(rows):
+        return SingleRows.of(sweep, count, counted=rows is not None)
+    return RowGroups.of(sweep, rows) if rows.groups is not None else SingleRows.weighted(sweep, rows)
+
+
+def narrowed(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
+    """Return a sweep at about `limit` thresholds, evenly along the ROC curve, its ends and optima kept.
+
+    SingleRows between two kept thresholds are counted with the lower one.
+    """
+    if len(sweep) <= limit:
+        return sweep, units
+
+    def length(place: Places) -> Array:
+        return -(
+            sweep.tp[place] / max(sweep.positives, 1e-300) + sweep.fp[place] / max(sweep.negatives, 1e-300)
+        )
+
+    kept = np.union1d(along(length, len(sweep), limit), sweep.optimal())
+    fewer = replace(sweep, thresholds=sweep.thresholds[kept], tp=sweep.tp[kept], fp=sweep.fp[kept])
+    return fewer, units.narrowed(kept)

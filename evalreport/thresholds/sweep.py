@@ -1,0 +1,326 @@
+"""Every threshold at once: all counts at every distinct score, and the best for any objective."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves.thin import along, bends, hull
+from evalreport.facts import BinaryCounts, ScoreTable
+from evalreport.facts.counts import Array, Places
+from evalreport.thresholds.objectives import CLOSE, STANDARD, Objective
+from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_as_dict, choice_from_dict
+from evalreport.values import Undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+POINTS = 400
+"""The most thresholds that a thinned sweep keeps."""
+GRID = 101
+"""Thresholds of the even grid, and quantiles of the scores, that a thinned sweep keeps."""
+BLOCK = 1 << 15
+"""Thresholds looked at together: few enough to stay in cache."""
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The greatest score, the least that counts as equal to it, and the places between which those lie."""
+
+    best: float
+    least: float
+    first: int
+    last: int
+
+    def between(self, corners: Places) -> _Span:
+        """From the corner before the first to the corner after the last, both left out unless an end."""
+        before, after = max(self.first - 1, 0), min(self.last + 1, len(corners) - 1)
+        start = int(corners[before]) + (before < self.first)
+        return replace(self, first=start, last=int(corners[after]) - (after > self.last))
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """The counts at every threshold.
+
+    Parameters
+    ----------
+    thresholds : float64 array of shape (m,), ascending
+        Every distinct score (positive when ``score >= threshold``), then infinity, which flags nothing.
+    tp, fp : float64 arrays of shape (m,)
+        Weight of the positives and negatives that are flagged.
+    positives, negatives : float
+        Their total weight.
+    optima : mapping from an objective's name to Optimum, Unreachable or Undefined
+        What was chosen, with out-of-sample values where they were worked out.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]))
+    >>> sweep = Sweep.of(table)
+    >>> sweep.best("recall>=1").threshold
+    0.4
+    >>> sweep.at([0.5, 0.95]).fp
+    array([1., 0.])
+    """
+
+    thresholds: Array
+    tp: Array
+    fp: Array
+    positives: float
+    negatives: float
+    optima: Mapping[str, Choice] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: ScoreTable) -> Self:
+        """Return the sweep of a score table: exact, one threshold for each distinct score."""
+        tp, fp = table.path
+        return cls(np.append(table.scores, np.inf), tp[::-1], fp[::-1], table.positives, table.negatives)
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    @property
+    def counts(self) -> BinaryCounts:
+        """Counts at all thresholds, arrays of shape (m,)."""
+        return self._counts(slice(None))
+
+    def at(self, threshold: npt.ArrayLike) -> BinaryCounts:
+        """Return the counts at any threshold or thresholds.
+
+        On a thinned sweep they are exact at the thresholds that it kept (the even grid of hundredths
+        among them) and else those of the next higher one that it kept.
+        """
+        wanted = np.asarray(threshold, dtype=np.float64)
+        return replace(self._counts(np.searchsorted(self.thresholds, wanted)), threshold=wanted)
+
+    def best(self, objective: str | Objective) -> Choice:
+        """Return the best threshold for an objective.
+
+        Parameters
+        ----------
+        objective : str or Objective
+            See `Objective.parse`.
+
+        Returns
+        -------
+        Optimum, or Unreachable (no threshold keeps the constraint), or Undefined (the metric is
+        undefined at every threshold). Ties go to the middle of the longest run of equal optimum.
+
+        Raises
+        ------
+        UsageError
+            An objective that is not known, with the nearest name.
+        """
+        sought = Objective.parse(objective) if isinstance(objective, str) else objective
+        known = self.optima.get(sought.name)
+        if known is not None and (isinstance(known, Undefined) or known.text == sought.text):
+            return known
+        return self.choose((sought,))[0]
+
+    def choose(self, objectives: Sequence[Objective]) -> tuple[Choice, ...]:
+        """Return the best threshold for each objective, in one pass over the thresholds."""
+        return tuple(
+            self._choice(objective, place)
+            for objective, place in zip(objectives, self._places(objectives), strict=True)
+        )
+
+    def with_optima(self, objectives: Sequence[Objective] = STANDARD) -> Self:
+        """Return the sweep with the best threshold of each objective written down."""
+        names = (objective.name for objective in objectives)
+        return replace(self, optima=dict(zip(names, self.choose(objectives), strict=True)))
+
+    def thin(self, limit: int = POINTS) -> Self:
+        """Return the sweep at no more than `limit` thresholds, the optima among them.
+
+        Kept are the optima (also of the standard objectives), an even grid of hundredths, the
+        percentiles of the scores, the ends, and as many vertices of the ROC curve's convex hull as
+        there is room for, the sharpest bends first.
+        """
+        if len(self) <= limit:
+            return self
+        whole = self if self.optima else self.with_optima()
+        kept = np.unique(np.concatenate([whole.optimal(), self._grid(), [0, len(self) - 1]]))
+        kept = np.union1d(kept, self._hull(max(2, limit - len(kept))))
+        return replace(whole, thresholds=self.thresholds[kept], tp=self.tp[kept], fp=self.fp[kept])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per threshold: the four counts and what is most read off them."""
+        import pandas as pd
+
+        counts = self.counts
+        columns = {name: Objective(name).value(counts) for name in ("precision", "recall", "fpr", "f1")}
+        return pd.DataFrame({**self._columns(), **columns})
+
+    def to_table(self) -> pa.Table:
+        """Return all thresholds with their four counts as an Arrow table, for Parquet."""
+        import pyarrow as pa
+
+        return pa.table(self._columns())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the thinned sweep as `evaluation.json` holds it: points and optima."""
+        thin = self.thin()
+        rows = zip(*(column.tolist() for column in thin._columns().values()), strict=True)
+        points = [dict(zip(thin._columns(), row, strict=True)) for row in rows]
+        points[-1]["threshold"] = None  # flags nothing
+        return {
+            "points": points,
+            "optima": {name: choice_as_dict(found) for name, found in thin.optima.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Rebuild a (thinned) sweep from its `as_dict()`."""
+        points = data["points"]
+        tp, fp, fn, tn = (np.array([point[name] for point in points]) for name in ("tp", "fp", "fn", "tn"))
+        thresholds = np.array([*(point["threshold"] for point in points[:-1]), math.inf])
+        optima = {name: choice_from_dict(name, found) for name, found in data["optima"].items()}
+        return cls(thresholds, tp, fp, float(tp[-1] + fn[-1]), float(fp[-1] + tn[-1]), optima)
+
+    def _columns(self) -> dict[str, Array]:
+        counts = self.counts
+        return {
+            "threshold": self.thresholds,
+            "tp": counts.tp,
+            "fp": counts.fp,
+            "fn": counts.fn,
+            "tn": counts.tn,
+        }
+
+    def _counts(self, where: Any) -> BinaryCounts:
+        tp, fp = self.tp[where], self.fp[where]
+        # Weights that sum in another order may pass their total by a rounding.
+        fn, tn = np.maximum(self.positives - tp, 0.0), np.maximum(self.negatives - fp, 0.0)
+        return BinaryCounts(tp, fp, fn, tn, threshold=self.thresholds[where])
+
+    def _places(self, objectives: Sequence[Objective]) -> list[int | None]:
+        """Place of the optimum of each objective, looked for among corners where it must be one."""
+        corners = self._corners()
+        few = replace(self, thresholds=self.thresholds[corners], tp=self.tp[corners], fp=self.fp[corners])
+        spans: dict[Objective, _Span] = {}
+        growing = [objective for objective in objectives if objective.corners_above is not None]
+        for objective, span in zip(growing, few._spans(growing), strict=True):
+            if (
+                span is not None
+                and objective.corners_above is not None
+                and span.best > objective.corners_above
+            ):
+                spans[objective] = span.between(corners)
+        others = [objective for objective in objectives if objective not in spans]
+        rest = dict(zip(others, self._spans(others), strict=True)) | spans
+        return [self._middle(objective, rest[objective]) for objective in objectives]
+
+    def _corners(self) -> Places:
+        """The ends, and places with positives of their own above negatives: corners of the ROC curve."""
+        inner = np.flatnonzero((self.fp[:-2] > self.fp[1:-1]) & (self.tp[1:-1] > self.tp[2:])) + 1
+        return np.concatenate([[0], inner, [len(self) - 1]])
+
+    def _spans(self, objectives: Sequence[Objective]) -> list[_Span | None]:
+        """Where each objective is greatest, block by block."""
+        blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
+        tops = np.empty((len(objectives), len(blocks)))
+        for column, block in enumerate(blocks):
+            counts = self._counts(block)
+            for row, objective in enumerate(objectives):
+                tops[row, column] = objective.score(counts).max()
+        return [self._span(objective, top) for objective, top in zip(objectives, tops, strict=True)]
+
+    def _span(self, objective: Objective, tops: Array) -> _Span | None:
+        best = float(tops.max())
+        if best == -np.inf:
+            return None
+        least = best - CLOSE * max(1.0, abs(best))
+        hit = np.flatnonzero(tops >= least) * BLOCK
+        first, last = (
+            start + np.flatnonzero(objective.score(self._counts(slice(start, start + BLOCK))) >= least)
+            for start in (int(hit[0]), int(hit[-1]))
+        )
+        return _Span(best, least, int(first[0]), int(last[-1]))
+
+    def _middle(self, objective: Objective, span: _Span | None) -> int | None:
+        """The middle of the longest run of equal optimum."""
+        if span is None:
+            return None
+        blocks = (slice(i, min(i + BLOCK, span.last + 1)) for i in range(span.first, span.last + 1, BLOCK))
+        equal = [objective.score(self._counts(block)) >= span.least for block in blocks]
+        return span.first + int(middle_of_longest_run(np.concatenate(equal)))
+
+    def _choice(self, objective: Objective, place: int | None) -> Choice:
+        if place is None:
+            return self._no_choice(objective)
+        counts = self._counts(place)
+        tp, fp, fn, tn = map(float, (counts.tp, counts.fp, counts.fn, counts.tn))
+        return Optimum(
+            objective.name,
+            objective.text,
+            objective.metric,
+            float(self.thresholds[place]),
+            float(objective.value(counts)),
+            *(tp, fp, fn, tn),
+        )
+
+    def _no_choice(self, objective: Objective) -> Choice:
+        margin = objective.margin(self.counts)
+        nearest = int(margin.argmax())
+        bound = objective.constraint
+        if bound is None or margin[nearest] == -np.inf or margin[nearest] >= -CLOSE:
+            lacking = [f"no {name} example" for name, n in self._classes() if n == 0]
+            reason = ", ".join([f"{objective.metric} is undefined at every threshold", *lacking])
+            return Undefined(reason, self.positives + self.negatives)
+        value = bound.bound + margin[nearest] * (1 if bound.operator == ">=" else -1)
+        return Unreachable(
+            objective.name,
+            objective.text,
+            bound.metric,
+            bound.bound,
+            float(value),
+            float(self.thresholds[nearest]),
+        )
+
+    def _classes(self) -> tuple[tuple[str, float], ...]:
+        return ("positive", self.positives), ("negative", self.negatives)
+
+    def optimal(self) -> Places:
+        """Return the places of the optima that are written down."""
+        found = [o.threshold for o in self.optima.values() if not isinstance(o, Undefined)]
+        return np.searchsorted(self.thresholds, found)
+
+    def _grid(self) -> Places:
+        least, greatest = self.thresholds[0], self.thresholds[-2]
+        unit = least >= 0 and greatest <= 1
+        even = np.arange(GRID) / (GRID - 1) if unit else np.linspace(least, greatest, GRID)
+        spread = along(lambda place: -(self.tp[place] + self.fp[place]), len(self), GRID)
+        return np.concatenate([np.searchsorted(self.thresholds, even), spread])
+
+    def _hull(self, room: int) -> Places:
+        x, y = self.fp[::-1], self.tp[::-1]
+        vertices = hull(x, y)
+        if len(vertices) > room:
+            scaled = (x[vertices] / max(self.negatives, 1), y[vertices] / max(self.positives, 1))
+            vertices = vertices[bends(*scaled, np.array([], dtype=int), room, 0.0)]
+        return len(self) - 1 - vertices
+
+
+def middle_of_longest_run(equal: npt.NDArray[np.bool_]) -> Places:
+    """Return the middle of the longest run of true values along the last axis; of equal runs the first.
+
+    Examples
+    --------
+    >>> int(middle_of_longest_run(np.array([True, False, True, True, True, False, True])))
+    3
+    """
+    middle: Places = np.array(equal.argmax(axis=-1))
+    several = np.count_nonzero(equal, axis=-1) > 1
+    if several.any():
+        place, some = np.arange(equal.shape[-1]), equal[several]
+        run = place - np.maximum.accumulate(np.where(some, -1, place), axis=-1)
+        end = run.argmax(axis=-1)
+        middle[several] = end - run[np.arange(len(run)), end] // 2
+    return middle

@@ -1,0 +1,223 @@
+"""Several numbers chosen together, one per label: what they reach on the rows of the choice and on others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array, Places
+from evalreport.intervals.sampling import Sampling
+from evalreport.predictions import Predictions
+from evalreport.study import Trials
+from evalreport.study.search import Search
+from evalreport.thresholds.cross_fitting import FOLDS, estimated
+from evalreport.thresholds.optimum import OutOfSample
+from evalreport.values import Undefined, result_from_dict
+
+Method: TypeAlias = Literal["exact", "bayes", "coordinate ascent", "optuna"]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The numbers that were chosen: a threshold per label, or a weight per class.
+
+    Parameters
+    ----------
+    objective : str
+    values : mapping of str to float
+        By label. A threshold is infinite (null in JSON) for a label that is never flagged: for want of
+        true examples, or because flagging none is best. The geometric mean of weights is 1.
+    apparent : float
+        Value of the objective on the rows of the choice.
+    out_of_sample : OutOfSample
+        Value on other rows.
+    method : {"exact", "bayes", "coordinate ascent", "optuna"}
+        ``exact``: no numbers reach more on the rows of the choice. ``bayes``: from costs alone, nothing
+        was fitted. The others reach no less there than any of their starts.
+    starts : mapping of str to float
+        Value of each starting point on the rows of the choice.
+    trials : Trials or None
+        The study, where Optuna searched.
+    without : float or None
+        Value on the rows that are reported on without a choice: at 0.5 for all labels, with equal weights
+        of classes. None where scores are no probabilities.
+
+    Examples
+    --------
+    >>> nothing = OutOfSample(Undefined("no other rows"), None, "other rows")
+    >>> found = Tuned("f1_micro", {"joy": math.inf}, 0.5, nothing, "exact", {"0.5": 0.4})
+    >>> Tuned.from_dict(found.as_dict()) == found
+    True
+    """
+
+    objective: str
+    values: Mapping[str, float]
+    apparent: float
+    out_of_sample: OutOfSample
+    method: Method
+    starts: Mapping[str, float]
+    trials: Trials | None = None
+    without: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the choice as `evaluation.json` holds it."""
+        return {
+            "objective": self.objective,
+            "values": {label: at if math.isfinite(at) else None for label, at in self.values.items()},
+            "apparent": self.apparent,
+            "honest": self.out_of_sample.value.value,
+            "honest_estimate": self.out_of_sample.value.as_dict(),
+            "honest_method": self.out_of_sample.method,
+            "method": self.method,
+            "starts": dict(self.starts),
+            "trials": None if self.trials is None else self.trials.to_dict(),
+            "without": self.without,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tuned:
+        """Rebuild from `as_dict()`."""
+        return cls(
+            data["objective"],
+            {label: math.inf if at is None else at for label, at in data["values"].items()},
+            data["apparent"],
+            OutOfSample(result_from_dict(data["honest_estimate"]), None, data["honest_method"]),
+            data["method"],
+            data["starts"],
+            None if data["trials"] is None else Trials.from_dict(data["trials"]),
+            data["without"],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JointChoice:
+    """What was chosen on some rows: one number per label, and how good it looks there."""
+
+    values: Array
+    value: float
+    method: Method
+    starts: Mapping[str, float]
+    trials: Trials | None = None
+
+
+class Problem(Protocol):
+    """Rows to choose numbers on, and to measure them on."""
+
+    @property
+    def name(self) -> str:
+        """Name of the objective."""
+        ...
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each row."""
+        ...
+
+    @property
+    def unit(self) -> Places:
+        """Group of each row; the row itself where there are no groups."""
+        ...
+
+    @property
+    def rounds(self) -> int:
+        """How many times rows are dealt into folds."""
+        ...
+
+    @property
+    def plain(self) -> Array | None:
+        """The numbers that nobody chose, where there are such."""
+        ...
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Self:
+        """Return the problem on some rows."""
+        ...
+
+    def choose(self, search: Search | None) -> JointChoice:
+        """Return the best numbers on these rows."""
+        ...
+
+    def decide(self, values: Array) -> npt.NDArray[Any]:
+        """Return the decisions that numbers lead to."""
+        ...
+
+    def value(self, decided: npt.NDArray[Any]) -> float:
+        """Return the value of decisions on these rows."""
+        ...
+
+    def drawn(self, decided: npt.NDArray[Any], sampling: Sampling) -> Array:
+        """Return the value of decisions on resamples of these rows; none where that costs too much."""
+        ...
+
+
+def units_of(rows: Predictions) -> Places:
+    """Return the group of each row; the row itself where there are no groups."""
+    return np.arange(len(rows)) if rows.groups is None else rows.groups.codes.astype(np.intp)
+
+
+def tuned(
+    own: Problem, other: Problem | None, labels: Sequence[str], search: Search | None, sampling: Sampling
+) -> Tuned:
+    """Choose on other rows and measure on one's own; without others, choose on one's own and cross-fit."""
+    choice = (own if other is None else other).choose(search)
+    if other is not None:
+        out_of_sample = _measured(own, own.decide(choice.values), "other rows", sampling)
+    elif choice.method == "bayes":
+        out_of_sample = _measured(own, own.decide(choice.values), "nothing was fitted", sampling)
+    else:
+        out_of_sample = _cross_fitted(own, choice, sampling)
+    values = dict(zip(labels, choice.values.tolist(), strict=True))
+    without = None if own.plain is None else own.value(own.decide(own.plain))
+    return Tuned(
+        own.name, values, choice.value, out_of_sample, choice.method, choice.starts, choice.trials, without
+    )
+
+
+def _cross_fitted(own: Problem, choice: JointChoice, sampling: Sampling) -> OutOfSample:
+    if choice.method == "optuna":
+        reason = "a search is not repeated in folds: choose on other rows (--tune-on)"
+        return OutOfSample(Undefined(reason), None, "cross-fitted")
+    if len(np.unique(own.unit)) < FOLDS:
+        return OutOfSample(
+            Undefined(f"cross-fitting needs at least {FOLDS} rows or groups"), None, "cross-fitted"
+        )
+    rng = sampling.generator(7)
+    found = [
+        _measured(own, _decided(own, dealt(own.unit, FOLDS, rng)), "cross-fitted", sampling)
+        for _ in range(own.rounds)
+    ]
+    return sorted(found, key=lambda out_of_sample: out_of_sample.value.value or 0.0)[own.rounds // 2]
+
+
+def _decided(own: Problem, fold: Places) -> npt.NDArray[Any]:
+    """Decisions of each fold by the numbers that the other folds chose."""
+    parts = [own.take(fold == i).decide(own.take(fold != i).choose(None).values) for i in range(FOLDS)]
+    decided = np.zeros((len(fold), *parts[0].shape[1:]), dtype=parts[0].dtype)
+    for i, part in enumerate(parts):
+        decided[fold == i] = part
+    return decided
+
+
+def _measured(own: Problem, decided: npt.NDArray[Any], method: str, sampling: Sampling) -> OutOfSample:
+    drawn = own.drawn(decided, sampling)
+    return OutOfSample(
+        estimated(own.name, own.value(decided), drawn, float(own.weights.sum()), sampling), None, method
+    )
+
+
+def dealt(unit: Places, folds: int, rng: np.random.Generator) -> Places:
+    """Return a random fold of each row; a group stays together.
+
+    Examples
+    --------
+    >>> fold = dealt(np.array([0, 0, 1, 2]), 3, np.random.default_rng(0))
+    >>> bool(fold[0] == fold[1]), len(set(fold.tolist()))
+    (True, 3)
+    """
+    fold = rng.permutation(int(unit.max()) + 1) % folds
+    found: Places = fold[unit]
+    return found

@@ -1,0 +1,157 @@
+"""The page of chosen thresholds: every kind has one, and each number of a sentence stands in its JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import html5lib
+import numpy as np
+import pytest
+
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.panels.parts import Section
+from evalreport.panels.selection import PANELS, verdict
+from evalreport.report.render import render_thresholds
+from tests.report.made import multiclass, multilabel
+from tests.report.sweeps import KINDS, hostile, made, swept
+from tests.report.test_shape import CORPUS, TASKS, shape
+from tests.report.test_words import ORACLES, Facts, check, sentences
+
+OWN = ("verdict", "optima", "course", "cutoffs", "tuned", "labels", "classes", "history")
+"""Sections of this page alone; the others are those of an evaluation."""
+
+
+class Swept(Facts):
+    """What the JSON of a sweep says, beside that of its evaluation."""
+
+    def __init__(self, found: ThresholdSelection) -> None:
+        super().__init__(found.evaluation)
+        self.sweep = found.as_dict()
+
+    def of(self, *keys: str) -> list[float]:
+        found = (best.get(key) for best in self.sweep["optima"].values() for key in keys)
+        return [value for value in found if isinstance(value, float | int)]
+
+    def honest(self, name: str) -> list[float]:
+        ends = [best.get(name) for best in self.sweep["optima"].values()]
+        return [end["value"] for end in ends if end and end.get("value") is not None]
+
+    def trials(self) -> list[dict[str, Any]]:
+        studies = [best.get("trials") for best in self.sweep["optima"].values()]
+        return [study for study in studies if study]
+
+
+NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
+    "threshold": lambda s: s.of("threshold"),
+    "honest": lambda s: s.of("honest"),
+    "apparent": lambda s: s.of("apparent"),
+    "without": lambda s: s.of("without"),
+    "right": lambda s: [*s.honest("honest_accuracy"), *s.of("accuracy")],
+    "left": lambda s: [1 - share for share in (*s.honest("honest_coverage"), *s.of("coverage"))],
+    "n": lambda s: [s.json["n"], s.total],
+    "drawn": lambda _: [6],
+    "trials": lambda s: [len(study["trials"]) for study in s.trials()],
+    "last": lambda s: [max(t["values"][0] for t in study["trials"]) for study in s.trials()],
+}
+
+
+def sections(found: ThresholdSelection) -> list[Section]:
+    every = (panel(found) for panel in PANELS[found.evaluation.task])
+    return [section for section in every if section is not None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_a_page(kind: str) -> None:
+    found = made(kind)
+    page = render_thresholds(found)
+    assert page == render_thresholds(found)
+    root = html5lib.parse(page, treebuilder="etree")
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    named = ["".join(e.itertext()) for e in root.iter() if (e.get("id") or "").endswith("-title")]
+    named += [e.get("aria-label") for e in root.iter() if e.get("role") == "region"]
+    assert len(named) == len(set(named)), "two regions have one name"
+    links = ["".join(e.itertext()) for e in root.iter() if (e.get("href") or "").startswith("#")]
+    assert len(links) == len(set(links)), "two places have one name in the contents"
+    heads = [e for e in root.iter() if str(e.tag).endswith("}h1")]
+    assert len(heads) == 1
+    texts = [text for e in root.iter() if str(e.tag).endswith("}main") for text in e.itertext()]
+    for word in ("nan", "None", "inf", "Undefined"):
+        assert not any(re.search(rf"(?<![\w-]){word}(?![\w-])", text) for text in texts), word
+    assert len(page.encode()) < 150_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sentences_say_what_the_json_says(kind: str) -> None:
+    found = made(kind)
+    facts = Swept(found)
+    seen = 0
+    for section in sections(found):
+        oracles = NUMBERS if section.id in OWN else ORACLES
+        for sentence in sentences(section):
+            check(sentence, facts, oracles)
+            seen += len(sentence.numbers)
+    assert seen > 1
+
+
+@pytest.mark.parametrize(("classes", "rows"), [(50, 1500), (77, 2000)])
+def test_many_classes_and_labels_stay_within_their_budget(classes: int, rows: int) -> None:
+    pages = [
+        render_thresholds(swept(multiclass(classes, rows))),
+        render_thresholds(swept(multilabel(classes, rows), "f1_macro", "f1_micro", "label_accuracy")),
+    ]
+    for page in pages:
+        assert len(page.encode()) < 150_000
+
+
+def test_a_thousand_classes_stay_within_their_budget() -> None:
+    assert len(render_thresholds(swept(multiclass(1000, 3000), "accuracy>=0.9")).encode()) < 250_000
+
+
+def headline(kind: str) -> str:
+    return verdict.headline(made(kind)).text
+
+
+def test_headlines() -> None:
+    assert re.fullmatch(
+        r"F1 is best at 0\.\d+: expect 0\.\d\d on new data, not the 0\.\d\d of the choice\.",
+        headline("binary"),
+    )
+    assert re.fullmatch(
+        r"Answering from a confidence of 0\.\d+ on, expect it to be right for \d+% "
+        r"and to leave \d+% to others\.",
+        headline("multiclass"),
+    )
+    assert headline("multilabel-tuned").startswith("One threshold per label for Macro F1: expect 0.")
+    assert verdict.lede(made("multilabel-tuned")).text.startswith("With 0.5 for all labels it would be 0.")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_headline_never_sets_a_number_against_itself(kind: str) -> None:
+    shown = [number.shown for number in verdict.headline(made(kind)).numbers if number.name != "threshold"]
+    assert len(shown) == len(set(shown)) or "on new data too" in headline(kind)
+
+
+def test_equal_values_are_said_once() -> None:
+    sure = verdict._here_and_elsewhere(0.9012, 0.9011, "f1")
+    assert sure.text == "expect 0.90, on new data too."
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_hostile_names_keep_the_tree(task: str) -> None:
+    page = render_thresholds(hostile(task, CORPUS))
+    plain = render_thresholds(hostile(task, [f"name{place}" for place in range(len(CORPUS))]))
+    bad, good = shape(page), shape(plain)
+    assert {tag for _, tag, _ in bad} == {tag for _, tag, _ in good}
+    assert len([tag for _, tag, _ in bad if tag.endswith("script")]) == 2
+    assert not [names for _, _, names in bad if any(name.startswith("on") for name in names)]
+    assert not re.search("[\x00\x1b\u202e]", page)
+
+
+def test_labels_keep_their_order_by_support() -> None:
+    section = next(s for s in sections(made("multilabel")) if s.id == "labels")
+    counts = [row[1].sort for row in section.body.table.rows]
+    assert counts == sorted(counts, reverse=True)
+    assert np.isfinite([float(value) for value in counts]).all()

@@ -1,0 +1,239 @@
+"""Values out of sample: the bias of the naive one measured, ours within 0.02; folds and groups kept apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import f1_score
+
+from evalreport.errors import UsageError
+from evalreport.facts import ScoreTable
+from evalreport.intervals.sampling import Sampling
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Decisions, Probabilities
+from evalreport.thresholds.cross_fitting import chosen_places, judged
+from evalreport.thresholds.objectives import STANDARD, Objective
+from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
+from evalreport.thresholds.resampling import RowGroups, SingleRows, Units, narrowed
+from evalreport.thresholds.sweep import Sweep
+from evalreport.values import Estimate, Undefined
+
+F1 = (Objective.parse("f1"),)
+
+
+def optimum(choice: object) -> Optimum:
+    assert isinstance(choice, Optimum)
+    return choice
+
+
+def honest(choice: object) -> Estimate:
+    found = optimum(choice).out_of_sample
+    assert isinstance(found, OutOfSample) and isinstance(found.value, Estimate)
+    return found.value
+
+
+def drawn(n: int, seed: int, *, prevalence: float = 0.1, apart: float = 1.5) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < prevalence
+    return y, rng.normal(size=n) + apart * y
+
+
+def true_f1(threshold: Any, *, prevalence: float = 0.1, apart: float = 1.5) -> Any:
+    """F1 of a threshold in the population that `drawn` draws from."""
+    tp, fp = norm.sf(threshold - apart) * prevalence, norm.sf(threshold) * (1 - prevalence)
+    return 2 * tp / (tp + fp + prevalence)
+
+
+def test_the_naive_value_is_too_good_and_ours_is_not() -> None:
+    grid = np.linspace(-1, 4, 2_001)
+    best = grid[np.argmax(true_f1(grid))]
+    naive, ours, holds, covers = [], [], [], []
+    for seed in range(150):
+        y, s = drawn(200, seed)
+        found = optimum(judged(ScoreTable.of(s, y), objectives=F1).best("f1"))
+        truth, value = true_f1(found.threshold), honest(found)
+        assert found.low is not None and found.high is not None
+        assert value.low is not None and value.high is not None
+        naive.append(found.apparent - truth)
+        ours.append(value.value - truth)
+        holds.append(found.low <= best <= found.high)
+        covers.append(value.low <= truth <= value.high)
+    assert 0.07 < np.mean(naive) < 0.11
+    assert abs(np.mean(ours)) < 0.02
+    assert 0.9 < np.mean(holds) < 0.99 and np.mean(covers) > 0.88
+
+
+def test_with_many_rows_the_bias_is_gone() -> None:
+    y, s = drawn(100_000, 0)
+    found = optimum(judged(ScoreTable.of(s, y), objectives=F1).best("f1"))
+    assert honest(found).value == pytest.approx(found.apparent, abs=0.005)
+    assert honest(found).value == pytest.approx(true_f1(found.threshold), abs=0.01)
+
+
+def test_every_standard_objective_gets_limits_and_an_honest_value() -> None:
+    y, s = drawn(500, 1)
+    for choice in judged(ScoreTable.of(s, y)).optima.values():
+        if isinstance(choice, Unreachable):
+            continue
+        found = optimum(choice)
+        assert found.low is not None and found.high is not None and found.out_of_sample is not None
+        assert found.low <= found.threshold <= found.high and found.out_of_sample.method == "cross-fitted"
+
+
+def test_a_bound_kept_here_is_not_kept_elsewhere() -> None:
+    kept = []
+    for seed in range(20):
+        y, s = drawn(150, seed, prevalence=0.3)
+        found = optimum(judged(ScoreTable.of(s, y)).best("recall>=0.95"))
+        assert found.tp / (found.tp + found.fn) >= 0.95
+        assert found.out_of_sample is not None and isinstance(found.out_of_sample.kept, Estimate)
+        kept.append(found.out_of_sample.kept.value)
+    assert 0.85 < np.mean(kept) < 0.95
+
+
+def test_the_same_seed_gives_the_same_bytes() -> None:
+    y, s = drawn(300, 2)
+    table = ScoreTable.of(s, y)
+    first, again, other = (judged(table, sampling=Sampling(seed=seed)).as_dict() for seed in (0, 0, 1))
+    assert first == again != other
+    assert Sweep.from_dict(first).as_dict() == first
+
+
+def test_tuned_on_other_rows_the_value_is_that_of_the_rows_reported() -> None:
+    y, s = drawn(400, 3)
+    other_y, other_s = drawn(400, 4)
+    tune = binary(other_y, norm.cdf(other_s))
+    sweep = judged(ScoreTable.of(norm.cdf(s), y), tune_on=tune, objectives=F1)
+    found, value = optimum(sweep.best("f1")), honest(sweep.best("f1"))
+    assert found.apparent == pytest.approx(f1_score(other_y, norm.cdf(other_s) >= found.threshold))
+    assert value.value == pytest.approx(f1_score(y, norm.cdf(s) >= found.threshold))
+    assert found.out_of_sample is not None and found.out_of_sample.method == "other rows"
+    assert sweep.positives == y.sum()
+
+
+def test_labels_alone_cannot_tune() -> None:
+    y, s = drawn(50, 3)
+    labels = predictions(Binary(0, 1), [0, 1], [0, 1])
+    found = judged(ScoreTable.of(s, y), tune_on=labels, objectives=F1).best("f1")
+    assert isinstance(found, Undefined) and "labels alone" in found.reason
+
+
+def test_rows_to_tune_on_mean_the_same() -> None:
+    y, s = drawn(50, 3)
+    table, rows = ScoreTable.of(norm.cdf(s), y), binary(y, norm.cdf(s))
+    other = predictions(Binary(1, 0), y.astype(int), scores=Probabilities(norm.cdf(s)))
+    with pytest.raises(UsageError, match="other labels"):
+        judged(table, rows, tune_on=other)
+    with pytest.raises(UsageError, match="another kind"):
+        judged(table, rows, tune_on=predictions(Binary(0, 1), y.astype(int), scores=Decisions(s)))
+
+
+@pytest.mark.parametrize("positives", [0, 1])
+def test_too_few_positives_say_so(positives: int) -> None:
+    y = np.arange(30) < positives
+    found = judged(ScoreTable.of(np.linspace(0, 1, 30), y), objectives=[Objective.parse("accuracy")])
+    best = optimum(found.best("accuracy"))
+    assert best.out_of_sample is not None and isinstance(best.out_of_sample.value, Undefined)
+    assert "at least 2 rows" in best.out_of_sample.value.reason
+
+
+def binary(y: Any, s: Any, groups: Any = None, weights: Any = None) -> Predictions:
+    return predictions(Binary(0, 1), y.astype(int), scores=Probabilities(s), groups=groups, weights=weights)
+
+
+def test_groups_are_not_split() -> None:
+    y, s = drawn(60, 5, prevalence=0.3)
+    many_y, many_s = np.repeat(y, 6), np.repeat(norm.cdf(s), 6)
+    table = ScoreTable.of(many_s, many_y)
+    alone = honest(judged(ScoreTable.of(norm.cdf(s), y), objectives=F1).best("f1"))
+    rows = binary(many_y, many_s, groups=np.repeat(np.arange(60), 6))
+    apart = honest(judged(table, rows, objectives=F1).best("f1"))
+    leaking = optimum(judged(table, objectives=F1).best("f1"))
+    assert apart.value == pytest.approx(alone.value, abs=0.05)
+    assert honest(leaking).value > apart.value and leaking.apparent > apart.value
+    assert apart.width is not None and honest(leaking).width is not None
+    assert apart.width > 1.7 * (honest(leaking).width or 1)  # 6 copies are not 6 rows
+
+
+def split(units: Units) -> Any:
+    return units.folds(10, np.random.default_rng(0))
+
+
+def test_folds_are_the_whole_and_stratified() -> None:
+    y, s = drawn(503, 6)
+    sweep = Sweep.of(ScoreTable.of(s.round(1), y))
+    units = SingleRows.of(sweep)
+    folds = split(units)
+    np.testing.assert_array_equal(folds.pos.sum(axis=0), units.pos)
+    np.testing.assert_array_equal(folds.neg.sum(axis=0), units.neg)
+    for part in (folds.pos, folds.neg):
+        sizes = part.sum(axis=1)
+        assert sizes.max() - sizes.min() <= 1
+    np.testing.assert_array_equal(folds.counts().tp.sum(axis=0), sweep.tp)
+
+
+def test_large_samples_are_split_count_by_count() -> None:
+    y, s = drawn(120_000, 7)
+    whole = Sweep.of(ScoreTable.of(s, y))
+    fewer, units = narrowed(whole, SingleRows.of(whole), 500)
+    np.testing.assert_array_equal(units.pos[::-1].cumsum()[::-1], fewer.tp)
+    folds = split(units)
+    assert len(units.pos) <= 502
+    np.testing.assert_array_equal(folds.neg.sum(axis=0), units.neg)
+    assert folds.neg.sum(axis=1) == pytest.approx(np.full(10, (~y).sum() / 10), rel=0.05)
+
+
+def test_group_folds_hold_whole_groups_and_about_as_many_positives() -> None:
+    y, s = drawn(600, 8)
+    group = np.random.default_rng(0).integers(0, 90, 600)
+    rows = binary(y, norm.cdf(s), groups=group, weights=np.linspace(0, 2, 600))
+    sweep = Sweep.of(ScoreTable.of(rows.scores.values, y, rows.weights))  # type: ignore[union-attr]
+    units = RowGroups.of(sweep, rows)
+    folds = split(units)
+    np.testing.assert_allclose(folds.counts().fp.sum(axis=0), sweep.fp, atol=1e-9)
+    assert all(len(np.unique(folds.part_of_row[units.unit == g])) == 1 for g in np.unique(group))
+    counts = units.drawn(np.full(600, 40), Sampling(resamples=4_000))
+    np.testing.assert_allclose(counts.tp.mean(), sweep.tp[40], rtol=0.05)
+    np.testing.assert_allclose(counts.tn.mean(), sweep.negatives - sweep.fp[40], rtol=0.05, atol=1)
+    fewer, same = narrowed(sweep, units, 50)
+    np.testing.assert_allclose(
+        same.resamples(3_000, np.random.default_rng(1)).counts().fp.mean(axis=0), fewer.fp, rtol=0.05, atol=1
+    )
+    positives = folds.pos.sum(axis=1)
+    assert positives.max() < 2.5 * positives.min()
+
+
+def test_weighted_rows_and_weighted_counts_agree() -> None:
+    y, s = drawn(400, 9)
+    weights = np.random.default_rng(1).uniform(0.5, 2, 400)
+    table = ScoreTable.of(norm.cdf(s), y, weights)
+    by_row = judged(table, binary(y, norm.cdf(s), weights=weights), objectives=F1)
+    by_count = judged(table, objectives=F1, count=400)
+    a, b = optimum(by_row.best("f1")), optimum(by_count.best("f1"))
+    assert (a.threshold, a.apparent) == (b.threshold, b.apparent)
+    assert honest(a).value == pytest.approx(honest(b).value, abs=0.03)
+    assert honest(a).width == pytest.approx(honest(b).width, rel=0.4)
+
+
+def test_fold_choices_follow_the_rule_of_best() -> None:
+    y, s = drawn(80, 10, prevalence=0.4)
+    s = s.round(1)
+    units = SingleRows.of(Sweep.of(ScoreTable.of(s, y)))
+    folds = split(units)
+    for i in range(10):
+        rest = Sweep(
+            np.append(np.unique(s), np.inf),
+            folds.counts().tp.sum(axis=0) - folds.counts().tp[i],
+            folds.counts().fp.sum(axis=0) - folds.counts().fp[i],
+            float(y.sum() - folds.pos[i].sum()),
+            float((~y).sum() - folds.neg[i].sum()),
+        )
+        for objective in STANDARD:
+            place: npt.NDArray[np.intp] = chosen_places(objective, rest.counts[None])
+            choice = rest.best(objective)
+            assert rest.thresholds[place[0]] == getattr(choice, "threshold", np.inf)
