@@ -10,28 +10,10 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.quantiles import t_quantiles
+from evalreport.metrics.derivatives import placements
 
 SHRINK = 10
 """Rows of the smaller class that weigh as much as the model for the variance: see `auc_limits`."""
-
-
-def placements(table: ScoreTable) -> tuple[Array, Array]:
-    """Return the DeLong placements of positives and negatives at each distinct score.
-
-    Returns
-    -------
-    of_positives, of_negatives : float64 arrays of shape (distinct scores,), in [0, 1]
-        Share of negatives below a positive with this score, and share of positives above a negative with
-        this score; ties count half. Their means over positives and over negatives are both the AUC.
-
-    Examples
-    --------
-    >>> placements(ScoreTable.of(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))[0]
-    array([0.25, 0.75])
-    """
-    below = np.cumsum(table.neg) - table.neg / 2
-    above = table.tp - table.pos / 2
-    return below / table.negatives, above / table.positives
 
 
 def delong(table: ScoreTable) -> tuple[float, float]:

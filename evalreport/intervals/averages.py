@@ -8,7 +8,7 @@ varies by itself is exact; what labels vary together is estimated from a sample 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -18,15 +18,20 @@ import numpy.typing as npt
 from evalreport.facts import ClassScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
 from evalreport.facts.rankings import Rankings
-from evalreport.intervals.influence import influence, tail_df
+from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
+from evalreport.metrics import derivatives
+from evalreport.metrics.averages import AreaAverage
+from evalreport.metrics.record import Influence
 
 CELLS = 200_000
 """(row, label) cells that are looked at, about."""
 ROWS, POOLED_ROWS = 2000, 500
 """Rows that are looked at, at least (or all); fewer where all cells are sorted together."""
-POOLED = ("roc_auc_ovr_micro", "roc_auc_micro", "average_precision_micro")
-PAIRS = "roc_auc_ovo_macro"
+DERIVATIVES: dict[str, Callable[[ScoreTable], Influence]] = {
+    "roc_auc": derivatives.roc_auc,
+    "average_precision": derivatives.average_precision,
+}
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
@@ -54,40 +59,39 @@ class Moves:
 
 
 def ranking_errors(
-    names: Sequence[str], scores: ClassScores, sampling: Sampling
-) -> dict[str, tuple[float, float]]:
+    averages: Sequence[AreaAverage], scores: ClassScores, sampling: Sampling
+) -> list[tuple[float, float]]:
     """Return the standard error and degrees of freedom of averages of rankings.
 
     Parameters
     ----------
-    names : sequence of str
-        ``roc_auc_ovr_macro``, ``average_precision_micro`` … : metrics of `ClassScores`.
+    averages : sequence of AreaAverage
     scores : ClassScores
         Without weights.
 
     Returns
     -------
-    dict from name to (standard error, degrees of freedom); NaN where a label has too few rows.
+    list of (standard error, degrees of freedom), one for each average; NaN where a label has too few rows.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = np.arange(90) % 3
     >>> scores = ClassScores(rng.random((90, 3)) + (truth[:, None] == np.arange(3)), truth, None)
-    >>> error, df = ranking_errors(["roc_auc_ovr_macro"], scores, Sampling())["roc_auc_ovr_macro"]
+    >>> ((error, df),) = ranking_errors([AreaAverage("roc_auc", "macro")], scores, Sampling())
     >>> 0.0 <= error < 0.02, df > 28
     (True, True)
     """
     some, n = _sample(scores, sampling.generator(5), ROWS), len(scores)
     fewer = _sample(some, sampling.generator(9), POOLED_ROWS)
-    found = {}
-    for name in names:
-        if name in POOLED:
-            rows = pooled_moves(name, fewer)
+    found = []
+    for average in averages:
+        if average.over == "micro":
+            rows = pooled_moves(average, fewer)
             error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(fewer) / n)
-            found[name] = (error, 1.0 if rows is None else _freedom(rows, n))
+            found.append((error, 1.0 if rows is None else _freedom(rows, n)))
         else:
-            found[name] = _average_error(name, some, scores)
+            found.append(_average_error(average, some, scores))
     return found
 
 
@@ -99,13 +103,13 @@ def _sample(scores: ClassScores, generator: np.random.Generator, least: int) -> 
     return ClassScores(scores.scores[rows], scores.truth[rows], None)
 
 
-def _average_error(name: str, some: ClassScores, everything: ClassScores) -> tuple[float, float]:
+def _average_error(average: AreaAverage, some: ClassScores, everything: ClassScores) -> tuple[float, float]:
     ranked, n = everything.rankings, len(everything)
-    if name.startswith("roc_auc"):
-        fewest = np.minimum(ranked.positives, n - ranked.positives)[_weights(name, ranked) > 0]
+    if average.area == "roc_auc":
+        fewest = np.minimum(ranked.positives, n - ranked.positives)[_weights(average, ranked) > 0]
         if not len(fewest) or not fewest.min() or fewest.max() < FEWEST:
             return math.nan, math.nan
-    moves = average_moves(name, some, everything)
+    moves = average_moves(average, some, everything)
     together = (inner(moves.rows, moves.rows) - moves.seen) * n / len(some)
     variance = max(moves.alone + together, 0.1 * moves.alone)
     several = ranked.positives > 1
@@ -121,19 +125,19 @@ def _freedom(rows: Array, n: int) -> float:
     return tail_df(rows, np.ones(len(rows))) * n / len(rows)
 
 
-def pooled_moves(name: str, scores: ClassScores) -> Array | None:
+def pooled_moves(average: AreaAverage, scores: ClassScores) -> Array | None:
     """Return how the area of all (row, label) decisions together moves with each row, shape (n,).
 
     Examples
     --------
     >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)
-    >>> pooled_moves("average_precision_micro", scores).round(3)
+    >>> pooled_moves(AreaAverage("average_precision", "micro"), scores).round(3)
     array([ 0.028, -0.028])
     """
     table = scores.pooled()
     if not table.positives or not table.negatives:
         return None
-    up, down = influence(_area(name), table) or (table.pos, table.neg)
+    up, down = DERIVATIVES[average.area](table)
     truth = scores.truth if scores.truth.ndim == 2 else scores.truth[:, None] == np.arange(scores.size)
     place = np.minimum(np.searchsorted(table.scores, scores.scores), len(table) - 1)
     total = table.positives + table.negatives
@@ -141,26 +145,28 @@ def pooled_moves(name: str, scores: ClassScores) -> Array | None:
     return moves
 
 
-def average_moves(name: str, some: ClassScores, everything: ClassScores) -> Moves:
+def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScores) -> Moves:
     """Return how an average over labels of an area moves with each row.
 
     Parameters
     ----------
-    name : str
-        ``roc_auc_ovr_macro``, ``roc_auc_weighted``, ``average_precision_macro``, ``roc_auc_ovo_macro`` …
+    average : AreaAverage
+        But a ``micro`` one.
     some, everything : ClassScores
         The rows that are looked at, and those that the average is taken over.
 
     Examples
     --------
     >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.4], [0.4, 0.3]]), np.array([0, 1, 0]), None)
-    >>> abs(average_moves("roc_auc_ovr_macro", scores, scores).rows.sum()) < 1e-12
+    >>> abs(average_moves(AreaAverage("roc_auc", "macro"), scores, scores).rows.sum()) < 1e-12
     np.True_
     """
     ranked = everything.rankings
-    weight = _weights(name, ranked)
-    moves = _pairs(some, everything, weight) if name == PAIRS else _areas(name, some, everything, weight)
-    if not name.endswith("weighted"):
+    weight = _weights(average, ranked)
+    if average.over == "pairs":
+        return _pairs(some, everything, weight)
+    moves = _areas(average, some, everything, weight)
+    if average.over != "weighted":
         return moves
     gap = np.where(weight > 0, ranked.roc_auc, 0.0)
     gap = (gap - inner(weight, gap)) / ranked.positives.sum()
@@ -168,22 +174,18 @@ def average_moves(name: str, some: ClassScores, everything: ClassScores) -> Move
     return replace(moves, rows=moves.rows + between)
 
 
-def _area(name: str) -> str:
-    return "roc_auc" if name.startswith("roc_auc") else "average_precision"
-
-
-def _weights(name: str, ranked: Rankings) -> Array:
+def _weights(average: AreaAverage, ranked: Rankings) -> Array:
     """Weight of each label in the average; they add up to 1."""
     weight: Array = np.ones(len(ranked.positives))
-    if name.endswith("weighted"):
+    if average.over == "weighted":
         weight = ranked.positives.copy()
-    elif name == PAIRS:
+    elif average.over == "pairs":
         weight = (ranked.positives > 0).astype(np.float64)
     weight /= weight.sum()
     return weight
 
 
-def _areas(name: str, some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
+def _areas(average: AreaAverage, some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
     """Moves of a weighted mean of the labels' areas, from their merged tables."""
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(len(weight))
     squares = np.zeros(len(weight))
@@ -191,7 +193,7 @@ def _areas(name: str, some: ClassScores, everything: ClassScores, weight: Array)
         P, N = table.positives, table.negatives
         if weight[label] == 0 or not P or not N:
             continue
-        up, down = influence(_area(name), table) or (table.pos, table.neg)
+        up, down = DERIVATIVES[average.area](table)
         up, down = up * (weight[label] / (P + N)), down * (weight[label] / (P + N))
         squares[label] = inner(table.pos, up**2) * (P / weight[label]) ** 2
         own[label] = inner(table.pos, up**2) * P / max(P - 1, 1)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.auc import auc_limits, delong
-from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap, mean_square
-from evalreport.intervals.crossings import CROSSINGS, SMOOTH, Curve, ks_limits
+from evalreport.intervals.calibration import STATISTICS, gap_limits
+from evalreport.intervals.crossings import CROSSINGS, Curve, crossing_generator, ks_limits
 from evalreport.intervals.draws import count_bounds
-from evalreport.intervals.influence import Influence, auc_influence, influence, standard_error, tail_df
-from evalreport.intervals.majority import MAJORITY, majority_errors, majority_limits, majority_parts
+from evalreport.intervals.influence import influence, standard_error, tail_df
+from evalreport.intervals.majority import majority_errors, majority_limits, majority_parts
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
@@ -22,6 +22,18 @@ from evalreport.intervals.scales import transformed
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 from evalreport.metrics.binary_probability import equal_mass, equal_width
+from evalreport.metrics.derivatives import roc_auc
+from evalreport.metrics.record import Influence
+from evalreport.metrics.strategies import (
+    BestThreshold,
+    CalibrationGaps,
+    CountDraws,
+    CurvePoint,
+    DeLong,
+    MostFrequent,
+    OfPrevalence,
+    Proportion,
+)
 
 
 def _by_score(t: ScoreTable) -> tuple[Array, Array, Array]:
@@ -36,30 +48,40 @@ def _from_base(t: ScoreTable) -> tuple[Array, Array, Array]:
     return rows, rows * (t.positives / t.total), t.pos
 
 
-GAPS = {
-    "ece": (equal_width, mean_gap),
-    "ece_equal_mass": (equal_mass, mean_gap),
-    "mce": (equal_width, greatest_gap),
-    "brier_reliability": (_by_score, mean_square),
-    "brier_resolution": (_from_base, mean_square),
+BINNED: dict[tuple[str, bool], Callable[[ScoreTable], tuple[Array, Array, Array]]] = {
+    ("width", False): equal_width,
+    ("mass", False): equal_mass,
+    ("score", False): _by_score,
+    ("score", True): _from_base,
 }
-"""Gaps over bins: how a table is binned, and what is made of the gaps."""
-BY_SCORE = ("brier_reliability", "brier_resolution")
-"""Sums over distinct scores, which say something only when several rows share each."""
+"""By the kind of bins, and whether their gaps are those of the prevalence."""
 SHARED, DISTINCT = 5, 1000
-"""Rows per distinct score that these need for an interval at least, and distinct scores at most."""
+"""Rows per distinct score that sums over distinct scores need for an interval at least, and distinct scores
+at most: with a row or two to each they say nothing but how many scores there are."""
 
 
-def too_few_share(name: str, table: ScoreTable, rows: float) -> str | None:
-    """Return why there is no interval of a term of Murphy's decomposition, or None.
+def binned(gaps: CalibrationGaps, table: ScoreTable) -> tuple[Array, Array, Array]:
+    """Return rows, summed probability and positives of each bin.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.25, 0.75]), np.array([False, True]))
+    >>> [part.tolist() for part in binned(CalibrationGaps("score", "square", base=True), table)]
+    [[1.0, 1.0], [0.5, 0.5], [0.0, 1.0]]
+    """
+    return BINNED[gaps.bins, gaps.base](table)
+
+
+def too_few_share(gaps: CalibrationGaps, table: ScoreTable, rows: float) -> str | None:
+    """Return why there is no interval of gaps over distinct scores, or None.
 
     Examples
     --------
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, True]))
-    >>> too_few_share("brier_resolution", table, 3)
+    >>> too_few_share(CalibrationGaps("score", "square"), table, 3)
     'needs 5 rows or more per distinct score'
     """
-    if name not in BY_SCORE:
+    if gaps.bins != "score":
         return None
     if rows < SHARED * len(table):
         return f"needs {SHARED} rows or more per distinct score"
@@ -75,38 +97,39 @@ def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
     >>> count_limits([find("f1", "binary")], BinaryCounts(40, 10, 10, 40), Sampling())["f1"].method
     'dirichlet'
     """
-    drawn = [metric for metric in metrics if metric.name not in MAJORITY]
+    drawn = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
     limits = {
         name: Limits(float(low), float(high), "dirichlet", float(error))
         for name, (low, high, error) in count_bounds(drawn, counts, sampling).items()
     }
     right, support = np.array([counts.tn, counts.tp]), np.array([counts.negatives, counts.positives])
     for metric in metrics:
-        if metric.name in MAJORITY:
-            limits[metric.name] = class_majority(metric.name, right, support, support, sampling)
+        if isinstance(metric.strategy, MostFrequent):
+            limits[metric.name] = class_majority(metric.strategy, right, support, support, sampling)
     return limits
 
 
-def class_majority(name: str, right: Array, support: Array, predicted: Array, sampling: Sampling) -> Limits:
+def class_majority(
+    frequent: MostFrequent, right: Array, support: Array, predicted: Array, sampling: Sampling
+) -> Limits:
     """Return the limits of a metric that the most frequent class decides.
 
     Parameters
     ----------
-    name : str
-        One of `MAJORITY`.
+    frequent : MostFrequent
     right, support, predicted : float64 arrays of shape (K,)
         Right answers, true examples and predictions of each class.
 
     Examples
     --------
     >>> counts = np.array([40.0, 45.0]), np.array([50.0, 50.0]), np.array([45.0, 55.0])
-    >>> round(class_majority("no_information_rate", *counts, sampling=Sampling()).high, 3)
+    >>> round(class_majority(MostFrequent(), *counts, sampling=Sampling()).high, 3)
     0.596
     """
     total = float(support.sum())
-    parts = majority_parts(name, right, support, predicted, total)
-    errors = majority_errors(name, right, support, predicted, total)
-    return Limits(*majority_limits(name, parts, errors, total, sampling.level), "score of each class")
+    parts = majority_parts(frequent, right, support, predicted, total)
+    errors = majority_errors(frequent, right, support, predicted, total)
+    return Limits(*majority_limits(frequent, parts, errors, total, sampling.level), "score of each class")
 
 
 def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:
@@ -128,7 +151,7 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
     Parameters
     ----------
     metric : Metric
-        Of the family ``delong``, ``ranking``, ``probabilities`` or ``mean``.
+        A function of the score table.
     value : float
         Its value.
     tables : Tables
@@ -144,19 +167,19 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
     """
     table = tables.exact
     few = min(table.positives, table.negatives) < FEWEST
-    match metric.name:
-        case _ if metric.interval == "delong":
+    match metric.strategy:
+        case DeLong():
             limits = rescaled(metric, delong_limits(tables, sampling))
-        case _ if metric.interval == "ranking" and few:
+        case strategy if strategy.family == "ranking" and few:
             limits = no_limits("an interval needs two positives and two negatives")
-        case "ks":
+        case BestThreshold():
             limits = Limits(*ks_limits(table, sampling.level), "newcombe")
-        case "brier_uncertainty":
+        case OfPrevalence():
             limits = _uncertainty_limits(table, sampling)
-        case name if name in GAPS:
-            limits = _gap_limits(name, value, table, sampling)
-        case name if name in CROSSINGS:
-            limits = _crossing_limits(name, tables, sampling)
+        case CalibrationGaps() as gaps:
+            limits = _gap_limits(gaps, value, table, sampling)
+        case CurvePoint() as point:
+            limits = _crossing_limits(point, tables, sampling)
         case _:
             limits = _influence_limits(metric, value, tables, sampling)
     return limits
@@ -178,7 +201,7 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
         return no_limits("all scores are equal: the AUC is 0.5 whatever the sample")
     auc, variance = delong(table)
     sizes = (table.positives, table.negatives)
-    df = min(_freedom(auc_influence(table), table), min(sizes) - 1)
+    df = min(_freedom(roc_auc(table), table), min(sizes) - 1)
     low, high = auc_limits(auc, variance, sizes, df, sampling.level)
     return Limits(float(low), float(high), "delong", math.sqrt(variance))
 
@@ -196,18 +219,17 @@ def rescaled(metric: Metric, limits: Limits) -> Limits:
     return Limits(metric.low + wide * limits.low, metric.low + wide * limits.high, limits.method, error)
 
 
-def _gap_limits(name: str, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
-    reason = too_few_share(name, table, table.total)
+def _gap_limits(gaps: CalibrationGaps, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+    reason = too_few_share(gaps, table, table.total)
     if reason is not None:
         return no_limits(reason)
-    binned, statistic = GAPS[name]
-    return Limits(*gap_limits(binned(table), value, statistic, sampling), "test inversion")
+    return Limits(*gap_limits(binned(gaps, table), value, STATISTICS[gaps.gap], sampling), "test inversion")
 
 
-def _crossing_limits(name: str, tables: Tables, sampling: Sampling) -> Limits:
-    tp, fp = tables.coarse_curve if name in SMOOTH else tables.curve
-    generator = sampling.generator(3, list(CROSSINGS).index(name))
-    drawn = CROSSINGS[name](Curve(tp, fp, sampling.resamples, generator))
+def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> Limits:
+    crossing = CROSSINGS[point.reading]
+    tp, fp = tables.coarse_curve if crossing.smooth else tables.curve
+    drawn = crossing.drawn(Curve(tp, fp, sampling.resamples, crossing_generator(point, sampling)), point.at)
     low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
     return Limits(float(low), float(high), "bayesian bootstrap at the crossing", float(drawn.std()))
 
@@ -222,9 +244,7 @@ def _uncertainty_limits(table: ScoreTable, sampling: Sampling) -> Limits:
 
 def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:
     table = tables.coarse
-    found = influence(metric.name, table)
-    if found is None:
-        return no_limits("no interval is known for this function of the scores")
+    found = influence(metric, table)
     n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
     error = standard_error(table, found)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
@@ -246,11 +266,11 @@ def binary_limits(
     values : mapping from their names to their values
     summary : Summary
     """
-    counts = [metric for metric in metrics if metric.interval == "counts"]
+    counts = [metric for metric in metrics if isinstance(metric.strategy, CountDraws | MostFrequent)]
     limits = count_limits(counts, decided_counts(summary), sampling) if counts else {}
     tables = Tables(view(summary, "scores"))
     for metric in metrics:
-        if metric.interval == "wilson":
+        if isinstance(metric.strategy, Proportion):
             limits[metric.name] = proportion_limits(values[metric.name], metric.weight(summary), sampling)
         elif metric.reads == "scores":
             limits[metric.name] = table_limits(metric, values[metric.name], tables, sampling)

@@ -199,3 +199,7 @@ def greatest_gap(gaps: Array, weight: Array) -> Array:
     """Return the maximum calibration error."""
     greatest: Array = (np.abs(gaps) / weight).max(axis=-1)
     return greatest
+
+
+STATISTICS: dict[str, Statistic] = {"mean": mean_gap, "square": mean_square, "greatest": greatest_gap}
+"""What may be made of gaps, by its name in a record."""

@@ -19,10 +19,11 @@ import numpy.typing as npt
 from evalreport.engines.memory import row_values, summarise
 from evalreport.facts import BinaryCounts, ClassScores, Counts, Marginals, ScoreTable, Summary
 from evalreport.facts.counts import Array
-from evalreport.intervals.averages import POOLED, average_moves, pooled_moves
-from evalreport.intervals.influence import influence
+from evalreport.intervals.averages import average_moves, pooled_moves
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric, view
+from evalreport.metrics.averages import AreaAverage
+from evalreport.metrics.record import Influence
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 
@@ -103,7 +104,7 @@ def contributions(metric: Metric, counted: Counted) -> Array | None:
         case "tally":
             slope = _of_mean(counted.row_values.get(metric.name), facts.weight, p.weights)
         case "scores":
-            slope = _of_scores(metric.name, counted)
+            slope = _of_scores(metric, counted)
     return None if slope is None else slope * p.weights
 
 
@@ -208,29 +209,26 @@ def _multilabel_slopes(function: Callable[[Any], Any], p: Predictions, fact: Bin
     return slope
 
 
-def _of_scores(name: str, counted: Counted) -> Array | None:
-    scores = counted.facts.scores
+def _of_scores(metric: Metric, counted: Counted) -> Array | None:
+    scores, average = counted.facts.scores, metric.function
     if isinstance(scores, ScoreTable):
-        return _of_table(name, scores, counted)
-    return _of_average(name, scores) if isinstance(scores, ClassScores) else None
-
-
-def _of_table(name: str, table: ScoreTable, counted: Counted) -> Array | None:
-    found = influence(name, table)
-    if found is None:
+        return None if metric.derivative is None else _of_table(metric.derivative, scores, counted)
+    if not isinstance(average, AreaAverage) or not isinstance(scores, ClassScores):
         return None
-    up, down = (part[counted.places] for part in found)
+    return (
+        pooled_moves(average, scores)
+        if average.over == "micro"
+        else average_moves(average, scores, scores).rows
+    )
+
+
+def _of_table(
+    derivative: Callable[[ScoreTable], Influence], table: ScoreTable, counted: Counted
+) -> Array | None:
+    up, down = (part[counted.places] for part in derivative(table))
     positive = counted.predictions.y_true.astype(bool)
     slopes: Array = np.where(positive, up, down) / (table.positives + table.negatives)
     return slopes
-
-
-def _of_average(name: str, scores: ClassScores) -> Array | None:
-    if name in POOLED:
-        return pooled_moves(name, scores)
-    if name.startswith(("roc_auc", "average_precision")):
-        return average_moves(name, scores, scores).rows
-    return None
 
 
 def standard_error(contributions: Array, clusters: npt.NDArray[np.int32] | None = None) -> float:

@@ -18,6 +18,8 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.intervals.proportions import newcombe
+from evalreport.intervals.sampling import Sampling
+from evalreport.metrics.strategies import CurvePoint, Reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,43 +68,35 @@ class Curve:
         return np.where(missed < 0, 1.0, self.rate(self.fp[place], self.negatives))
 
 
-def tpr_at_fpr(limit: float) -> Callable[[Curve], Array]:
-    """Return the function that draws the recall at the laxest threshold within an FPR."""
-
-    def drawn(curve: Curve) -> Array:
-        within = curve.rows_within(limit, curve.negatives)
-        place = np.searchsorted(curve.fp, np.maximum(within, 0), side="right") - 1
-        return np.where(within < 0, 0.0, curve.rate(curve.tp[place], curve.positives))
-
-    return drawn
+def tpr_at_fpr(curve: Curve, limit: float) -> Array:
+    """Draw the recall at the laxest threshold within an FPR."""
+    within = curve.rows_within(limit, curve.negatives)
+    place = np.searchsorted(curve.fp, np.maximum(within, 0), side="right") - 1
+    return np.where(within < 0, 0.0, curve.rate(curve.tp[place], curve.positives))
 
 
-def fpr_at_tpr95(curve: Curve) -> Array:
-    """Draw the FPR at recall 0.95."""
-    return curve.fpr_at_recall(0.95)
-
-
-def precision_at_recall90(curve: Curve) -> Array:
-    """Draw the precision at recall 0.9, from the FPR there and the two class sizes."""
-    fpr = curve.fpr_at_recall(0.9)
+def precision_at_recall(curve: Curve, recall: float) -> Array:
+    """Draw the precision at a recall, from the FPR there and the two class sizes."""
+    fpr = curve.fpr_at_recall(recall)
     positives = curve.generator.standard_gamma(curve.positives + 0.5, curve.size)
     negatives = curve.generator.standard_gamma(curve.negatives + 0.5, curve.size)
-    return 0.9 * positives / (0.9 * positives + fpr * negatives)
+    return recall * positives / (recall * positives + fpr * negatives)
 
 
-def recall_at_precision90(curve: Curve) -> Array:
-    """Draw the recall at the laxest threshold of precision 0.9; 0 where no threshold reaches it."""
-    ahead = (0.1 * curve.tp - 0.9 * curve.fp)[::-1]
+def recall_at_precision(curve: Curve, precision: float) -> Array:
+    """Draw the recall at the laxest threshold of a precision; 0 where no threshold reaches it."""
+    wrong = 1 - precision
+    ahead = (wrong * curve.tp - precision * curve.fp)[::-1]
     np.maximum.accumulate(ahead, out=ahead)
     last = len(ahead) - 1 - int(np.searchsorted(ahead, -1e-9 * curve.tp[-1]))
     more = curve.rate(curve.tp[last], curve.positives) - curve.tp[last] / curve.positives
     other = curve.rate(curve.fp[last], curve.negatives) - curve.fp[last] / curve.negatives
-    needed = 0.9 * curve.negatives * other - 0.1 * curve.positives * more
+    needed = precision * curve.negatives * other - wrong * curve.positives * more
     place = len(ahead) - 1 - np.searchsorted(ahead, needed)
     return np.where(place < 0, 0.0, np.clip(curve.tp[place] / curve.positives + more, 0, 1))
 
 
-def eer(curve: Curve) -> Array:
+def equal_errors(curve: Curve, _: float) -> Array:
     """Draw the rate at which FPR and FNR are equal."""
     fpr, fnr = curve.fp / curve.negatives, 1 - curve.tp / curve.positives
     value = float(np.interp(0.0, fpr - fnr, fpr))
@@ -111,18 +105,18 @@ def eer(curve: Curve) -> Array:
     return np.clip(np.interp(missed - false, fpr - fnr, fpr) + false, 0, 1)
 
 
-def lift_at_10(curve: Curve) -> Array:
-    """Draw the lift in the top tenth: ten times the recall where a tenth of all rows is flagged."""
+def lift(curve: Curve, share: float) -> Array:
+    """Draw the lift in the top share of rows: the recall where so many are flagged, over the share."""
     flagged, total = curve.tp + curve.fp, curve.positives + curve.negatives
-    tp = float(np.interp(0.1 * total, flagged, curve.tp))
-    fp = 0.1 * total - tp
+    tp = float(np.interp(share * total, flagged, curve.tp))
+    fp = share * total - tp
     cells = np.array([tp, fp, curve.positives - tp, curve.negatives - fp])
     drawn = curve.generator.dirichlet(np.maximum(cells, 0) + 0.5, curve.size)
     recall = drawn[:, 0] / (drawn[:, 0] + drawn[:, 2])
-    # The rows flagged at this threshold are drawn; the threshold then moves to flag a tenth of them again.
-    place = 0.1 * total - total * (drawn[:, 0] + drawn[:, 1] - 0.1)
+    # The rows flagged at this threshold are drawn; the threshold then moves to flag the share of them again.
+    place = share * total - total * (drawn[:, 0] + drawn[:, 1] - share)
     moved = (np.interp(place, flagged, curve.tp) - tp) / curve.positives
-    return np.clip(recall + moved, 0, 1) / 0.1
+    return np.clip(recall + moved, 0, 1) / share
 
 
 def ks_limits(table: ScoreTable, level: float) -> tuple[float, float]:
@@ -142,17 +136,6 @@ def ks_limits(table: ScoreTable, level: float) -> tuple[float, float]:
     return low, high
 
 
-CROSSINGS: dict[str, Callable[[Curve], Array]] = {
-    "eer": eer,
-    "tpr_at_fpr01": tpr_at_fpr(0.01),
-    "tpr_at_fpr05": tpr_at_fpr(0.05),
-    "fpr_at_tpr95": fpr_at_tpr95,
-    "precision_at_recall90": precision_at_recall90,
-    "recall_at_precision90": recall_at_precision90,
-    "lift_at_10": lift_at_10,
-}
-
-
 def _first(found: npt.NDArray[np.bool_]) -> int | None:
     return int(np.argmax(found)) if found.any() else None
 
@@ -161,17 +144,54 @@ def _last(found: npt.NDArray[np.bool_]) -> int | None:
     return len(found) - 1 - int(np.argmax(found[::-1])) if found.any() else None
 
 
-PLACES: dict[str, Callable[[ScoreTable], int | None]] = {
-    "eer": lambda t: int(np.argmin(np.abs(t.fp / t.negatives - 1 + t.tp / t.positives))),
-    "tpr_at_fpr01": lambda t: _first(t.fp <= 0.01 * t.negatives),
-    "tpr_at_fpr05": lambda t: _first(t.fp <= 0.05 * t.negatives),
-    "fpr_at_tpr95": lambda t: _last(t.tp >= 0.95 * t.positives),
-    "precision_at_recall90": lambda t: _last(t.tp >= 0.9 * t.positives),
-    "recall_at_precision90": lambda t: _first(t.tp >= 0.9 * (t.tp + t.fp)),
-    "lift_at_10": lambda t: _last(t.tp + t.fp >= 0.1 * t.total),
+@dataclass(frozen=True)
+class Crossing:
+    """One kind of reading of a curve, at a limit.
+
+    Parameters
+    ----------
+    drawn : callable
+        From a curve and the limit to draws of what is read.
+    place : callable
+        From a table and the limit to where in the table it is read; None: at no score.
+    mixed : bool
+        Whether it also reads how many rows are positive.
+    smooth : bool
+        Whether it is read on the line between points of the curve, of which blocks have enough.
+    """
+
+    drawn: Callable[[Curve, float], Array]
+    place: Callable[[ScoreTable, float], int | None]
+    mixed: bool = False
+    smooth: bool = False
+
+
+CROSSINGS: dict[Reading, Crossing] = {
+    "equal errors": Crossing(
+        equal_errors,
+        lambda t, _: int(np.argmin(np.abs(t.fp / t.negatives - 1 + t.tp / t.positives))),
+        smooth=True,
+    ),
+    "tpr at fpr": Crossing(tpr_at_fpr, lambda t, at: _first(t.fp <= at * t.negatives)),
+    "fpr at tpr": Crossing(Curve.fpr_at_recall, lambda t, at: _last(t.tp >= at * t.positives)),
+    "precision at recall": Crossing(
+        precision_at_recall, lambda t, at: _last(t.tp >= at * t.positives), mixed=True
+    ),
+    "recall at precision": Crossing(
+        recall_at_precision, lambda t, at: _first(t.tp >= at * (t.tp + t.fp)), mixed=True
+    ),
+    "lift": Crossing(lift, lambda t, at: _last(t.tp + t.fp >= at * t.total), mixed=True, smooth=True),
 }
-"""Where in the table each is read; None: at no score."""
-MIXED = ("precision_at_recall90", "recall_at_precision90", "lift_at_10")
-"""Those that also read how many rows are positive."""
-SMOOTH = ("eer", "lift_at_10")
-"""Read on the line between points of the curve, of which blocks have enough."""
+
+
+def crossing_generator(point: CurvePoint, sampling: Sampling) -> np.random.Generator:
+    """Return the random generator of a reading, the same whatever other readings are asked for.
+
+    Examples
+    --------
+    >>> at = CurvePoint("tpr at fpr", 0.01)
+    >>> one, other = (crossing_generator(at, Sampling()).random() for _ in range(2))
+    >>> one == other
+    True
+    """
+    return sampling.generator(3, list(CROSSINGS).index(point.reading), round(1e6 * point.at))

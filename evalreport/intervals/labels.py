@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
-from evalreport.intervals.onelabel import MERGED, Plain, Resampled
+from evalreport.intervals.onelabel import Plain, Resampled, merged
 from evalreport.intervals.resampled import Replicates
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.intervals.tables import Tables
@@ -103,12 +103,12 @@ def _from_scores(
 ) -> None:
     if not metrics or not isinstance(summary.scores, ClassScores):
         return
-    whole = any(metric.name not in MERGED for metric in metrics)
-    for k, (merged, label) in enumerate(zip(summary.scores.rankings.tables, found, strict=True)):
-        short = Tables(merged)
-        full = Tables(summary.scores.table(k)) if whole else short
+    whole = not all(merged(metric) for metric in metrics)
+    for k, (short, label) in enumerate(zip(summary.scores.rankings.tables, found, strict=True)):
+        between = Tables(short)
+        full = Tables(summary.scores.table(k)) if whole else between
         for metric in metrics:
-            tables = short if metric.name in MERGED else full
+            tables = between if merged(metric) else full
             value = metric.function(tables.exact)
             limits = TOO_FEW if summary.rows < FEWEST else Limits()
             if math.isfinite(value) and summary.rows >= FEWEST:

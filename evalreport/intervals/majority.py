@@ -14,9 +14,7 @@ import numpy as np
 from evalreport.facts.counts import Array
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import normal_quantile
-
-MAJORITY = ("no_information_rate", "accuracy_gain", "top_predicted_share")
-"""Metrics that read the share of the most frequent class of the truth or of the answers."""
+from evalreport.metrics.strategies import MostFrequent
 
 
 def greatest_limits(
@@ -51,41 +49,49 @@ def greatest_limits(
     return float(low.max()), float(high.max())
 
 
-def majority_parts(name: str, right: Array, support: Array, predicted: Array, total: Any) -> Array:
+def majority_parts(
+    frequent: MostFrequent, right: Array, support: Array, predicted: Array, total: Any
+) -> Array:
     """Return what each class would make of a metric if it were the most frequent, shape (..., K).
 
-    The metric is the greatest of them; `accuracy_gain` is the smallest.
+    The metric is the greatest of them; a gain is the smallest.
 
     Examples
     --------
     >>> counts = np.array([4.0, 1.0]), np.array([6.0, 4.0]), np.array([7.0, 3.0])
-    >>> majority_parts("accuracy_gain", *counts, total=10.0).round(1)
+    >>> majority_parts(MostFrequent(gain=True), *counts, total=10.0).round(1)
     array([-0.1,  0.1])
     """
     total = np.asarray(total)[..., None]
-    if name == "accuracy_gain":
+    if frequent.gain:
         gain: Array = (right.sum(axis=-1, keepdims=True) - support) / total
         return gain
-    share: Array = (predicted if name == "top_predicted_share" else support) / total
+    share: Array = (predicted if frequent.of == "answers" else support) / total
     return share
 
 
-def majority_limits(name: str, values: Array, errors: Array, n: float, level: float) -> tuple[float, float]:
-    """Return the limits of a metric among `MAJORITY` from its `majority_parts`.
+def majority_limits(
+    frequent: MostFrequent, values: Array, errors: Array, n: float, level: float
+) -> tuple[float, float]:
+    """Return the limits of what the most frequent class decides from its `majority_parts`.
 
     Examples
     --------
-    >>> low, high = majority_limits("accuracy_gain", np.array([-0.1, 0.1]), np.full(2, 0.05), 100.0, 0.95)
+    >>> low, high = majority_limits(
+    ...     MostFrequent(gain=True), np.array([-0.1, 0.1]), np.full(2, 0.05), 100.0, 0.95
+    ... )
     >>> round(low, 2), round(high, 2)
     (-0.2, -0.0)
     """
-    if name != "accuracy_gain":
+    if not frequent.gain:
         return greatest_limits(values, errors, n, level)
     low, high = greatest_limits(-values, errors, n, level, (-1.0, 1.0))
     return -high, -low
 
 
-def majority_errors(name: str, right: Array, support: Array, predicted: Array, total: float) -> Array:
+def majority_errors(
+    frequent: MostFrequent, right: Array, support: Array, predicted: Array, total: float
+) -> Array:
     """Return the standard errors of `majority_parts` over independent rows of one matrix, shape (K,).
 
     Parameters
@@ -95,11 +101,11 @@ def majority_errors(name: str, right: Array, support: Array, predicted: Array, t
     Examples
     --------
     >>> counts = np.array([4.0, 1.0]), np.array([6.0, 4.0]), np.array([7.0, 3.0])
-    >>> majority_errors("no_information_rate", *counts, total=10.0).round(3)
+    >>> majority_errors(MostFrequent(), *counts, total=10.0).round(3)
     array([0.155, 0.155])
     """
-    value = majority_parts(name, right, support, predicted, total)
-    if name == "accuracy_gain":
+    value = majority_parts(frequent, right, support, predicted, total)
+    if frequent.gain:
         apart = (right.sum() + support - 2 * right) / total  # rows that are right or of the class, not both
         spread = apart - value**2
     else:

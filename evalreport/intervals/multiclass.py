@@ -5,24 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from evalreport.facts import ClassBins, Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
 from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
 from evalreport.intervals.confusions import spreads
-from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
 from evalreport.intervals.tables import Tables
-from evalreport.intervals.unseen import Stage, stage, staged_limits
+from evalreport.intervals.unseen import area_stage, stage, staged_limits
 from evalreport.metrics import Metric, view
-
-PROPORTIONS = ("precision_micro", "recall_micro", "f1_micro", "recall_weighted")
-"""Right answers among all, among those parsed, or (F1) among the mean of the two."""
+from evalreport.metrics.averages import AreaAverage
+from evalreport.metrics.strategies import (
+    CalibrationGaps,
+    ClassGaps,
+    CountDraws,
+    LabelAreas,
+    MostFrequent,
+    Proportion,
+    RightAnswers,
+    RowMean,
+)
 
 
 def several_limits(
@@ -37,23 +42,28 @@ def several_limits(
     values : mapping from their names to their values
     summary : Summary
     """
-    limits = ranking_limits([m for m in metrics if m.interval == "ranking"], values, summary, sampling)
+    areas = [metric for metric in metrics if isinstance(metric.strategy, LabelAreas)]
+    limits = ranking_limits(areas, values, summary, sampling)
     for metric in metrics:
         value = values[metric.name]
-        if metric.interval == "wilson":
-            limits[metric.name] = proportion_limits(value, metric.weight(summary), sampling)
-        elif metric.interval == "mean":
-            limits[metric.name] = mean_limits(metric, value, summary.tally, sampling)
-        elif metric.reads == "confidence":
-            table: ScoreTable = view(summary, "confidence")
-            limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
-        elif metric.reads == "bins":
-            bins: ClassBins = view(summary, "bins")
-            flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
-            draws = class_draws(view(summary, "scores"), sampling)
-            found = gap_limits(flat, value, mean_gap, sampling, draws=draws)
-            limits[metric.name] = Limits(*found, "test inversion")
+        match metric.strategy:
+            case Proportion():
+                limits[metric.name] = proportion_limits(value, metric.weight(summary), sampling)
+            case RowMean():
+                limits[metric.name] = mean_limits(metric, value, summary.tally, sampling)
+            case CalibrationGaps():
+                table: ScoreTable = view(summary, metric.reads)
+                limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
+            case ClassGaps():
+                limits[metric.name] = _class_gap_limits(value, summary, sampling)
     return limits
+
+
+def _class_gap_limits(value: float, summary: Summary, sampling: Sampling) -> Limits:
+    bins: ClassBins = view(summary, "bins")
+    flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
+    draws = class_draws(view(summary, "scores"), sampling)
+    return Limits(*gap_limits(flat, value, mean_gap, sampling, draws=draws), "test inversion")
 
 
 def multiclass_limits(
@@ -68,8 +78,8 @@ def multiclass_limits(
     values : mapping from their names to their values
     summary : Summary
     """
-    counted = [metric for metric in metrics if metric.interval == "counts"]
-    rest = [metric for metric in metrics if metric.interval != "counts"]
+    counted = [m for m in metrics if isinstance(m.strategy, CountDraws | RightAnswers | MostFrequent)]
+    rest = [metric for metric in metrics if metric not in counted]
     limits = several_limits(rest, values, summary, sampling)
     if isinstance(summary.counts, Counts):
         limits |= _count_limits(counted, values, summary.counts, sampling)
@@ -79,21 +89,20 @@ def multiclass_limits(
 def _count_limits(
     metrics: Sequence[Metric], values: Mapping[str, float], counts: Counts, sampling: Sampling
 ) -> dict[str, Limits]:
-    closed = (*MAJORITY, *PROPORTIONS)
-    drawn = spreads([m for m in metrics if m.name not in closed], counts, sampling)
+    drawn = spreads([m for m in metrics if isinstance(m.strategy, CountDraws)], counts, sampling)
     m, limits = counts.marginals, {}
     for metric in metrics:
-        if metric.name in PROPORTIONS:
-            value = values[metric.name]
-            trials = float(m.right) / value if value else counts.total
-            limits[metric.name] = proportion_limits(value, trials, sampling)
-        elif metric.name in MAJORITY:
-            limits[metric.name] = class_majority(metric.name, m.tp, m.support, m.predicted, sampling)
-        else:
-            found = stage(metric, m, values[metric.name])
-            limits[metric.name] = staged_limits(
-                found, drawn[metric.name], _drawn_limits(metric, counts, sampling)
-            )
+        value = values[metric.name]
+        match metric.strategy:
+            case RightAnswers():
+                trials = float(m.right) / value if value else counts.total
+                limits[metric.name] = proportion_limits(value, trials, sampling)
+            case MostFrequent() as frequent:
+                limits[metric.name] = class_majority(frequent, m.tp, m.support, m.predicted, sampling)
+            case _:
+                limits[metric.name] = staged_limits(
+                    stage(metric, m, value), drawn[metric.name], _drawn_limits(metric, counts, sampling)
+                )
     return limits
 
 
@@ -111,17 +120,14 @@ def ranking_limits(
     """Return the limits of averages of one-vs-rest rankings."""
     if not metrics:
         return {}
-    found = ranking_errors([metric.name for metric in metrics], view(summary, "scores"), sampling)
+    averages: list[AreaAverage] = [metric.function for metric in metrics]  # type: ignore[misc]
+    found = ranking_errors(averages, view(summary, "scores"), sampling)
     limits = {}
-    for metric in metrics:
-        error, df = found[metric.name]
+    for metric, (error, df) in zip(metrics, found, strict=True):
         if not math.isfinite(error):
             limits[metric.name] = no_limits("no label has two rows of either kind")
             continue
-        label = Stage(values[metric.name])
-        if metric.name == "average_precision_macro":
-            areas = view(summary, "scores").rankings.average_precision
-            label = Stage.of(areas, np.ones(len(areas)))
+        label = area_stage(metric, summary, values[metric.name])
         spread = Spread(error / (1 - label.missing))
         limits[metric.name] = staged_limits(label, spread, _area_limits(metric, df, sampling))
     return limits

@@ -15,6 +15,7 @@ from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits
 from evalreport.intervals.unseen import deviations, seen, stage, staged_limits
 from evalreport.metrics import Metric
+from evalreport.metrics.strategies import CountDraws
 from evalreport.predictions import Predictions
 
 Rows = npt.NDArray[np.bool_]
@@ -44,8 +45,8 @@ def multilabel_limits(
     predictions : Predictions or None
         The rows; without them those of the scores and the threshold, when these decided.
     """
-    counted = [metric for metric in metrics if metric.interval == "counts"]
-    rest = [metric for metric in metrics if metric.interval != "counts"]
+    counted = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
+    rest = [metric for metric in metrics if metric not in counted]
     limits = several_limits(rest, values, summary, sampling)
     if not counted or not isinstance(summary.counts, BinaryCounts):
         return limits

@@ -15,20 +15,29 @@ from evalreport.intervals.averages import merged_place
 from evalreport.intervals.binary import class_majority, table_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence
-from evalreport.intervals.majority import MAJORITY
 from evalreport.intervals.proportions import wilson
-from evalreport.intervals.ranked import OF_ROWS, Ranked, ranked_limits
+from evalreport.intervals.ranked import Ranked, Rough, ranked_limits
 from evalreport.intervals.resampled import Replicates, interval, spread_errors
-from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.intervals.sampling import Limits, Sampling
 from evalreport.intervals.scales import Spread
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric
-
-MERGED = ("roc_auc", "gini", "average_precision")
-"""Metrics that read the same off a table whose negatives are merged between positives."""
+from evalreport.metrics.strategies import CountDraws, DeLong, MostFrequent, Proportion, Smooth
 
 Bounds: TypeAlias = tuple[Array, Array, Array, str]
 """Low, high and standard error of each label, and the method."""
+
+
+def merged(metric: Metric) -> bool:
+    """Return whether a metric reads the same off a table whose negatives are merged between positives.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> merged(find("roc_auc")), merged(find("ks"))
+    (True, False)
+    """
+    return isinstance(metric.strategy, DeLong | Smooth) and metric.strategy.merged
 
 
 @dataclass(frozen=True)
@@ -49,20 +58,20 @@ class Plain:
         summary : Summary
         """
         found: dict[str, Bounds] = {}
-        drawn = [m for m in metrics if m.interval == "counts" and m.name not in MAJORITY]
+        drawn = [m for m in metrics if isinstance(m.strategy, CountDraws)]
         for name, (low, high, error) in count_bounds(drawn, counts, self.sampling).items():
             found[name] = (low, high, error, "dirichlet")
         for metric in metrics:
-            if metric.name in MAJORITY:
-                found[metric.name] = self._majority(metric.name, counts)
-            elif metric.interval == "wilson":
+            if isinstance(metric.strategy, MostFrequent):
+                found[metric.name] = self._majority(metric.strategy, counts)
+            elif isinstance(metric.strategy, Proportion):
                 found[metric.name] = self._wilson(metric, counts, summary.weight)
         return found
 
-    def _majority(self, name: str, counts: BinaryCounts) -> Bounds:
+    def _majority(self, frequent: MostFrequent, counts: BinaryCounts) -> Bounds:
         right, support = np.stack([counts.tn, counts.tp]), np.stack([counts.negatives, counts.positives])
         pairs = zip(right.T, support.T, strict=True)
-        each = [class_majority(name, hit, share, share, self.sampling) for hit, share in pairs]
+        each = [class_majority(frequent, hit, share, share, self.sampling) for hit, share in pairs]
         low, high = np.array([(limits.low, limits.high) for limits in each]).T
         return low, high, np.full(len(each), np.nan), each[0].method or ""
 
@@ -117,13 +126,13 @@ class Resampled:
         table, units = tables.exact, self.replicates.units
         p, scores = self.replicates.p, self.replicates.scores[:, label]
         positive = p.y_true[:, label].astype(bool) if p.y_true.ndim == 2 else p.y_true == label
-        if metric.name in OF_ROWS:
-            return ranked_limits(metric, value, Ranked(table, scores, positive, units), self.sampling)
-        found = influence(metric.name, table)
-        if found is None:
-            return no_limits("no interval is known for this function of the scores")
+        if isinstance(metric.strategy, Rough):
+            return ranked_limits(
+                metric.strategy, value, Ranked(table, scores, positive, units), self.sampling
+            )
+        found = influence(metric, table)
         place = np.minimum(np.searchsorted(table.scores, scores), len(table) - 1)
-        if metric.name in MERGED:
+        if merged(metric):
             place = merged_place(table, scores)
         rows = p.weights * np.where(positive, found[0][place], found[1][place])
         rows /= table.positives + table.negatives

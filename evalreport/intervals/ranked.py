@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,15 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
-from evalreport.intervals.binary import BY_SCORE, GAPS, too_few_share
-from evalreport.intervals.calibration import binomial_noise, gap_limits, unit_draws
-from evalreport.intervals.crossings import CROSSINGS, MIXED, PLACES, Curve
+from evalreport.intervals.binary import binned, too_few_share
+from evalreport.intervals.calibration import STATISTICS, binomial_noise, gap_limits, unit_draws
+from evalreport.intervals.crossings import CROSSINGS, Curve, crossing_generator
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.units import Units
-from evalreport.metrics import Metric
 from evalreport.metrics.binary_probability import mass_cuts
+from evalreport.metrics.strategies import BestThreshold, CalibrationGaps, CurvePoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,21 +77,21 @@ class Ranked:
         most = np.array([(~self.positive).sum(), self.positive.sum()], dtype=np.float64)
         return np.minimum(np.where(np.isfinite(rows) & (rows > 0), rows, self._trials), most)
 
-    def crossing_limits(self, name: str, sampling: Sampling) -> Limits:
-        """Return the limits of a metric of `CROSSINGS`.
+    def crossing_limits(self, point: CurvePoint, sampling: Sampling) -> Limits:
+        """Return the limits of what the curve reads at a limit.
 
         A precision or a lift also reads how many rows are positive, so that both classes are then counted
         by the share of the one that is less sure.
         """
-        table = self.table
-        place = PLACES[name](table)
+        table, crossing = self.table, CROSSINGS[point.reading]
+        place = crossing.place(table, point.at)
         rows = self._effective(np.inf if place is None else float(table.scores[place]))
-        if name in MIXED:
+        if crossing.mixed:
             rows = self._sizes * float((rows / self._sizes).min())
         tp, fp = (np.append(0.0, part[::-1] / part[0]) for part in (table.tp, table.fp))
-        generator = sampling.generator(3, list(CROSSINGS).index(name))
+        generator = crossing_generator(point, sampling)
         curve = Curve(tp * rows[1], fp * rows[0], sampling.resamples, generator)
-        drawn = CROSSINGS[name](curve)
+        drawn = crossing.drawn(curve, point.at)
         low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
         method = f"posterior at the crossing, {self.units.name}"
         return Limits(float(low), float(high), method, float(drawn.std()))
@@ -108,47 +108,48 @@ class Ranked:
         above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
         return Limits(value - below, value + above, units.method)
 
-    def gap_limits(self, name: str, value: float, sampling: Sampling) -> Limits:
-        """Return the limits of a calibration error of `GAPS`."""
-        reason = too_few_share(name, self.table, len(self.scores))
+    def gap_limits(self, gaps: CalibrationGaps, value: float, sampling: Sampling) -> Limits:
+        """Return the limits of a calibration error."""
+        reason = too_few_share(gaps, self.table, len(self.scores))
         if reason is not None:
             return no_limits(reason)
-        binned, statistic = GAPS[name]
-        bins = binned(self.table)
-        noise, own = bin_noise(self.units, self._bins(name), self.scores, self.positive, len(bins[0]))
+        bins = binned(gaps, self.table)
+        noise, own = bin_noise(self.units, self._bins(gaps), self.scores, self.positive, len(bins[0]))
         noise = noise * t_quantile(sampling.upper, max(self.units.size - 1, 1)) / sampling.z
         draws = unit_draws(own, sampling)
-        return Limits(*gap_limits(bins, value, statistic, sampling, noise, draws), self.units.method)
+        return Limits(
+            *gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise, draws), self.units.method
+        )
 
-    def _bins(self, name: str) -> npt.NDArray[Any]:
+    def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
         """The bin of each row, as the calibration error takes them."""
-        if name not in (*BY_SCORE, "ece_equal_mass"):
+        if gaps.bins == "width":
             return bin_of(self.scores)
         rank = np.searchsorted(self.table.scores, self.scores)
-        return rank if name in BY_SCORE else np.searchsorted(mass_cuts(self.table), rank, side="right")
+        return rank if gaps.bins == "score" else np.searchsorted(mass_cuts(self.table), rank, side="right")
 
 
-OF_ROWS = ("ks", *CROSSINGS, *GAPS)
-"""Metrics of `ranked_limits`."""
+Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps
+"""Strategies of what is not smooth in the rows."""
 
 
-def ranked_limits(metric: Metric, value: float, ranked: Ranked, sampling: Sampling) -> Limits:
-    """Return the limits of a metric among `OF_ROWS`, which is not smooth in the rows.
+def ranked_limits(strategy: Rough, value: float, ranked: Ranked, sampling: Sampling) -> Limits:
+    """Return the limits of a metric that is not smooth in the rows.
 
     Parameters
     ----------
-    metric : Metric
+    strategy : BestThreshold, CurvePoint or CalibrationGaps
     value : float
     ranked : Ranked
     sampling : Sampling
     """
-    if metric.name not in GAPS and min(ranked.table.positives, ranked.table.negatives) <= 0:
+    if isinstance(strategy, CalibrationGaps):
+        return ranked.gap_limits(strategy, value, sampling)
+    if min(ranked.table.positives, ranked.table.negatives) <= 0:
         return no_limits("an interval needs positives and negatives")
-    if metric.name in GAPS:
-        return ranked.gap_limits(metric.name, value, sampling)
-    if metric.name == "ks":
+    if isinstance(strategy, BestThreshold):
         return ranked.ks_limits(sampling)
-    return ranked.crossing_limits(metric.name, sampling)
+    return ranked.crossing_limits(strategy, sampling)
 
 
 def bin_noise(

@@ -17,9 +17,9 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.binary import decided_counts
 from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
 from evalreport.intervals.contributions import Counted
-from evalreport.intervals.majority import MAJORITY, majority_limits, majority_parts
+from evalreport.intervals.majority import majority_limits, majority_parts
 from evalreport.intervals.quantiles import t_quantile
-from evalreport.intervals.ranked import OF_ROWS, Ranked, bin_noise, ranked_limits
+from evalreport.intervals.ranked import Ranked, bin_noise, ranked_limits
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
 from evalreport.intervals.units import (
@@ -30,9 +30,18 @@ from evalreport.intervals.units import (
     mean_replicates,
     table_replicates,
 )
-from evalreport.intervals.unseen import Stage, seen, stage, staged_limits
+from evalreport.intervals.unseen import Stage, area_stage, seen, stage, staged_limits
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics import Metric, view
+from evalreport.metrics.strategies import (
+    BestThreshold,
+    CalibrationGaps,
+    ClassGaps,
+    CountDraws,
+    CurvePoint,
+    LabelAreas,
+    MostFrequent,
+)
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 
@@ -141,15 +150,16 @@ def resampled_limits(
 
 
 def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    if metric.name in MAJORITY:
-        return _majority_limits(metric.name, replicates, sampling)
-    if metric.reads == "bins":
-        return _class_gap_limits(value, replicates, sampling)
-    if metric.reads == "confidence":
-        return replicates.confidence.gap_limits(metric.name, value, sampling)
-    if metric.reads == "scores" and metric.name in OF_ROWS:
-        return ranked_limits(metric, value, replicates.ranked, sampling)
-    return _replicated_limits(metric, value, replicates, sampling)
+    match metric.strategy:
+        case MostFrequent() as frequent:
+            return _majority_limits(frequent, replicates, sampling)
+        case ClassGaps():
+            return _class_gap_limits(value, replicates, sampling)
+        case BestThreshold() | CurvePoint() | CalibrationGaps() as rough:
+            ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
+            return ranked_limits(rough, value, ranked, sampling)
+        case _:
+            return _replicated_limits(metric, value, replicates, sampling)
 
 
 def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
@@ -172,9 +182,8 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
 
 
 def _stage(metric: Metric, summary: Summary, value: float) -> Stage:
-    if metric.name == "average_precision_macro":
-        areas = view(summary, "scores").rankings.average_precision
-        return Stage.of(areas, np.ones(len(areas)))
+    if isinstance(metric.strategy, LabelAreas):
+        return area_stage(metric, summary, value)
     return stage(metric, view(summary, metric.reads), value)
 
 
@@ -222,8 +231,8 @@ def interval(
     """
     quantile = t_quantile(sampling.upper, df)
     bounded = math.isfinite(metric.low) and math.isfinite(metric.high)
-    effective = metric.name.startswith("effective_labels")
-    if (bounded and metric.interval not in ("delong", "ranking")) or effective:
+    capped = isinstance(metric.strategy, CountDraws) and metric.strategy.at_most_labels
+    if (bounded and metric.interval not in ("delong", "ranking")) or capped:
         return spread_limits(metric, value, spread, quantile, max(trials, 1), units.method, units.labels)
     if spread.error == 0 and not bounded:
         return no_limits("all resamples have the same value")
@@ -231,11 +240,12 @@ def interval(
     return Limits(*ends, units.method, spread.error)
 
 
-def _majority_limits(name: str, replicates: Replicates, sampling: Sampling) -> Limits:
+def _majority_limits(frequent: MostFrequent, replicates: Replicates, sampling: Sampling) -> Limits:
     right, support, predicted, total = _by_class(replicates.counts)
-    parts = majority_parts(name, right, support, predicted, total)
-    here = majority_parts(name, *_by_class(_counts(replicates.summary)))
-    limits = majority_limits(name, here, replicates.units.error(parts), replicates.units.size, sampling.level)
+    parts = majority_parts(frequent, right, support, predicted, total)
+    here = majority_parts(frequent, *_by_class(_counts(replicates.summary)))
+    errors = replicates.units.error(parts)
+    limits = majority_limits(frequent, here, errors, replicates.units.size, sampling.level)
     return Limits(*limits, replicates.units.method)
 
 

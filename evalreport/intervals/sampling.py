@@ -111,8 +111,8 @@ def estimate(metric: Metric, value: float, n: float, limits: Limits) -> Estimate
 
     Examples
     --------
-    >>> from evalreport.metrics import Metric
-    >>> share = Metric("s", "", "", "", "binary", "counts", "counts", 0, 1, "higher", "wilson", float)
+    >>> from evalreport.metrics.strategies import Proportion
+    >>> share = Metric("s", "", "", "", "binary", "counts", "counts", 0, 1, "higher", Proportion(), float)
     >>> estimate(share, 0.9, 30, Limits(0.7, 1.2, "wald")).high
     1.0
     """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-from evalreport.engines.memory import TOP
 from evalreport.facts import Summary
 from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.multiclass import multiclass_limits
@@ -14,11 +13,9 @@ from evalreport.intervals.resampled import resampled_limits
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
+from evalreport.metrics.strategies import Proportion
 from evalreport.predictions import Predictions
 from evalreport.values import Result, Undefined
-
-CERTAIN = {f"top_{k}_accuracy": k for k in TOP}
-"""Labels up to which a metric is 1 whatever the model."""
 
 
 def estimates(
@@ -52,6 +49,18 @@ def estimates(
     return results
 
 
+def certain(metric: Metric, labels: int) -> bool:
+    """Return whether a metric is 1 whatever the model, with so many labels.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> certain(find("top_3_accuracy"), 3), certain(find("top_3_accuracy"), 4)
+    (True, False)
+    """
+    return isinstance(metric.strategy, Proportion) and metric.strategy.certain >= labels
+
+
 def _limits(
     metrics: Sequence[Metric],
     values: Mapping[str, float],
@@ -60,7 +69,7 @@ def _limits(
     sampling: Sampling,
 ) -> dict[str, Limits]:
     limits = dict.fromkeys(values, no_limits("counts and settings estimate nothing"))
-    sure = [metric for metric in metrics if CERTAIN.get(metric.name, 0) >= len(summary.space)]
+    sure = [metric for metric in metrics if certain(metric, len(summary.space))]
     limits |= {metric.name: no_limits("the answer is always among so few labels") for metric in sure}
     asked = [metric for metric in metrics if metric.interval != "none" and metric not in sure]
     if summary.rows < FEWEST:

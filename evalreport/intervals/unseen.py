@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.facts import Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.sampling import Limits
 from evalreport.intervals.scales import Spread
-from evalreport.metrics import Metric
-from evalreport.metrics.averages import Average
+from evalreport.metrics import Metric, view
+from evalreport.metrics.averages import AreaAverage, Average
 from evalreport.metrics.record import divide
 
 
@@ -124,6 +125,27 @@ def stage(metric: Metric, fact: Any, value: float) -> Stage:
     values, weights = metric.function.parts(fact)
     found = Stage.of(values, weights)
     return found if found.missing else Stage(value)
+
+
+def area_stage(metric: Metric, summary: Summary, value: float) -> Stage:
+    """Return the stage of an average of areas: one of average precisions counts a class without any as 0.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.engines.memory import summarise
+    >>> from evalreport.metrics.catalogue import find
+    >>> from evalreport.predictions import predictions
+    >>> from evalreport.scores import Probabilities
+    >>> p = predictions(Multiclass("ab"), ["a", "a"], scores=Probabilities([[0.9, 0.1], [0.2, 0.8]]))
+    >>> area_stage(find("average_precision_macro", "multiclass"), summarise(p), 0.5).missing
+    0.5
+    """
+    average = metric.function
+    if not isinstance(average, AreaAverage) or average.area == "roc_auc" or average.over != "macro":
+        return Stage(value)
+    areas = average.each(view(summary, "scores"))
+    return Stage.of(areas, np.ones(len(areas)))
 
 
 def staged_limits(found: Stage, spread: Spread, limits: Callable[[float, Spread], Limits]) -> Limits:

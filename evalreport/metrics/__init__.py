@@ -1,5 +1,5 @@
 """The metric catalogue: one record per metric, in order, for each task."""
 
-from evalreport.metrics.record import Better, IntervalKind, Metric, Needs, Reads, view
+from evalreport.metrics.record import Better, Metric, Needs, Reads, view
 
-__all__ = ["Better", "IntervalKind", "Metric", "Needs", "Reads", "view"]
+__all__ = ["Better", "Metric", "Needs", "Reads", "view"]

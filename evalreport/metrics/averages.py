@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ClassScores, Marginals, Tally
+from evalreport.facts.counts import Array
 from evalreport.metrics.record import divide
 
 Over: TypeAlias = Literal["macro", "macro_supported", "macro_declared", "weighted"]
@@ -116,68 +117,51 @@ class Mean:
         return tally.mean(self.name)
 
 
-def auc_macro(scores: ClassScores) -> float:
-    """Return the mean one-vs-rest ROC AUC; NaN when a class has no example or all.
+@dataclass(frozen=True)
+class AreaAverage:
+    """An average over classes or labels of the area under their one-vs-rest curve.
 
-    >>> auc_macro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
-    1.0
+    Parameters
+    ----------
+    area : {"roc_auc", "average_precision"}
+    over : {"macro", "weighted", "micro", "pairs"}
+        ``macro`` the mean, NaN where a class has no ROC AUC and with 0 for one without average precision;
+        ``weighted`` by true examples, so that a class without any has no weight; ``micro`` of all (row,
+        label) decisions together; ``pairs`` Hand & Till's M, the mean AUC over pairs of classes that have
+        examples.
+
+    Examples
+    --------
+    >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
+    >>> AreaAverage("roc_auc", "pairs")(scores), AreaAverage("average_precision", "micro")(scores)
+    (1.0, 1.0)
     """
-    return float(scores.rankings.roc_auc.mean())
 
+    area: Literal["roc_auc", "average_precision"]
+    over: Literal["macro", "weighted", "micro", "pairs"]
 
-def auc_weighted(scores: ClassScores) -> float:
-    """Return the mean one-vs-rest ROC AUC by true examples; a class without any has no weight.
+    def __call__(self, scores: ClassScores) -> float:
+        """Return the average, NaN over nothing."""
+        ranked = scores.rankings
+        match self.over:
+            case "micro":
+                roc_auc, precision, _ = scores.pooled_areas
+                return roc_auc if self.area == "roc_auc" else precision
+            case "pairs":
+                present = ranked.positives > 0
+                return float(ranked.pairs[present].mean()) if present.sum() > 1 else float("nan")
+            case "weighted":
+                weight, counted = ranked.positives, ranked.positives > 0
+                return float(divide(weight[counted] @ self.each(scores)[counted], weight.sum()))
+            case "macro" if self.area == "average_precision":
+                return float(np.nan_to_num(self.each(scores)).mean())
+            case _:
+                return float(self.each(scores).mean())
 
-    >>> auc_weighted(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
-    1.0
-    """
-    ranked, weight = scores.rankings, scores.rankings.positives
-    counted = weight > 0
-    return float(divide(weight[counted] @ ranked.roc_auc[counted], weight.sum()))
+    def each(self, scores: ClassScores) -> Array:
+        """Return the area of each class, NaN where it has none, shape (K,)."""
+        return scores.rankings.roc_auc if self.area == "roc_auc" else scores.rankings.average_precision
 
-
-def auc_micro(scores: ClassScores) -> float:
-    """Return the ROC AUC of all (row, label) decisions together.
-
-    >>> auc_micro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
-    1.0
-    """
-    return scores.pooled_areas[0]
-
-
-def auc_pairs(scores: ClassScores) -> float:
-    """Return Hand & Till's M: the mean AUC over pairs of classes that have examples.
-
-    >>> auc_pairs(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
-    1.0
-    """
-    ranked = scores.rankings
-    present = ranked.positives > 0
-    return float(ranked.pairs[present].mean()) if present.sum() > 1 else float("nan")
-
-
-def ap_macro(scores: ClassScores) -> float:
-    """Return the mean average precision over classes, one without examples counting 0.
-
-    >>> ap_macro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
-    1.0
-    """
-    return float(np.nan_to_num(scores.rankings.average_precision).mean())
-
-
-def ap_zeros(scores: ClassScores) -> int:
-    """Return how many classes `ap_macro` counts as 0.
-
-    >>> ap_zeros(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 0]), None))
-    1
-    """
-    return int(np.isnan(scores.rankings.average_precision).sum())
-
-
-def ap_micro(scores: ClassScores) -> float:
-    """Return the average precision of all (row, label) decisions together.
-
-    >>> ap_micro(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
-    1.0
-    """
-    return scores.pooled_areas[1]
+    def zeros(self, scores: ClassScores) -> int:
+        """Return how many classes count as 0 because they have no value of their own."""
+        return int(np.isnan(self.each(scores)).sum()) if self.area == "average_precision" else 0

@@ -9,8 +9,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, Counts, Summary
+from evalreport.facts import BinaryCounts, Counts, ScoreTable, Summary
+from evalreport.facts.counts import Array
 from evalreport.labels import Binary, Multiclass, Task
+from evalreport.metrics.strategies import Family, Strategy
 from evalreport.values import Undefined
 
 Needs: TypeAlias = Literal["truth", "counts", "scores", "probabilities", "order", "text"]
@@ -18,10 +20,9 @@ Needs: TypeAlias = Literal["truth", "counts", "scores", "probabilities", "order"
 parser."""
 Reads: TypeAlias = Literal["truth", "counts", "scores", "tally", "confidence", "bins"]
 """Which fact the function takes: see `view`."""
+Influence: TypeAlias = tuple[Array, Array]
+"""What a positive and a negative row do to a value, at each distinct score: see `derivatives`."""
 Better: TypeAlias = Literal["higher", "lower", "one", "zero", "neither"]
-IntervalKind: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "none"]
-"""The family of interval: a proportion, an AUC, a function of counts, of the ranking, of probabilities,
-a mean over rows; `none` for plain counts and settings, which estimate nothing."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class Metric:
         Range of possible values, both included.
     better : str
         Which direction is better; ``one`` and ``zero`` are targets.
-    interval : str
-        Family of its confidence interval.
+    strategy : Strategy
+        How its confidence interval is made.
     function : callable
         From the fact to the value; NaN where it is undefined. Functions of counts take arrays, too.
     undefined : str or callable
@@ -54,6 +55,8 @@ class Metric:
         depends on how it guesses.
     zeros : callable, optional
         From the fact to the number of classes that an average counts as 0 because they have no value.
+    derivative : callable, optional
+        From a score table to the influence of its rows on the value.
     source, use, trap : str
         Paper or reference implementation; when to use it; how it misleads.
     """
@@ -68,15 +71,21 @@ class Metric:
     low: float
     high: float
     better: Better
-    interval: IntervalKind
+    strategy: Strategy
     function: Callable[[Any], Any]
     undefined: str | Callable[[Any], str] = "it is 0/0 here"
     over: Callable[[Any], Any] | None = None
     no_skill: Callable[[Summary], float] | None = None
     zeros: Callable[[Any], Any] | None = None
+    derivative: Callable[[ScoreTable], Influence] | None = None
     source: str = ""
     use: str = ""
     trap: str = ""
+
+    @property
+    def interval(self) -> Family:
+        """Family of its confidence interval, in a word."""
+        return self.strategy.family
 
     def of(self, summary: Summary) -> float | Undefined:
         """Return the value of the metric, or why there is none."""

@@ -6,8 +6,8 @@ import pytest
 
 from evalreport.intervals.measured import ENOUGH, measured_coverage, measured_methods, off_coverage
 from evalreport.intervals.methods import METHODS
-from evalreport.intervals.single import CERTAIN
-from evalreport.metrics.catalogue import HEADLINE
+from evalreport.intervals.single import certain
+from evalreport.metrics.catalogue import HEADLINE, find
 from tests.coverage.measure import measured
 from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
 
@@ -22,7 +22,7 @@ ERROR = (0.05 * 0.95 / SIMULATIONS) ** 0.5
 def test_headline_intervals_cover(setting: Setting) -> None:
     assert setting.n == ENOUGH
     for name, count in measured(setting, SIMULATIONS, 7, HEADLINE[setting.task]).items():
-        if CERTAIN.get(name, 0) >= setting.labels:
+        if certain(find(name, setting.task), setting.labels):
             assert not count.given, name
             continue
         assert count.given == count.asked, name

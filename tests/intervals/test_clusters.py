@@ -13,16 +13,18 @@ from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.intervals.calibration import gap_limits, mean_square, unit_draws
-from evalreport.intervals.crossings import CROSSINGS, PLACES
+from evalreport.intervals.crossings import CROSSINGS
 from evalreport.intervals.units import FEW_UNITS, Units
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics.binary_probability import brier_reliability, brier_resolution
 from evalreport.metrics.catalogue import BINARY, find
+from evalreport.metrics.strategies import CurvePoint
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate
 
 QUICK = Sampling(resamples=300)
+READ = [metric.name for metric in BINARY if isinstance(metric.strategy, CurvePoint)]
 
 
 def grouped(groups: int, size: int = 6) -> Predictions:
@@ -73,7 +75,7 @@ def test_many_clusters_are_drawn_and_agree_with_leaving_out() -> None:
         assert left_out.width == pytest.approx(drawn.width, rel=0.3)
 
 
-@pytest.mark.parametrize("name", list(CROSSINGS))
+@pytest.mark.parametrize("name", READ)
 def test_crossings_of_independent_rows_are_those_without_groups(name: str) -> None:
     truth, scores = _independent(1500)
     plain = predictions(Binary(0, 1), truth, scores=Probabilities(scores), threshold=0.5)
@@ -88,12 +90,14 @@ def test_crossings_of_independent_rows_are_those_without_groups(name: str) -> No
     assert other.width == pytest.approx(one.width, rel=0.35)
 
 
-@pytest.mark.parametrize("name", list(CROSSINGS))
+@pytest.mark.parametrize("name", READ)
 def test_places_are_where_the_metric_is_read(name: str) -> None:
     """Rows flagged at the place give the value itself, or its crossing between two places."""
     truth, scores = _independent(800)
     table = ScoreTable.of(scores, truth.astype(bool))
-    place = PLACES[name](table)
+    point = find(name, "binary").strategy
+    assert isinstance(point, CurvePoint)
+    place = CROSSINGS[point.reading].place(table, point.at)
     assert place is not None
     tpr, fpr = table.tp[place] / table.positives, table.fp[place] / table.negatives
     value = find(name, "binary").function(table)
@@ -114,7 +118,7 @@ def test_every_label_has_every_interval_by_group_and_weight() -> None:
     for more in ({"groups": np.arange(600) // 5}, {"weights": 1.0 + np.arange(600) % 2}):
         p = predictions(Multiclass(range(4)), codes, scores=Probabilities(probabilities), **more)
         for label in class_estimates(BINARY, summarise(p), p, QUICK):
-            for name in (*CROSSINGS, "ks", "ece", "ece_equal_mass", "mce"):
+            for name in (*READ, "ks", "ece", "ece_equal_mass", "mce"):
                 found = label[name]
                 if isinstance(found, Estimate):
                     assert found.low is not None, f"{name}: {found.reason}"

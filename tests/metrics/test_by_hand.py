@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.facts import ClassScores, ScoreTable
 from evalreport.intervals.auc import delong
-from evalreport.metrics.averages import auc_pairs
+from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.binary_probability import brier, brier_reliability, brier_resolution
 
 
@@ -29,7 +29,7 @@ def test_hand_and_till() -> None:
     """Two rows of each of three classes: A(a|b) = 3/4 and A(b|a) = 7/8, all other pairs apart: M = 15/16."""
     tenths = [[6, 3, 1], [4, 4, 2], [5, 4, 1], [2, 7, 1], [1, 3, 6], [3, 2, 5]]
     scores = ClassScores(np.array(tenths) / 10, np.array([0, 0, 1, 1, 2, 2]), None)
-    assert auc_pairs(scores) == pytest.approx(float(Fraction(15, 16)), abs=1e-15)
+    assert AreaAverage("roc_auc", "pairs")(scores) == pytest.approx(float(Fraction(15, 16)), abs=1e-15)
 
 
 def test_murphy() -> None:

@@ -11,6 +11,7 @@ from evalreport.labels import Task
 from evalreport.metrics import binary_counts as count
 from evalreport.metrics.averages import Average, Over, Pooled
 from evalreport.metrics.record import Metric
+from evalreport.metrics.strategies import CountDraws, RightAnswers
 
 NoSkill: TypeAlias = Callable[[Summary], float] | None
 
@@ -125,7 +126,7 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
         low=0.0,
         high=1.0,
         better="higher",
-        interval="counts",
+        strategy=RightAnswers() if _of_right(task, base, way) else CountDraws(),
         function=function,
         undefined="nothing to average: no positive, or nothing predicted",
         no_skill=no_skill(function),
@@ -134,6 +135,11 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
         use=said(way.use),
         trap=said(trap),
     )
+
+
+def _of_right(task: Task, base: Base, way: Way) -> bool:
+    """Whether it is a share of right answers: with one answer per row, false ones are missed ones too."""
+    return task == "multiclass" and (way is MICRO or (base is RECALL and way is WEIGHTED))
 
 
 def _named(way: Way) -> str:

@@ -16,6 +16,7 @@ from evalreport.metrics.entries.binary_counts import (
     always,
 )
 from evalreport.metrics.record import Metric, because, view
+from evalreport.metrics.strategies import CountDraws
 
 _metric = partial(
     Metric,
@@ -25,7 +26,7 @@ _metric = partial(
     low=0.0,
     high=1.0,
     better="higher",
-    interval="counts",
+    strategy=CountDraws(),
 )
 
 

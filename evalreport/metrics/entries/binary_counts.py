@@ -10,6 +10,7 @@ from typing import Any
 from evalreport.facts import BinaryCounts, Summary
 from evalreport.metrics import binary_counts as count
 from evalreport.metrics.record import Metric, because, view
+from evalreport.metrics.strategies import CountDraws, MostFrequent, NoInterval, Proportion
 
 _metric = partial(
     Metric,
@@ -19,10 +20,10 @@ _metric = partial(
     low=0.0,
     high=1.0,
     better="higher",
-    interval="counts",
+    strategy=CountDraws(),
 )
-_proportion = partial(_metric, interval="wilson")
-_number = partial(_metric, high=math.inf, interval="none")
+_proportion = partial(_metric, strategy=Proportion())
+_number = partial(_metric, high=math.inf, strategy=NoInterval())
 
 NO_POSITIVE = (lambda c: c.positives == 0, "no positive example in the truth")
 NO_NEGATIVE = (lambda c: c.negatives == 0, "no negative example in the truth")
@@ -142,6 +143,7 @@ COUNTS: tuple[Metric, ...] = (
         formula="max(P, N) / n",
         low=0.5,
         better="neither",
+        strategy=MostFrequent(),
         needs="truth",
         reads="truth",
         function=count.no_information_rate,
@@ -156,6 +158,7 @@ COUNTS: tuple[Metric, ...] = (
         formula="accuracy - no_information_rate",
         low=-1.0,
         high=0.5,
+        strategy=MostFrequent(gain=True),
         function=count.accuracy_gain,
         no_skill=always(0.0),
         source="Kuhn, caret confusionMatrix",

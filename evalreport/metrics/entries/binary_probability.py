@@ -7,8 +7,10 @@ from functools import partial
 
 from evalreport.facts import ScoreTable, Summary
 from evalreport.metrics import binary_probability as prob
+from evalreport.metrics import derivatives
 from evalreport.metrics.entries.binary_counts import ONE_CLASS, always
 from evalreport.metrics.record import Metric, because, view
+from evalreport.metrics.strategies import CalibrationGaps, OfPrevalence, Smooth
 
 _metric = partial(
     Metric,
@@ -18,7 +20,7 @@ _metric = partial(
     low=0.0,
     high=1.0,
     better="lower",
-    interval="probabilities",
+    strategy=Smooth("probabilities"),
 )
 
 BINS = "Tools differ in the number of bins, in width or mass, and in the side that a bin's edge belongs to"
@@ -48,8 +50,9 @@ PROBABILITY: tuple[Metric, ...] = (
         meaning="mean surprise at the truth, in nats",
         formula="-mean(y ln p + (1 - y) ln(1 - p))",
         high=math.inf,
-        interval="mean",
+        strategy=Smooth("mean"),
         function=prob.log_loss,
+        derivative=derivatives.log_loss,
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
         use="probabilities feed decisions with unknown costs; models are compared on the same rows",
@@ -61,8 +64,9 @@ PROBABILITY: tuple[Metric, ...] = (
         title="Brier score",
         meaning="mean squared error of the probability of the positive class",
         formula="mean((p - y)^2)",
-        interval="mean",
+        strategy=Smooth("mean"),
         function=prob.brier,
+        derivative=derivatives.brier,
         no_skill=_uncertainty,
         source="Brier 1950; scikit-learn brier_score_loss",
         use="probabilities matter: it asks for calibration and for discrimination at once",
@@ -77,6 +81,7 @@ PROBABILITY: tuple[Metric, ...] = (
         low=-math.inf,
         better="higher",
         function=prob.brier_skill,
+        derivative=derivatives.brier_skill,
         undefined=because(ONE_CLASS),
         no_skill=always(0.0),
         source="Murphy 1973; scikit-learn d2_brier_score",
@@ -88,7 +93,9 @@ PROBABILITY: tuple[Metric, ...] = (
         title="Brier reliability",
         meaning="part of the Brier score that comes from miscalibration",
         formula="sum over distinct scores of w (p - outcome rate)^2 / n",
+        strategy=CalibrationGaps("score", "square"),
         function=prob.brier_reliability,
+        derivative=derivatives.brier_reliability,
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="scores take few distinct values",
         trap="over distinct scores: when nearly each row has its own, it is nearly the Brier score itself, "
@@ -102,7 +109,9 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="sum over distinct scores of w (outcome rate - prevalence)^2 / n",
         high=0.25,
         better="higher",
+        strategy=CalibrationGaps("score", "square", base=True),
         function=prob.brier_resolution,
+        derivative=derivatives.brier_resolution,
         no_skill=always(0.0),
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="scores take few distinct values",
@@ -115,7 +124,9 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="prevalence (1 - prevalence)",
         high=0.25,
         better="neither",
+        strategy=OfPrevalence(),
         function=prob.brier_uncertainty,
+        derivative=derivatives.brier_uncertainty,
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="Brier = reliability - resolution + uncertainty",
         trap="describes the data, not the model",
@@ -125,6 +136,7 @@ PROBABILITY: tuple[Metric, ...] = (
         title="Expected calibration error",
         meaning="mean gap between probability and frequency, over 15 equal-width bins",
         formula="sum over bins of |sum p - sum y| / n",
+        strategy=CalibrationGaps("width", "mean"),
         function=prob.ece,
         source="Naeini, Cooper & Hauskrecht 2015, AAAI; bins right-closed, the first holding 0",
         use="a first look at calibration",
@@ -138,6 +150,7 @@ PROBABILITY: tuple[Metric, ...] = (
         title="Expected calibration error (equal-mass bins)",
         meaning="mean gap between probability and frequency, over 15 bins of equal weight",
         formula="sum over bins of |sum p - sum y| / n",
+        strategy=CalibrationGaps("mass", "mean"),
         function=prob.ece_equal_mass,
         source="Nixon et al. 2019, CVPR workshops (adaptive calibration error)",
         use="scores crowd together, so that most equal-width bins are empty",
@@ -148,6 +161,7 @@ PROBABILITY: tuple[Metric, ...] = (
         title="Maximum calibration error",
         meaning="greatest gap between probability and frequency of any of 15 equal-width bins",
         formula="max over bins of |mean p - mean y|",
+        strategy=CalibrationGaps("width", "greatest"),
         function=prob.mce,
         source="Naeini, Cooper & Hauskrecht 2015, AAAI",
         use="no part of the range may be wrong",
@@ -162,6 +176,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         better="zero",
         function=prob.calibration_intercept,
+        derivative=partial(derivatives.recalibration, which=0),
         undefined=_no_fit,
         source="Cox 1958, Biometrika 45:562; scores clipped to [1e-6, 1 - 1e-6]",
         use="probabilities will be shown to people",
@@ -177,6 +192,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         better="one",
         function=prob.calibration_slope,
+        derivative=partial(derivatives.recalibration, which=1),
         undefined=_no_fit,
         source="Cox 1958, Biometrika 45:562; Miller, Hui & Tierney 1991",
         use="to see overfitting: its mark is a slope below 1",

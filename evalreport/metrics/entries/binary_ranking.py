@@ -6,8 +6,10 @@ from functools import partial
 
 from evalreport.facts import ScoreTable, Summary
 from evalreport.metrics import binary_ranking as rank
+from evalreport.metrics import derivatives
 from evalreport.metrics.entries.binary_counts import NO_POSITIVE, ONE_CLASS, always
 from evalreport.metrics.record import Metric, because, divide, view
+from evalreport.metrics.strategies import BestThreshold, CurvePoint, DeLong, Smooth
 
 _metric = partial(
     Metric,
@@ -17,7 +19,6 @@ _metric = partial(
     low=0.0,
     high=1.0,
     better="higher",
-    interval="ranking",
     undefined=because(ONE_CLASS),
 )
 
@@ -40,8 +41,9 @@ RANKING: tuple[Metric, ...] = (
         title="ROC AUC",
         meaning="chance that a positive scores above a negative",
         formula="P(s+ > s-) + P(s+ = s-) / 2",
-        interval="delong",
+        strategy=DeLong(),
         function=rank.roc_auc,
+        derivative=derivatives.roc_auc,
         no_skill=always(0.5),
         source="Hanley & McNeil 1982, Radiology 143:29; scikit-learn roc_auc_score",
         use="to judge a ranking before a threshold is chosen, at any prevalence",
@@ -54,8 +56,9 @@ RANKING: tuple[Metric, ...] = (
         meaning="ROC AUC rescaled so that chance is 0",
         formula="2 AUC - 1",
         low=-1.0,
-        interval="delong",
+        strategy=DeLong(),
         function=rank.gini,
+        derivative=derivatives.gini,
         no_skill=always(0.0),
         source="Somers 1962 (D); Thomas, Edelman & Crook 2002, Credit Scoring and Its Applications",
         use="where the field expects it, as in credit scoring",
@@ -66,7 +69,9 @@ RANKING: tuple[Metric, ...] = (
         title="Average precision",
         meaning="precision averaged over the positives as they are found",
         formula="sum over thresholds of (R_i - R_(i-1)) P_i",
+        strategy=Smooth("ranking", merged=True),
         function=rank.average_precision,
+        derivative=derivatives.average_precision,
         undefined=because(NO_POSITIVE),
         no_skill=share,
         source="Davis & Goadrich 2006, ICML; scikit-learn average_precision_score",
@@ -81,7 +86,9 @@ RANKING: tuple[Metric, ...] = (
         meaning="ROC AUC over the region of few false alarms, rescaled so that chance is 0.5",
         formula="(1 + (A - 0.005) / (0.1 - 0.005)) / 2, A the area up to FPR 0.1",
         low=9 / 19,
+        strategy=Smooth("ranking"),
         function=rank.partial_auc_fpr10,
+        derivative=partial(derivatives.partial_auc, limit=0.1),
         no_skill=always(0.5),
         source="McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr=0.1)",
         use="only thresholds with few false alarms can be used",
@@ -92,6 +99,7 @@ RANKING: tuple[Metric, ...] = (
         title="Kolmogorov-Smirnov statistic",
         meaning="greatest gap between the score distributions of positives and negatives",
         formula="max over thresholds of TPR - FPR",
+        strategy=BestThreshold(),
         function=rank.ks,
         no_skill=always(0.0),
         source="Kolmogorov 1933; Smirnov 1939; the greatest Youden's J of the ROC curve",
@@ -105,6 +113,7 @@ RANKING: tuple[Metric, ...] = (
         meaning="error rate where false alarms and misses are equally frequent",
         formula="FPR = FNR, on the line between neighbouring ROC points",
         better="lower",
+        strategy=CurvePoint("equal errors"),
         function=rank.eer,
         no_skill=always(0.5),
         source="Martin et al. 1997, Eurospeech (the DET curve)",
@@ -116,6 +125,7 @@ RANKING: tuple[Metric, ...] = (
         title="Recall at FPR 0.01",
         meaning="share of positives found while at most 1 % of negatives are flagged",
         formula="max TPR over thresholds with FPR <= 0.01",
+        strategy=CurvePoint("tpr at fpr", 0.01),
         function=rank.tpr_at_fpr01,
         no_skill=always(0.01),
         source="Egan 1975, Signal Detection Theory and ROC Analysis",
@@ -127,6 +137,7 @@ RANKING: tuple[Metric, ...] = (
         title="Recall at FPR 0.05",
         meaning="share of positives found while at most 5 % of negatives are flagged",
         formula="max TPR over thresholds with FPR <= 0.05",
+        strategy=CurvePoint("tpr at fpr", 0.05),
         function=rank.tpr_at_fpr05,
         no_skill=always(0.05),
         source="Egan 1975, Signal Detection Theory and ROC Analysis",
@@ -139,6 +150,7 @@ RANKING: tuple[Metric, ...] = (
         meaning="share of negatives flagged while at least 95 % of positives are found",
         formula="min FPR over thresholds with TPR >= 0.95",
         better="lower",
+        strategy=CurvePoint("fpr at tpr", 0.95),
         function=rank.fpr_at_tpr95,
         no_skill=always(0.95),
         source="Liang, Li & Srikant 2018, ICLR (FPR at 95 % TPR)",
@@ -150,6 +162,7 @@ RANKING: tuple[Metric, ...] = (
         title="Precision at recall 0.9",
         meaning="best precision while at least 90 % of positives are found",
         formula="max precision over thresholds with recall >= 0.9",
+        strategy=CurvePoint("precision at recall", 0.9),
         function=rank.precision_at_recall90,
         undefined=because(NO_POSITIVE),
         no_skill=share,
@@ -162,6 +175,7 @@ RANKING: tuple[Metric, ...] = (
         title="Recall at precision 0.9",
         meaning="most positives found while at least 90 % of alarms are right",
         formula="max recall over thresholds with precision >= 0.9",
+        strategy=CurvePoint("recall at precision", 0.9),
         function=rank.recall_at_precision90,
         undefined=_unreached,
         source="Eban et al. 2017, AISTATS",
@@ -175,6 +189,7 @@ RANKING: tuple[Metric, ...] = (
         meaning="how many times more frequent positives are among the highest tenth of scores",
         formula="precision among the top 10 % / prevalence",
         high=10.0,
+        strategy=CurvePoint("lift", 0.1),
         function=rank.lift_at_10,
         undefined=because(NO_POSITIVE),
         no_skill=always(1.0),

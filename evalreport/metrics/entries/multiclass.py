@@ -23,6 +23,7 @@ from evalreport.metrics.entries.averages import (
 )
 from evalreport.metrics.entries.binary_counts import always
 from evalreport.metrics.record import Metric, because, view
+from evalreport.metrics.strategies import CountDraws, MostFrequent, NoInterval, Proportion
 
 _metric = partial(
     Metric,
@@ -32,9 +33,9 @@ _metric = partial(
     low=0.0,
     high=1.0,
     better="higher",
-    interval="counts",
+    strategy=CountDraws(),
 )
-_number = partial(_metric, high=math.inf, better="neither", interval="none")
+_number = partial(_metric, high=math.inf, better="neither", strategy=NoInterval())
 
 UNPARSED = "An answer that could not be parsed is a predicted category of its own"
 
@@ -56,7 +57,7 @@ def _top(k: int) -> Metric:
         formula=f"#(rank of the true class <= {k}) / n",
         needs="scores",
         reads="tally",
-        interval="wilson",
+        strategy=Proportion(certain=k),
         function=Mean(f"top_{k}_accuracy"),
         no_skill=frequent,
         source=f"scikit-learn top_k_accuracy_score(k={k})",
@@ -80,7 +81,7 @@ RIGHT: tuple[Metric, ...] = (
         title="Accuracy",
         meaning="share of all answers that are right",
         formula="right answers / n",
-        interval="wilson",
+        strategy=Proportion(),
         function=multi.accuracy,
         no_skill=majority(multi.accuracy),
         source="scikit-learn accuracy_score",
@@ -93,6 +94,7 @@ RIGHT: tuple[Metric, ...] = (
         meaning="accuracy of always answering the most frequent class",
         formula="max over classes of P / n",
         better="neither",
+        strategy=MostFrequent(),
         function=multi.no_information_rate,
         source="Kuhn, caret confusionMatrix",
         use="the bar that accuracy has to pass",
@@ -104,6 +106,7 @@ RIGHT: tuple[Metric, ...] = (
         meaning="accuracy above that of always answering the most frequent class",
         formula="accuracy - no_information_rate",
         low=-1.0,
+        strategy=MostFrequent(gain=True),
         function=multi.accuracy_gain,
         no_skill=always(0.0),
         source="Kuhn, caret confusionMatrix",
@@ -241,6 +244,7 @@ COLLAPSE: tuple[Metric, ...] = (
         low=1.0,
         high=math.inf,
         better="neither",
+        strategy=CountDraws(at_most_labels=True),
         function=multi.effective_labels_true,
         source="Hill 1973, Ecology 54:427 (order 1)",
         use="beside that of the answers",
@@ -254,6 +258,7 @@ COLLAPSE: tuple[Metric, ...] = (
         low=1.0,
         high=math.inf,
         better="neither",
+        strategy=CountDraws(at_most_labels=True),
         function=multi.effective_labels_predicted,
         undefined="no answer could be parsed",
         no_skill=always(1.0),
@@ -267,6 +272,7 @@ COLLAPSE: tuple[Metric, ...] = (
         meaning="share of all answers that go to the single most answered class",
         formula="max over classes of predicted / n",
         better="neither",
+        strategy=MostFrequent("answers"),
         function=multi.top_predicted_share,
         source="Berger & Parker 1970, Science 168:1345",
         use="to find one class that absorbs the others",

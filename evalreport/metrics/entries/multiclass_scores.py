@@ -8,11 +8,12 @@ from functools import partial
 import numpy as np
 
 from evalreport.facts import ClassScores, Summary
-from evalreport.metrics import averages, binary_probability, multiclass
-from evalreport.metrics.averages import Mean
+from evalreport.metrics import binary_probability, multiclass
+from evalreport.metrics.averages import AreaAverage, Mean
 from evalreport.metrics.entries.binary_counts import always
 from evalreport.metrics.entries.binary_probability import BINS
 from evalreport.metrics.record import Metric, view
+from evalreport.metrics.strategies import CalibrationGaps, ClassGaps, LabelAreas, RowMean
 
 _probability = partial(
     Metric,
@@ -20,7 +21,6 @@ _probability = partial(
     needs="probabilities",
     low=0.0,
     better="lower",
-    interval="probabilities",
 )
 _ranking = partial(
     Metric,
@@ -30,7 +30,7 @@ _ranking = partial(
     low=0.0,
     high=1.0,
     better="higher",
-    interval="ranking",
+    strategy=LabelAreas(),
 )
 
 
@@ -65,7 +65,7 @@ PROBABILITIES: tuple[Metric, ...] = (
         formula="-mean(ln p of the true class)",
         reads="tally",
         high=math.inf,
-        interval="mean",
+        strategy=RowMean(),
         function=Mean("log_loss"),
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
@@ -80,7 +80,7 @@ PROBABILITIES: tuple[Metric, ...] = (
         formula="mean(sum over classes of (p - y)^2)",
         reads="tally",
         high=2.0,
-        interval="mean",
+        strategy=RowMean(),
         function=Mean("brier"),
         no_skill=_variance,
         source="Brier 1950; scikit-learn brier_score_loss(scale_by_half=False)",
@@ -95,6 +95,7 @@ PROBABILITIES: tuple[Metric, ...] = (
         formula="sum over bins of |sum confidence - sum right| / n",
         reads="confidence",
         high=1.0,
+        strategy=CalibrationGaps("width", "mean"),
         function=binary_probability.ece,
         source="Guo et al. 2017, ICML; bins right-closed, the first holding 0",
         use="the confidence of the answer is shown or thresholded",
@@ -107,6 +108,7 @@ PROBABILITIES: tuple[Metric, ...] = (
         formula="mean over classes of sum over bins of |sum p - sum y| / n",
         reads="bins",
         high=1.0,
+        strategy=ClassGaps(),
         function=multiclass.classwise_ece,
         source="Kull et al. 2019, NeurIPS; Nixon et al. 2019",
         use="probabilities of all classes are used, not only that of the answer",
@@ -119,7 +121,7 @@ RANKING: tuple[Metric, ...] = (
         title="Macro ROC AUC (one-vs-rest)",
         meaning="mean over classes of the chance that its example outranks another by its score",
         formula="mean over classes of one-vs-rest AUC",
-        function=averages.auc_macro,
+        function=AreaAverage("roc_auc", "macro"),
         undefined=missing,
         no_skill=always(0.5),
         source="Provost & Domingos 2000; scikit-learn roc_auc_score(multi_class='ovr')",
@@ -132,7 +134,7 @@ RANKING: tuple[Metric, ...] = (
         title="Weighted ROC AUC (one-vs-rest)",
         meaning="mean one-vs-rest AUC over classes, by their number of true examples",
         formula="sum over classes of P AUC / n",
-        function=averages.auc_weighted,
+        function=AreaAverage("roc_auc", "weighted"),
         undefined="only one class occurs in the truth",
         no_skill=always(0.5),
         source="Fawcett 2006; scikit-learn roc_auc_score(multi_class='ovr', average='weighted')",
@@ -145,7 +147,7 @@ RANKING: tuple[Metric, ...] = (
         title="Micro ROC AUC",
         meaning="chance that the score of a row's own class is above that of any other class of any row",
         formula="AUC of all (row, class) decisions pooled",
-        function=averages.auc_micro,
+        function=AreaAverage("roc_auc", "micro"),
         undefined="there is only one class",
         no_skill=always(0.5),
         source="scikit-learn roc_auc_score(multi_class='ovr', average='micro')",
@@ -157,7 +159,7 @@ RANKING: tuple[Metric, ...] = (
         title="Macro ROC AUC (one-vs-one, Hand & Till)",
         meaning="mean over pairs of classes of how well their scores part the two",
         formula="mean over pairs of (A(a|b) + A(b|a)) / 2",
-        function=averages.auc_pairs,
+        function=AreaAverage("roc_auc", "pairs"),
         undefined="fewer than two classes occur in the truth",
         no_skill=always(0.5),
         source="Hand & Till 2001, Machine Learning 45:171; scikit-learn roc_auc_score(multi_class='ovo')",
@@ -170,9 +172,9 @@ RANKING: tuple[Metric, ...] = (
         title="Macro average precision",
         meaning="mean over classes of the one-vs-rest average precision",
         formula="mean over classes of AP",
-        function=averages.ap_macro,
+        function=AreaAverage("average_precision", "macro"),
         no_skill=chance_precision,
-        zeros=averages.ap_zeros,
+        zeros=AreaAverage("average_precision", "macro").zeros,
         source="scikit-learn average_precision_score(average='macro')",
         use="classes are rare and the top of each ranking counts",
         trap="a class without examples counts as 0, as in scikit-learn, and drags it down",
@@ -182,7 +184,7 @@ RANKING: tuple[Metric, ...] = (
         title="Micro average precision",
         meaning="average precision of all (row, class) decisions pooled",
         formula="AP of all (row, class) decisions",
-        function=averages.ap_micro,
+        function=AreaAverage("average_precision", "micro"),
         no_skill=chance_precision,
         source="scikit-learn average_precision_score(average='micro')",
         use="one threshold is applied to all classes' scores",

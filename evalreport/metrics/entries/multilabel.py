@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from evalreport.facts import ClassScores, Summary
-from evalreport.metrics import averages, multilabel
 from evalreport.metrics import binary_counts as count
-from evalreport.metrics.averages import Average, Mean, Pooled
+from evalreport.metrics import multilabel
+from evalreport.metrics.averages import AreaAverage, Average, Mean, Pooled
 from evalreport.metrics.entries.averages import (
     F1,
     MACRO,
@@ -26,6 +26,7 @@ from evalreport.metrics.entries.averages import (
 from evalreport.metrics.entries.binary_counts import always
 from evalreport.metrics.entries.multiclass_scores import chance_precision
 from evalreport.metrics.record import Metric, view
+from evalreport.metrics.strategies import CountDraws, LabelAreas, Proportion, RowMean
 
 _counts = partial(
     Metric,
@@ -35,10 +36,10 @@ _counts = partial(
     low=0.0,
     high=1.0,
     better="higher",
-    interval="counts",
+    strategy=CountDraws(),
 )
-_rows = partial(_counts, reads="tally", interval="mean")
-_ranking = partial(_counts, needs="scores", reads="scores", interval="ranking")
+_rows = partial(_counts, reads="tally", strategy=RowMean())
+_ranking = partial(_counts, needs="scores", reads="scores", strategy=LabelAreas())
 _row_ranking = partial(_rows, needs="scores")
 
 
@@ -95,7 +96,7 @@ SETS: tuple[Metric, ...] = (
         title="Exact match (subset accuracy)",
         meaning="share of rows with every label right",
         formula="#(predicted set = true set) / n",
-        interval="wilson",
+        strategy=Proportion(),
         function=Mean("subset_accuracy"),
         no_skill=_always_none,
         source="scikit-learn accuracy_score of an indicator matrix",
@@ -174,7 +175,7 @@ RANKING: tuple[Metric, ...] = (
         title="Macro ROC AUC",
         meaning="mean over labels of the chance that a row with the label outranks one without",
         formula="mean over labels of AUC",
-        function=averages.auc_macro,
+        function=AreaAverage("roc_auc", "macro"),
         undefined=_no_contrast,
         no_skill=always(0.5),
         source="scikit-learn roc_auc_score(average='macro')",
@@ -186,7 +187,7 @@ RANKING: tuple[Metric, ...] = (
         title="Micro ROC AUC",
         meaning="chance that a true (row, label) cell scores above one that is not",
         formula="AUC of all (row, label) cells pooled",
-        function=averages.auc_micro,
+        function=AreaAverage("roc_auc", "micro"),
         undefined="every (row, label) cell is positive, or none is",
         no_skill=always(0.5),
         source="scikit-learn roc_auc_score(average='micro')",
@@ -198,7 +199,7 @@ RANKING: tuple[Metric, ...] = (
         title="Weighted ROC AUC",
         meaning="mean AUC over labels, by their number of true rows",
         formula="sum over labels of P AUC / sum of P",
-        function=averages.auc_weighted,
+        function=AreaAverage("roc_auc", "weighted"),
         undefined="no label is true anywhere, or one is true everywhere",
         no_skill=always(0.5),
         source="scikit-learn roc_auc_score(average='weighted')",
@@ -210,9 +211,9 @@ RANKING: tuple[Metric, ...] = (
         title="Macro average precision",
         meaning="mean over labels of average precision",
         formula="mean over labels of AP",
-        function=averages.ap_macro,
+        function=AreaAverage("average_precision", "macro"),
         no_skill=chance_precision,
-        zeros=averages.ap_zeros,
+        zeros=AreaAverage("average_precision", "macro").zeros,
         source="scikit-learn average_precision_score(average='macro')",
         use="labels are rare and the top of each ranking counts",
         trap="a label that no row carries counts as 0, as in scikit-learn; some call it mAP and leave it out",
@@ -222,7 +223,7 @@ RANKING: tuple[Metric, ...] = (
         title="Micro average precision",
         meaning="average precision of all (row, label) cells pooled",
         formula="AP of all (row, label) cells",
-        function=averages.ap_micro,
+        function=AreaAverage("average_precision", "micro"),
         undefined="no label is true anywhere",
         no_skill=chance_precision,
         source="scikit-learn average_precision_score(average='micro')",
@@ -309,7 +310,7 @@ SHAPE: tuple[Metric, ...] = (
         meaning="share of rows that get no label at all",
         formula="#(P empty) / n",
         better="neither",
-        interval="wilson",
+        strategy=Proportion(),
         function=Mean("empty_prediction_rate"),
         source="this project",
         use="every row should get a label, or to see a threshold that is too high",

@@ -10,6 +10,7 @@ from evalreport.facts import Tally
 from evalreport.labels import Task
 from evalreport.metrics import text
 from evalreport.metrics.record import Metric
+from evalreport.metrics.strategies import NoInterval, Proportion
 
 SOURCE = "this project: every answer counts"
 
@@ -32,7 +33,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
             formula="parsed answers / n",
             high=1.0,
             better="higher",
-            interval="wilson",
+            strategy=Proportion(),
             function=text.parse_rate,
             use="beside every other number: what was not parsed counts as wrong",
             trap="depends on the parser as much as on the model: evaluate with the parser that serves",
@@ -44,7 +45,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
             formula="#(no label)",
             high=math.inf,
             better="lower",
-            interval="none",
+            strategy=NoInterval(),
             function=text.n_unparsed,
             use="to see how many answers have to be looked at",
             trap="tools that drop these rows report an accuracy over fewer rows than were asked",
@@ -57,7 +58,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
             reads="tally",
             high=math.inf,
             better="lower",
-            interval="none",
+            strategy=NoInterval(),
             function=_ambiguous,
             undefined="it was not recorded why answers gave no label",
             use="to see whether the prompt should ask for a final answer",
@@ -70,7 +71,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
             formula="right answers / parsed answers",
             high=1.0,
             better="higher",
-            interval="wilson",
+            strategy=Proportion(),
             function=text.accuracy_parsed,
             undefined="no answer could be parsed",
             over=_parsed,
