@@ -19,6 +19,10 @@ EDGE = 2**63
 """Whole numbers from here on have no place in int64."""
 EXACT = 2**53
 """From here on a float no longer tells neighbouring whole numbers apart."""
+HEAVIEST = 1e50
+"""Weight whose fourth power, as correlations and variances take it, is still far from a float's 1e308."""
+WIDEST = 1e15
+"""Ratio of two weights from which a sum of both is the greater one alone (2**53 is 9e15)."""
 
 
 def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[Any]:
@@ -247,13 +251,38 @@ def _reads_as_number(item: object) -> bool:
     return True
 
 
+def check_text(values: npt.NDArray[np.str_], what: str) -> None:
+    r"""Refuse text with half a surrogate pair: no file can hold it.
+
+    Raises
+    ------
+    DataError
+        Names the first row, or the first of the names.
+
+    Examples
+    --------
+    >>> check_text(np.array(["a", "b\ud800"]), "ids")
+    Traceback (most recent call last):
+    evalreport.errors.DataError: ids hold text that is no Unicode: 'b\ud800'
+    """
+    characters = np.ascontiguousarray(values).view(np.uint32) if values.itemsize else np.array([], np.uint32)
+    halves = np.flatnonzero((characters >= 0xD800) & (characters <= 0xDFFF))
+    if halves.size:
+        place = int(halves[0]) // (values.itemsize // 4)
+        raise DataError(
+            f"{what} hold text that is no Unicode: {str(values[place])!a}",
+            where=f"{what}, first: entry {place}",
+            fix="write the file again as UTF-8",
+        )
+
+
 def checked_weights(weights: npt.ArrayLike, what: str = "weights") -> npt.NDArray[np.float64]:
     """Return weights as float64 of their own, shape (n,).
 
     Raises
     ------
     DataError
-        Text, negative or infinite weights, gaps; all of them zero.
+        Text, negative or infinite weights, gaps; all of them zero; sizes that a float cannot add or multiply.
 
     Examples
     --------
@@ -270,7 +299,26 @@ def checked_weights(weights: npt.ArrayLike, what: str = "weights") -> npt.NDArra
         )
     if not array.any():
         raise DataError("all weights are zero", where=what, fix="give at least one row a positive weight")
+    _check_span(array, what)
     return array
+
+
+def _check_span(weights: npt.NDArray[np.float64], what: str) -> None:
+    """Refuse weights whose products, or whose sums, a float cannot hold."""
+    least, most = float(weights[weights > 0].min()), float(weights.max())
+    if most > HEAVIEST or least < 1 / HEAVIEST:
+        size, which = (most, "large") if most > HEAVIEST else (least, "small")
+        raise DataError(
+            f"a weight of {size:g} is too {which} to be multiplied",
+            where=f"{what}, first: row {np.flatnonzero(weights == size)[0]}",
+            fix="divide all weights by their mean",
+        )
+    if most / least > WIDEST:
+        raise DataError(
+            f"weights reach from {least:g} to {most:g}: the small ones vanish in every sum",
+            where=f"{what}, first: row {np.flatnonzero(weights == least)[0]}",
+            fix="leave out rows that weigh nothing, or give them a weight of 0",
+        )
 
 
 def distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
@@ -299,6 +347,7 @@ def distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
             fix="give every row an id, or leave the ids out",
         )
     array = held.astype(str)
+    check_text(array, "ids")
     order = np.argsort(array, kind="stable")
     again = np.flatnonzero(array[order][1:] == array[order][:-1])
     if again.size:

@@ -16,6 +16,8 @@ Style: TypeAlias = Literal["percent", "ratio", "number"]
 """``percent``: a share of rows; ``ratio``: a score between ends; ``number``: without ends (slope, loss)."""
 
 MINUS = "−"
+EXACT = 1e15
+"""Size from which not every decimal of a float is its own (2**53 is 9e15)."""
 FINE = 2000
 """Rows above which a percentage shows a decimal."""
 MOST = 4
@@ -25,11 +27,15 @@ MOST = 4
 def fixed(value: float, digits: int) -> str:
     """Return a number with a fixed count of decimals: half away from zero, comma, real minus, no "−0".
 
+    From 10^15 on a float has no decimals left, and the number is given by its power of ten.
+
     Examples
     --------
-    >>> fixed(1234.5, 0), fixed(-0.125, 2), fixed(-0.001, 2)
-    ('1,235', '−0.13', '0.00')
+    >>> fixed(1234.5, 0), fixed(-0.125, 2), fixed(-0.001, 2), fixed(-2e30, 3)
+    ('1,235', '−0.13', '0.00', '−2.0e+30')
     """
+    if abs(value) >= EXACT:
+        return f"{value:.1e}".replace("-", MINUS)
     rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     text = f"{abs(rounded):,.{digits}f}"
     return MINUS + text if rounded < 0 else text
@@ -243,6 +249,8 @@ def _apart(low: float, high: float, style: Style) -> tuple[str, str]:
 def _between(value: float, end: float, digits: int, most: int) -> str:
     """Decimals until a value that is not 0 or `end` does not look like it."""
     if value in (0, end, -end):
+        return fixed(value, digits)
+    if abs(value) >= EXACT:
         return fixed(value, digits)
     ends = (0.0, end, -end)
     for places in range(digits, most + 1):

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import check_text
 from evalreport.errors import DataError, nearest
 
 Label: TypeAlias = str | int | bool
@@ -164,6 +165,7 @@ def _check_distinct(labels: Sequence[Label]) -> None:
                 fix="labels are distinct, also as text: 1 and '1' are the same label",
             )
         seen[str(label)] = label
+    check_text(np.array(list(seen)), "labels")
 
 
 def column_order(columns: Sequence[str], labels: LabelSpace, what: str) -> list[int] | None:

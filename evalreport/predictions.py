@@ -15,7 +15,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import as_array, checked_weights, distinct_ids, gaps_of, read_only, to_labels
+from evalreport.cells import (
+    as_array,
+    check_text,
+    checked_weights,
+    distinct_ids,
+    gaps_of,
+    read_only,
+    to_labels,
+)
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import (
     UNPARSED,
@@ -81,7 +89,9 @@ class Column:
         named = list(map(str, array.tolist()))
         for row in gaps_of(array).tolist():
             named[row] = "(missing)"
-        distinct, codes = np.unique(np.asarray(named, dtype=str), return_inverse=True)
+        text = np.asarray(named, dtype=str)
+        check_text(text, "values of a column")
+        distinct, codes = np.unique(text, return_inverse=True)
         return cls(read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
 
 

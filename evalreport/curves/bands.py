@@ -19,6 +19,9 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import normal_quantile
 
+WIDEST = 100.0
+"""Half-width on the log scale from which a band is everything (e^100); e^710 is no float."""
+
 
 def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 0.95) -> Band:
     """Return limits of recall at each false positive rate.
@@ -86,7 +89,8 @@ def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: fl
     corners = hull(fpr, tpr)
     fpr_low, fpr_high = wilson(fpr * N, N, level)
     fewer, more = _moved(tpr, wilson(tpr * P, P, level), tpr[corners], fpr[corners])
-    ratio, spread = N / P, np.exp(normal_quantile((1 + level) / 2) * np.sqrt(1 / P + 1 / N))
+    wide = normal_quantile((1 + level) / 2) * np.sqrt(1 / P + 1 / N)
+    ratio, spread = N / P, np.exp(min(wide, WIDEST))
     odds = fpr * ratio
     least = odds - np.hypot(ratio * np.hypot(fpr - fpr_low, fewer), odds * (1 - 1 / spread))
     most = odds + np.hypot(ratio * np.hypot(fpr_high - fpr, more), odds * (spread - 1))

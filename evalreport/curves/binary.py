@@ -174,7 +174,7 @@ def _ranking(path: _Path, scale: float, level: float) -> Mapping[str, Any]:
         "roc_band": roc_band(path.fpr[roc], path.tpr[roc], (path.P * scale, path.N * scale), level),
         "pr": _curve(path, steps, path.tpr, path.precision, steps=True),
         "pr_band": precision_band(path.fpr[steps], path.tpr[steps], (path.P * scale, path.N * scale), level),
-        "det": _det(path),
+        "det": _det(path, scale),
         "gain": _curve(path, _line(path, path.share, path.tpr), path.share, path.tpr),
         "lift": _lift(path),
     }
@@ -198,10 +198,11 @@ def _curve(path: _Path, places: Places, x: Array, y: Array, *, steps: bool = Fal
     return Curve(numbers(x[places]), numbers(drawn), numbers(path.threshold[places]), steps)
 
 
-def _det(path: _Path) -> Curve:
+def _det(path: _Path, scale: float) -> Curve:
     fnr = 1 - path.tpr
 
-    def stretched(rate: Array, n: float) -> Array:
+    def stretched(rate: Array, weight: float) -> Array:
+        n = max(weight * scale, 1.0)  # rows: half a row from either end, never beyond the middle
         held = rate.clip(0.5 / n, 1 - 0.5 / n)
         logit: Array = np.log(held / (1 - held)) / (2 * np.log(2 * n))
         return logit

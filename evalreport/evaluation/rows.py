@@ -33,7 +33,8 @@ def cut(text: str, length: int = TEXT) -> str:
     >>> cut("abcdef", 4)
     'abc…'
     """
-    return text if len(text) <= length else text[: length - 1] + "…"
+    short = text if len(text) <= length else text[: length - 1] + "…"
+    return short.encode("utf-8", "replace").decode("utf-8")  # a half surrogate pair has no place in a file
 
 
 def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]:

@@ -139,7 +139,8 @@ def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
         if isinstance(gap, Estimate)
         and gap.high is not None
         and gap.high < 0
-        and tested.get(name, 1.0) < WORSE / len(tested)
+        and name in tested
+        and tested[name] < WORSE / len(tested)
     ]
 
 

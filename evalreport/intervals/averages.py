@@ -241,6 +241,7 @@ def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
     others = max(np.count_nonzero(sampled) - 1, 1)
     each = mass / (np.maximum(sampled, np.finfo(float).tiny)[some.truth] * others)
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(size)
+    held = np.where(support > 0, support, 1.0)[some.truth]  # rows of no weight may be all that a class has
     for label in np.flatnonzero((weight > 0) & (sampled > 0)):
         column, mine = some.scores[:, label], some.truth == label
         positive = everything.truth == label
@@ -251,7 +252,7 @@ def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
         own[label] = factor**2 * spread
         above = 1 - _below(values, heavy / support[label], column)
         mean = sums(some.truth, mass * above, size) / np.where(sampled > 0, sampled, 1.0)
-        down = weight[label] * (above - mean[some.truth]) / (others * support[some.truth])
+        down = weight[label] * (above - mean[some.truth]) / (others * held)
         up = factor * (_below(column[~mine], each[~mine], column) - centre)
         here = np.where(mine, up, down)
         rows += here

@@ -24,6 +24,8 @@ CELLS = 200_000
 """Draws over factors, resamples and bins; ten times that for bins of several labels."""
 CERTAIN = 1e-3
 """Nearest to 0 and 1 that a bin's probability is taken for when its noise is told."""
+SMALLEST = 1e-15
+"""Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
 ROWS = 2000
@@ -178,7 +180,7 @@ def binomial_noise(weight: Array, positives: Array, probability: Array) -> Array
     """
     held = np.clip(positives, 0, weight)
     said = np.clip(probability / weight, CERTAIN, 1 - CERTAIN)
-    rate = (held + 2 * said) / (weight + 2)
+    rate = np.clip((held + 2 * said) / (weight + 2), SMALLEST, 1 - SMALLEST)
     spread: Array = np.sqrt(weight * rate * (1 - rate))
     return spread
 

@@ -178,5 +178,5 @@ def bin_noise(
     rows = weight**2 / np.maximum(np.bincount(place, weights**2, size), np.finfo(float).tiny)
     noise = np.sqrt(squares * rows / np.maximum(rows - 1, 1))
     heavy = inner(weights, weights) / inner(weights, np.ones(len(weights)))
-    held = np.maximum(weight, np.finfo(float).tiny)
-    return np.maximum(noise, heavy * binomial_noise(held / heavy, right / heavy, said / heavy)), own
+    held = np.maximum(weight / heavy, np.finfo(float).tiny)
+    return np.maximum(noise, heavy * binomial_noise(held, right / heavy, said / heavy)), own

@@ -13,6 +13,8 @@ from evalreport.metrics import Metric
 from evalreport.predictions import Predictions
 from evalreport.values import Estimate
 
+LEVELS = (0.01, 1 - 1e-6)
+"""Confidence levels that are worked out: beyond them the tail of a family of intervals rounds to 0 or 1."""
 FEWEST = 2
 """Rows (or events, or clusters) below which there is no interval."""
 
@@ -24,7 +26,7 @@ class Sampling:
     Parameters
     ----------
     level : float
-        Confidence level in (0, 1).
+        Confidence level, 0.01 to 0.999999.
     resamples : int
         Draws of a method that draws; at least 1.
     seed : int
@@ -47,7 +49,7 @@ class Sampling:
 
     def __post_init__(self) -> None:
         bounds = (
-            ("confidence", self.level, 0 < self.level < 1, "0.95 for 95 % intervals"),
+            ("confidence", self.level, LEVELS[0] <= self.level <= LEVELS[1], "0.95 for 95 % intervals"),
             ("resamples", self.resamples, self.resamples >= 1, "2000"),
             ("seed", self.seed, self.seed >= 0, "a whole number from 0 on"),
         )
