@@ -119,6 +119,10 @@ class DataError(EvalreportError):
     exit_code = 5
 
 
+class NoTableError(DataError):
+    """A whole file without a table in it, such as settings or a few metrics as JSON."""
+
+
 class UnsafeFileError(DataError):
     """A file that is refused for what reading it could do (pickle, expansion, path)."""
 

@@ -13,7 +13,7 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.several import each_run
-from evalreport.cli.show import as_run, title
+from evalreport.cli.show import as_run, title, warn_of
 from evalreport.cli.streams import put_document
 from evalreport.errors import EvalreportError, UsageError
 
@@ -178,6 +178,7 @@ def _checked(
         checks.extend(told)
         taken = outcome.evaluation.provenance.columns
         console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+        warn_of(console, outcome.evaluation)
         for text in _lines(outcome, several=len(items) > 1):
             line(text)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}

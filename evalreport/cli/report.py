@@ -46,8 +46,6 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         return report_item(item, request, how)
 
     def show(written: Written) -> dict[str, Any]:
-        for warning in written.warnings:
-            console.warn(warning)
         print_evaluation(console, written.evaluation, written.taken, console.say)
         if options["output"] == "-":
             console.document(written.html)

@@ -33,6 +33,7 @@ def print_evaluation(
     from evalreport.report.brief import FEW, headline_names
 
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+    warn_of(console, ev)
     for finding in ev.findings:
         if finding.severity != "note":
             console.warn(finding.claim)
@@ -42,6 +43,12 @@ def print_evaluation(
     wrong = mistakes(ev)
     if wrong:
         line("  " + wrong)
+
+
+def warn_of(console: Console, ev: Evaluation) -> None:
+    """Tell what was assumed, set aside or not used before there were numbers."""
+    for remark in ev.remarks:
+        console.warn(remark)
 
 
 def title(ev: Evaluation) -> str:

@@ -58,11 +58,12 @@ def _element(done: Done, source: str) -> dict[str, Any]:
 
 def print_chosen(console: Console, done: Done) -> None:
     """Print the chosen thresholds as a table, and what to beware of on stderr."""
-    from evalreport.cli.show import title
+    from evalreport.cli.show import title, warn_of
     from evalreport.evaluation.threshold_selection import ThresholdSelection
 
     found = done.swept
     assert isinstance(found, ThresholdSelection)  # noqa: S101  what `sweep thresholds` makes
+    warn_of(console, found.evaluation)
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))
     console.out(title(found.evaluation))

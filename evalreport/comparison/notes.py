@@ -24,7 +24,8 @@ def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str,
     >>> notes(["a", "b"], [ev, ev])
     ('“a” and “b” are the same predictions: no difference can be shown.',)
     """
-    return (*_same(names, evaluations), *_labels(names, evaluations), *_thresholds(names, evaluations))
+    ways = (_same, _labels, _thresholds, _remarks)
+    return tuple(sentence for way in ways for sentence in way(names, evaluations))
 
 
 def _same(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
@@ -71,3 +72,11 @@ def _thresholds(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iter
     if len({value for _, value in known}) > 1:
         told = ", ".join(f"“{name}” at {value:.4g}" for name, value in known)
         yield f"The runs decide at different thresholds: {told}."
+
+
+def _remarks(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """Say what is known of the rows of each run; once where it is the same of all."""
+    of_all = [remark for remark in evaluations[0].remarks if all(remark in ev.remarks for ev in evaluations)]
+    yield from (f"{remark} (in all runs)." for remark in of_all)
+    for name, ev in zip(names, evaluations, strict=True):
+        yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)

@@ -90,6 +90,12 @@ class Evaluation:
     provenance: Provenance = field(default_factory=Provenance)
     predictions: Predictions | None = None
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was assumed, set aside or not used on the way here; each once, without full stops."""
+        told = (*self.notes, *self.provenance.notes)
+        return tuple(dict.fromkeys(note.removesuffix(".") for note in told))
+
     def __repr__(self) -> str:
         labels = "" if isinstance(self.space, Binary) else f", {len(self.space)} labels"
         shown = ((name, self.metrics.get(name)) for name in HEADLINE[self.task])

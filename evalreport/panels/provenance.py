@@ -54,7 +54,7 @@ def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
         ("Clusters", _clusters(ev)),
         ("Rows", _rows(ev)),
         ("Model", say("`{model}`", model=p.model) if p.model else say("")),
-        ("Notes", listed([say("{note}", note=note) for note in (*ev.notes, *p.notes)])),
+        ("Notes", listed([say("{note}", note=note) for note in ev.remarks])),
         ("Example texts", _texts(ev)),
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", _made(ev)),

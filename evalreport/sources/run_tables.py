@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from operator import methodcaller
@@ -17,7 +17,9 @@ from evalreport.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,
     EvalreportError,
-    FileMissingError,
+    NoTableError,
+    NotFoundError,
+    ServerError,
     UnsafeFileError,
     UsageError,
 )
@@ -91,7 +93,22 @@ class RunTable:
 class _Candidate:
     name: str
     read: Callable[[], Table]
-    option: str = "--artifact"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Candidates that count alike; `meant` where a tag or a usual name says that they hold predictions."""
+
+    candidates: tuple[_Candidate, ...]
+    meant: bool = False
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """What the candidates of a kind were found to be."""
+
+    fitting: tuple[tuple[str, Table], ...]
+    broken: tuple[tuple[str, EvalreportError], ...]
 
 
 def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable:
@@ -100,7 +117,8 @@ def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> R
     Looked for in this order: the artifact that was named; tables of `log_table`; artifacts with a usual
     name (``predictions.*``, ``eval_results_table.json``, …); any other artifact that can be read; the file
     of a logged dataset; traces of `mlflow.genai.evaluate`. A table counts when it has a column of truth
-    and one of predictions. The first kind with one such table decides; with several it is an error.
+    and one of predictions. The first kind with one such table decides; with several it is an error. A file
+    that by its tag or name is meant and cannot be read is an error too: no other is taken in its place.
 
     Parameters
     ----------
@@ -130,16 +148,19 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     if request.artifact is not None:
         return _named(store, run, request, files)
     aside: Aside = []
-    for candidates in _kinds(store, run, request, files):
-        fitting = _fitting(candidates, request, aside)
-        if len(fitting) > 1:
-            names = [name for name, _ in fitting]
+    kinds = _kinds(store, run, request, files)
+    for kind in kinds:
+        opened = _opened(kind.candidates, request, aside)
+        if opened.broken and (kind.meant or not opened.fitting):
+            raise _broken(opened, kinds, request)
+        if len(opened.fitting) > 1:
+            names = [name for name, _ in opened.fitting]
             raise UsageError(
                 f"{len(names)} artifacts hold predictions: {listed(map(printable, names))}",
                 fix=f"say which, as in --artifact {printable(names[0])}",
             )
-        if fitting:
-            name, table = fitting[0]
+        if opened.fitting:
+            name, table = opened.fitting[0]
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
             return RunTable(table, request.columns, f"artifact {printable(name)}", notes)
     if is_genai(run):
@@ -147,9 +168,7 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     raise _nothing(run, files, aside, () if aside else _children(store, run))
 
 
-def _kinds(
-    store: Store, run: RunInfo, request: RunRequest, files: list[Artifact]
-) -> Iterator[list[_Candidate]]:
+def _kinds(store: Store, run: RunInfo, request: RunRequest, files: list[Artifact]) -> Iterator[_Kind]:
     """Yield the candidates kind by kind, in the order in which they count."""
     models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
     models.discard(".")  # beside a model at the root lies everything else
@@ -165,9 +184,10 @@ def _kinds(
     for file in readable:
         usual = _KNOWN.search(PurePosixPath(file.path).name.partition(".")[0])
         kinds[0 if file.path in tables else 1 if usual else 2].append(file)
-    for kind in kinds:
-        yield [_Candidate(file.path, _reading(store, run, file, request)) for file in kind]
-    yield list(_datasets(store, run, request))
+    for number, kind in enumerate(kinds):
+        made = (_Candidate(file.path, _reading(store, run, file, request)) for file in kind)
+        yield _Kind(tuple(made), meant=number < 2)
+    yield _Kind(tuple(_datasets(store, run, request)))
 
 
 def _reading(store: Store, run: RunInfo, file: Artifact, request: RunRequest) -> Callable[[], Table]:
@@ -224,23 +244,41 @@ def dataset_path(dataset: DatasetSource) -> Path | None:
     return Path(url2pathname(urlsplit(uri).path) if uri.startswith("file:") else uri)
 
 
-def _fitting(candidates: list[_Candidate], request: RunRequest, aside: Aside) -> list[tuple[str, Table]]:
-    """Read candidates and return those with the columns it takes; a broken one counts when no other does."""
+def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside) -> _Opened:
+    """Read candidates: those with the columns it takes, and those that cannot be read at all.
+
+    Raises
+    ------
+    ServerError
+        At once: a file that did not arrive is not one that is broken.
+    """
     fitting: list[tuple[str, Table]] = []
-    broken: list[EvalreportError] = []
+    broken: list[tuple[str, EvalreportError]] = []
     for candidate in candidates[:MAX_OPENED]:
         try:
             table = candidate.read()
             check_columns(table, request)
             fitting.append((candidate.name, table))
-        except (ColumnNotFoundError, FileMissingError) as error:
-            aside.append((candidate.name, error))
+        except ServerError:
+            raise
         except EvalreportError as error:
             aside.append((candidate.name, error))
-            broken.append(error)
-    if broken and not fitting:
-        raise broken[0]
-    return fitting
+            if not isinstance(error, NotFoundError | NoTableError):
+                broken.append((candidate.name, error))
+    return _Opened(tuple(fitting), tuple(broken))
+
+
+def _broken(opened: _Opened, later: Iterator[_Kind], request: RunRequest) -> EvalreportError:
+    """Return the error of a file that cannot be read, with another of the run that can be taken instead."""
+    name, error = opened.broken[0]
+    fitting = opened.fitting
+    while not fitting and (kind := next(later, None)) is not None:
+        fitting = _opened(kind.candidates, request, []).fitting
+    if not fitting:
+        return error
+    other = printable(fitting[0][0])
+    message = error.message if name in error.message else f"{printable(name)} cannot be read: {error.message}"
+    return type(error)(message, where=error.where, fix=f"log it again, or take the other: --artifact {other}")
 
 
 def check_columns(table: Table, request: RunRequest) -> None:

@@ -28,13 +28,12 @@ SENSITIVE_TAG = "evalreport.sensitive"
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Validated predictions, what was taken for what, and their origin."""
+    """Validated predictions, what was taken for what, and their origin with all there is to say."""
 
     predictions: Predictions
     taken: tuple[tuple[str, str], ...]
     provenance: Provenance
     sensitive: bool = False
-    warnings: tuple[str, ...] = ()
 
 
 def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
@@ -71,6 +70,7 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
         tracking=store.shown,
         model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
+        notes=(*_still_running(run), *table.notes),
     )
     try:
         found = find(table.table, table.columns, truth)
@@ -78,13 +78,13 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     except EvalreportError as error:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
     hidden = run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
-    changing = (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
-    return replace(
-        collected,
-        taken=(("source", table.taken), *collected.taken),
-        sensitive=hidden,
-        warnings=changing if run.running else (),
-    )
+    return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=hidden)
+
+
+def _still_running(run: RunInfo) -> tuple[str, ...]:
+    if not run.running:
+        return ()
+    return (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
 
 
 def _stem(found: Found) -> str:
@@ -107,7 +107,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         title=request.title,
         unit=request.unit,
         software=(("evalreport", __version__), ("Python", platform.python_version())),
-        notes=(*found.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
+        notes=(*origin.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
     )
     return Collected(rows, found.taken, provenance)
 

@@ -44,12 +44,11 @@ class Done:
     result: Logged
     size: int
     paths: tuple[Path, ...] = ()
-    collected: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the user should know of the run and of what it held before."""
-        return (*self.collected, *warnings_of(self.result))
+        """What the user should know of what the run held before."""
+        return warnings_of(self.result)
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -121,7 +120,7 @@ def log_run(store: Store, run: RunInfo, request: Request, how: LogOptions, *, se
     paths: tuple[Path, ...] = ()
     if how.out is not None and not how.dry_run:
         paths = write_out(ev, html, Path(how.out), request, several=several, name=item.name)
-    return Done(ev, collected.taken, result, len(html.encode()), paths, collected.warnings)
+    return Done(ev, collected.taken, result, len(html.encode()), paths)
 
 
 def log_evaluation(

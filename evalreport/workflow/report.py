@@ -58,7 +58,6 @@ class Written:
     taken: tuple[tuple[str, str], ...]
     html: str
     paths: tuple[Path, ...]
-    warnings: tuple[str, ...] = ()
 
 
 def report_item(item: Item, request: Request, how: ReportOptions) -> Written:
@@ -79,7 +78,7 @@ def report_item(item: Item, request: Request, how: ReportOptions) -> Written:
         paths = (write_file(place, html.encode()),)
     if how.out is not None:
         paths += write_out(ev, html, Path(how.out), request, several=how.several, name=item.name, item=item)
-    return Written(ev, collected.taken, html, paths, collected.warnings)
+    return Written(ev, collected.taken, html, paths)
 
 
 def page_of(ev: Evaluation, request: Request) -> str:

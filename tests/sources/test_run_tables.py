@@ -184,15 +184,36 @@ def test_a_broken_tag_leaves_the_names_to_decide(sqlite_store: Store, tmp_path: 
     assert read_run(sqlite_store, find_run(sqlite_store, made.run_id)).taken == "artifact predictions.csv"
 
 
-def test_a_broken_file_is_exit_5_unless_another_fits(sqlite_store: Store, tmp_path: Path) -> None:
+def test_a_broken_file_is_exit_5(sqlite_store: Store, tmp_path: Path) -> None:
     error = failing(sqlite_store, tmp_path, {"predictions.parquet": parquet()[:50]})
     assert error.exit_code == 5
     assert "predictions.parquet" in error.where
     assert str(tmp_path) not in error.as_lines()
-    both: dict[str, str | bytes] = {"predictions.parquet": parquet()[:50], "predictions.csv": CSV}
-    found = read(sqlite_store, tmp_path, both)
-    assert found.taken == "artifact predictions.csv"
-    assert found.notes[0].startswith("predictions.parquet set aside")
+
+
+@pytest.mark.parametrize("other", ["old_predictions.csv", "monday.csv"])
+def test_a_broken_file_is_not_replaced_by_another(sqlite_store: Store, tmp_path: Path, other: str) -> None:
+    files: dict[str, str | bytes] = {"predictions.parquet": parquet()[:50], other: CSV}
+    error = failing(sqlite_store, tmp_path, files)
+    assert (error.exit_code, error.message[:19]) == (5, "predictions.parquet")
+    assert error.fix == f"log it again, or take the other: --artifact {other}"
+    found = read(sqlite_store, tmp_path, files, request=RunRequest(artifact=other))
+    assert found.taken == f"artifact {other}"
+
+
+def test_a_broken_table_of_the_tag_is_not_replaced_either(sqlite_store: Store, tmp_path: Path) -> None:
+    tag = json.dumps([{"path": "what.json", "type": "table"}])
+    files: dict[str, str | bytes] = {"what.json": '{"columns": ["y_true"', "predictions.csv": CSV}
+    made = make_run(sqlite_store, files, tags={"mlflow.loggedArtifacts": tag}, folder=tmp_path)
+    with pytest.raises(EvalreportError, match=r"what\.json cannot be read"):
+        read_run(sqlite_store, find_run(sqlite_store, made.run_id))
+
+
+def test_what_by_its_name_is_no_prediction_is_set_aside(sqlite_store: Store, tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"scores.json": '{"f1": 0.9}', "cut.csv": "a,b\n1\n", "results.csv": CSV}
+    found = read(sqlite_store, tmp_path, files)
+    assert found.taken == "artifact results.csv"
+    assert [note.partition(" set aside")[0] for note in found.notes] == ["scores.json", "cut.csv"]
 
 
 class Bomb:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.errors import DataError
+from evalreport.errors import DataError, NoTableError
 from evalreport.sources.readers.arrow import Array, with_gaps
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.limits import Select, choose, refuse_cell, refuse_decoded
@@ -37,7 +37,7 @@ def read_json(data: bytes, select: Select | None) -> Content:
         case list():
             return _records(document, "record", select, len(data))
         case _:
-            raise DataError("the JSON holds no table", fix=f"write {FORMS}")
+            raise NoTableError("the JSON holds no table", fix=f"write {FORMS}")
     chosen = choose(list(columns), select)
     return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
 
