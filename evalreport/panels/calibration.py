@@ -49,7 +49,7 @@ from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.placing import clearest
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Undefined
 
 TITLE = "Can the probabilities be believed?"
 RARE = 4
@@ -119,12 +119,25 @@ def _binary_lede(ev: Evaluation) -> Sentence:
     slope, intercept = estimate(ev, "calibration_slope"), estimate(ev, "calibration_intercept")
     lede = _expected(ev)
     if slope is not None:
-        lede += say(
-            "Slope {slope:two} (1 is ideal; below 1 means scores are too extreme).", slope=slope.value
-        )
+        lede += _slope(slope)
     if intercept is not None:
         lede += say("Intercept {intercept:two} (0 is ideal).", intercept=intercept.value)
     return lede + _ece(ev)
+
+
+def _slope(slope: Estimate) -> Sentence:
+    """What the slope and its interval say of the spread of the scores."""
+    if slope.low is None or slope.high is None:
+        return say("Slope {slope:two} (1 is ideal).", slope=slope.value)
+    meaning = "that the spread is off is not demonstrated"
+    if not slope.low <= 1 <= slope.high:
+        meaning = "the scores are too extreme" if slope.high < 1 else "the scores are too timid"
+    return say(
+        "Slope {slope:two} ({slope_low:two} to {slope_high:two}; 1 is ideal): " + meaning + ".",
+        slope=slope.value,
+        slope_low=slope.low,
+        slope_high=slope.high,
+    )
 
 
 def expected(ev: Evaluation) -> float | None:
