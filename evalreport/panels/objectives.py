@@ -7,7 +7,7 @@ from evalreport.format import Style
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 
-SIGNS = {">=": "≥", "<=": "≤"}
+SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 OWN = {"cost": "Cost per row", "net_benefit": "Net benefit per row"}
 """Objectives that are no metric of the catalogue, or another than the one of their name."""
 

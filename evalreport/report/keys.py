@@ -61,9 +61,17 @@ def objective_keys(names: Iterable[str], prefix: str = "") -> dict[str, str]:
     >>> objective_keys(["f1", "recall>=0.95", "fpr<=0.01"], "best_threshold/")["fpr<=0.01"]
     'best_threshold/fpr_at_most_0.01'
     """
-    words = {name: name.replace(">=", "_at_least_").replace("<=", "_at_most_") for name in names}
+    words = {name: _in_letters(name) for name in names}
     keys = metric_keys(words.values(), prefix)
     return {name: keys[word] for name, word in words.items()}
+
+
+def _in_letters(name: str) -> str:
+    """A bound's name without the signs that a metric key cannot hold."""
+    signs = {">=": "_at_least_", "<=": "_at_most_", ">": "_above_", "<": "_below_"}
+    for sign, word in signs.items():
+        name = name.replace(sign, word)
+    return name
 
 
 def _plain(name: str, forbidden: re.Pattern[str], room: int) -> str:

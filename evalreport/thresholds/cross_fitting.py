@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from evalreport.bounds import CLOSE
 from evalreport.errors import UsageError
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
-from evalreport.thresholds.objectives import CLOSE, METRICS, STANDARD, Objective
+from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, OutOfSample
 from evalreport.thresholds.resampling import SingleRows, SplitWeights, Units, narrowed, units_of
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run

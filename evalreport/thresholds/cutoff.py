@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from evalreport.bounds import Operator
 from evalreport.errors import UsageError
 from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
@@ -95,6 +96,7 @@ def cutoff(
     *,
     tune_on: Predictions | None = None,
     sampling: Sampling | None = None,
+    strict: bool = False,
 ) -> CutoffChoice:
     """Return the lowest confidence from which the answers are as accurate as wanted.
 
@@ -107,6 +109,8 @@ def cutoff(
     tune_on : Predictions, optional
         Other rows to choose on; without them the out-of-sample value is cross-fitted.
     sampling : Sampling, optional
+    strict : bool
+        Whether the accuracy has to be above the wanted one; as accurate will not do.
 
     Returns
     -------
@@ -138,14 +142,15 @@ def cutoff(
         if isinstance(found, Undefined):
             return found
     assert isinstance(own, Predictions) and not isinstance(other, Undefined)  # noqa: S101
-    goal = Objective("predicted_positive_rate", Constraint("precision", ">=", accuracy))
+    operator: Operator = ">" if strict else ">="
+    goal = Objective("predicted_positive_rate", Constraint("precision", operator, accuracy))
     weights = own.weights if own.weighted else None
     assert isinstance(own.scores, Probabilities)  # noqa: S101
     table = ScoreTable.of(own.scores.values, own.y_true.astype(bool), weights)
     sweep = judged(table, own, tune_on=other, objectives=[goal], sampling=sampling)
     best = sweep.optima[goal.name]
     if isinstance(best, Unreachable):
-        name = str(Constraint("accuracy", ">=", accuracy))
+        name = str(Constraint("accuracy", operator, accuracy))
         return replace(best, objective=name, text=name, metric="accuracy")
     return _cutoff(accuracy, best) if isinstance(best, Optimum) else best
 

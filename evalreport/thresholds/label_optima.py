@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.bounds import CLOSE
 from evalreport.curves.thin import hull
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.facts.sets import SET_SCORES
 from evalreport.scores import FloatArray
 from evalreport.thresholds.label_objectives import Flags
-from evalreport.thresholds.objectives import CLOSE
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 

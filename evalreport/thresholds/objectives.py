@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from evalreport.bounds import CLOSE, Bound, Operator, is_bound, number
 from evalreport.errors import UsageError, nearest
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.metrics import Metric
 from evalreport.metrics.catalogue import BINARY
 from evalreport.metrics.record import divide
-
-Operator: TypeAlias = Literal[">=", "<="]
 
 _NAME_ONE = "pass a number, or an objective such as max-f1, youden, recall>=0.95 or cost:10"
 _STILL = ("prevalence", "no_information_rate")
@@ -33,10 +32,6 @@ MISS = 10.0
 """What a miss costs in false alarms when `cost` is asked for without a number."""
 EVEN = 0.5
 """Threshold probability of `net_benefit` when none is given."""
-CLOSE = 1e-12
-"""Values closer than this (relative to 1 or the value) are equal: the same ratio in other digits."""
-
-_CONSTRAINT = re.compile(r"([a-z0-9_]+)\s*(>=|<=|>|<|==|=)\s*(\S+)")
 _SPECIFIC = ("npv", "lr_negative")
 _GROWING = (
     *("tp", "fp", "fn", "tn", "recall", "specificity", "fpr", "fnr", "accuracy", "accuracy_gain"),
@@ -89,6 +84,11 @@ class Constraint:
         return f"{self.metric}{self.operator}{self.bound:.12g}"
 
     @property
+    def demands_high(self) -> bool:
+        """Whether a high value is asked for."""
+        return self.operator in (">=", ">")
+
+    @property
     def kept_by_better(self) -> bool:
         """Whether more true and fewer false positives never break it."""
         return self.metric in _GROWING or (self.metric in _GROWING_ABOVE_0 and self.bound > 0)
@@ -96,7 +96,12 @@ class Constraint:
     def margin(self, c: BinaryCounts) -> Any:
         """Return by how much the bound is kept (negative: missed; NaN: the metric is undefined)."""
         value = METRICS[self.metric].function(c)
-        return value - self.bound if self.operator == ">=" else self.bound - value
+        return value - self.bound if self.demands_high else self.bound - value
+
+    def keeps(self, c: BinaryCounts) -> Any:
+        """Return whether the bound is kept: by equality too, up to rounding, unless it is strict."""
+        margin = np.asarray(self.margin(c))
+        return margin > CLOSE if self.operator in (">", "<") else margin >= -CLOSE
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,7 @@ class Objective:
         ----------
         text : str
             ``f1``, ``max-f1``, ``youden``, any binary count metric, ``cost:10``,
-            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr<=0.01`` …
+            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr <= 1 %`` …
 
         Raises
         ------
@@ -153,8 +158,8 @@ class Objective:
         """
         text = text.strip()
         name, _, rest = text.partition(":")
-        if found := _CONSTRAINT.fullmatch(text):
-            return _constrained(text, *found.groups())
+        if is_bound(text):
+            return _constrained(text)
         if name == "cost":
             return cls("cost", costs=_costs(text, rest))
         if name == "net_benefit":
@@ -219,8 +224,7 @@ class Objective:
         value = np.asarray(self.value(c), dtype=np.float64)
         score = np.where(np.isfinite(value), -value if self.lower else value, -np.inf)
         if self.constraint:
-            kept = np.asarray(self.constraint.margin(c)) >= -CLOSE
-            return np.where(kept, score, -np.inf)
+            return np.where(self.constraint.keeps(c), score, -np.inf)
         return score
 
     def margin(self, c: BinaryCounts) -> Array:
@@ -244,43 +248,38 @@ def _known(name: str) -> Metric:
 
 
 def _number(text: str, value: str) -> float:
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+    found = number(value)
+    if found is None:
         raise UsageError(
-            f"{value!r} is not a number", where=f"objective {text!r}", fix="write it as in recall>=0.95"
+            f"{value!r} is not a number", where=f"objective {text!r}", fix="write it as in cost:10"
         )
-    return number
+    return found
 
 
-def _constrained(text: str, name: str, operator: str, value: str) -> Objective:
-    metric, bound = _known(WORDS.get(name, name)), _number(text, value)
+def _constrained(text: str) -> Objective:
     where = f"objective {text!r}"
-    if operator not in (">=", "<="):
+    said = Bound.parse(text, where=where)
+    if said.part or said.change:
         raise UsageError(
-            f"a bound is written with >= or <=, not {operator}", where=where, fix=f"{name}>={value}"
-        )
-    if (metric.better, operator) in (("higher", "<="), ("lower", ">=")):
-        other = ">=" if operator == "<=" else "<="
-        raise UsageError(
-            f"{name}{operator}{value} asks for the worse", where=where, fix=f"{name}{other}{value}"
-        )
-    if not metric.low <= bound <= metric.high:
-        raise UsageError(
-            f"no threshold has {name} {operator} {value}",
+            f"{text!r} bounds a part of the rows, or a change",
             where=where,
-            fix=f"{name} lies between {metric.low:g} and {metric.high:g}",
+            fix="a threshold decides all rows: write METRIC >= NUMBER, as in recall>=0.95",
         )
-    constraint = Constraint(metric.name, ">=" if operator == ">=" else "<=", bound)
+    metric = _known(WORDS.get(said.metric, said.metric))
+    if (metric.better, said.demands) in (("higher", "low"), ("lower", "high")):
+        other = said.operator.translate(str.maketrans("<>", "><"))
+        raise UsageError(
+            f"{said.key} asks for the worse", where=where, fix=f"{said.metric}{other}{said.number:.12g}"
+        )
+    said.check_possible(metric.low, metric.high, where=where)
+    constraint = Constraint(metric.name, said.operator, said.number)
     return Objective(_then(constraint), constraint)
 
 
 def _then(constraint: Constraint) -> str:
     if constraint.metric in _SPECIFIC:
         return "specificity"
-    flags_more = constraint.metric == "predicted_positive_rate" and constraint.operator == ">="
+    flags_more = constraint.metric == "predicted_positive_rate" and constraint.demands_high
     return "precision" if constraint.metric in _PRECISE or flags_more else "recall"
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.bounds import CLOSE
 from evalreport.curves.thin import along, bends, hull
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array, Places
-from evalreport.thresholds.objectives import CLOSE, STANDARD, Objective
+from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_as_dict, choice_from_dict
 from evalreport.values import Undefined
 
@@ -270,11 +271,11 @@ class Sweep:
         margin = objective.margin(self.counts)
         nearest = int(margin.argmax())
         bound = objective.constraint
-        if bound is None or margin[nearest] == -np.inf or margin[nearest] >= -CLOSE:
+        if bound is None or margin[nearest] == -np.inf or bool(bound.keeps(self._counts(nearest))):
             lacking = [f"no {name} example" for name, n in self._classes() if n == 0]
             reason = ", ".join([f"{objective.metric} is undefined at every threshold", *lacking])
             return Undefined(reason, self.positives + self.negatives)
-        value = bound.bound + margin[nearest] * (1 if bound.operator == ">=" else -1)
+        value = bound.bound + margin[nearest] * (1 if bound.demands_high else -1)
         return Unreachable(
             objective.name,
             objective.text,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import assert_never
 
 import numpy as np
 
+from evalreport.bounds import Bound, is_bound
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
@@ -40,7 +40,6 @@ NEEDED: Mapping[Task, tuple[str, ...]] = {
 """Metrics that the page of a sweep names."""
 EACH_LABEL = ("f1_macro", "f1_micro")
 ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
-_ACCURACY = re.compile(r"accuracy\s*>=\s*(\S+)")
 MOST_CELLS = 20_000_000
 """Decisions up to which an objective of several labels is followed over a common threshold."""
 
@@ -224,14 +223,12 @@ def _multiclass(
             fix="pass --score-kind logit if they are logits",
         )
     names = list(asked.objectives) or ([] if asked.costs is not None else list(ACCURACIES))
-    names = [name.removeprefix("max-").replace(" ", "") for name in names]
+    bounds = {name: _accuracy(name) for name in names}
+    names = [name.removeprefix("max-") if bound is None else bound.key for name, bound in bounds.items()]
     _check_distinct(names)
-    asked.check_searched(
-        found=asked.costs is not None or not all(_ACCURACY.fullmatch(name) for name in names)
-    )
+    asked.check_searched(found=asked.costs is not None or None in bounds.values())
     found: dict[str, Selected] = {}
-    for name in names:
-        wanted = _ACCURACY.fullmatch(name)
+    for name, wanted in zip(names, bounds.values(), strict=True):
         found[name] = (
             class_weights(
                 rows,
@@ -241,7 +238,7 @@ def _multiclass(
                 sampling=request.sampling,
             )
             if wanted is None
-            else cutoff(rows, _share(name, wanted[1]), tune_on=tune_on, sampling=request.sampling)
+            else cutoff(rows, wanted.number, tune_on=tune_on, sampling=request.sampling, strict=wanted.strict)
         )
     if asked.costs is not None:
         given = asked.costs
@@ -267,13 +264,19 @@ def _check_costs(asked: ThresholdRequest, what: str, instead: str) -> None:
         )
 
 
-def _share(name: str, text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
+def _accuracy(name: str) -> Bound | None:
+    """The accuracy that is wanted among the answered; None for another kind of objective."""
+    if not is_bound(name):
+        return None
+    where = f"objective {name!r}"
+    bound = Bound.parse(name, where=where)
+    if bound.metric != "accuracy" or bound.demands != "high" or bound.part or bound.change:
         raise UsageError(
-            f"{text!r} is not a number", where=f"objective {name!r}", fix="write it as in accuracy>=0.95"
-        ) from None
+            f"{bound.text!r} holds no cut-off of confidence",
+            where=where,
+            fix="classes are answered from a confidence on that keeps an accuracy, as in accuracy>=0.95",
+        )
+    return bound
 
 
 def _check_distinct(names: Sequence[str]) -> None:

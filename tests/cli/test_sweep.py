@@ -159,7 +159,7 @@ ERRORS = [
     (("thresholds", "constant.csv", "-n"), 2, "--log"),
     (("thresholds", "constant.csv", "--costs", "costs.json"), 2, "--cost N"),
     (("thresholds", "constant.csv", "--trials", "9"), 2, "is exact"),
-    (("thresholds", "constant.csv", "--objective", "accuracy>=1.5"), 2, "between 0 and 1"),
+    (("thresholds", "constant.csv", "--objective", "accuracy>=1.5"), 2, "can never hold"),
     (("thresholds", "constant.csv", "--tune-on", "one.csv"), 5, "all '1'"),
     (("thresholds", "constant.csv", "--tune-on", "classes.csv"), 2, "other labels"),
     (("thresholds", "gap.csv"), 5, "NaN or infinite"),

@@ -35,7 +35,6 @@ READ = frozenset(
         *(
             "recall",
             "specificity",
-            "balanced_accuracy",
             "f1",
             "mcc",
             "prevalence",

@@ -31,6 +31,8 @@ COUNTS = BinaryCounts(tp=8.0, fp=4.0, fn=2.0, tn=86.0)
         ("predicted_positive_rate>=0.02", "predicted_positive_rate>=0.02", "precision", 8 / 12),
         ("npv>=0.99", "npv>=0.99", "specificity", 86 / 90),
         ("fp<=10", "fp<=10", "recall", 0.8),
+        ("recall ≥ 95 %", "recall>=0.95", "precision", 8 / 12),
+        ("fpr < 1%", "fpr<0.01", "recall", 0.8),
     ],
 )
 def test_what_is_understood(text: str, name: str, metric: str, value: float) -> None:
@@ -56,11 +58,14 @@ def test_every_count_metric_with_a_direction_is_an_objective() -> None:
     [
         ("recal", "no objective 'recal'", "Did you mean recall"),
         ("predicted_positive_rate", "no better direction", "predicted_positive_rate<=0.1"),
-        ("recall>0.9", "not >", "recall>=0.9"),
+        ("recall=0.9", "not a bound", "METRIC >= NUMBER"),
+        ("recall drops<=0.1", "a change", "METRIC >= NUMBER"),
+        ("recall[site=a]>=0.9", "a part of the rows", "METRIC >= NUMBER"),
         ("recall<=0.9", "asks for the worse", "recall>=0.9"),
         ("fpr>=0.9", "asks for the worse", "fpr<=0.9"),
-        ("recall>=1.5", "no threshold has recall", "between 0 and 1"),
-        ("recall>=much", "'much' is not a number", "recall>=0.95"),
+        ("recall>=1.5", "can never hold", "share of 1"),
+        ("recall>1", "can never hold", "share of 1"),
+        ("recall>=much", "not a bound", "METRIC >= NUMBER"),
         ("prevalence<=0.1", "does not move", "another"),
         ("cost:lots", "not a number", ""),
         ("cost:fx=1", "no outcome 'fx'", "fp, fn, tp and tn"),
@@ -79,4 +84,5 @@ def test_a_broken_constraint_is_no_candidate() -> None:
         tp=np.array([9.0, 5.0]), fp=np.array([9.0, 0.0]), fn=np.array([1.0, 5.0]), tn=np.array([1.0, 10.0])
     )
     assert Objective.parse("recall>=0.9").score(many).tolist() == [0.5, -np.inf]
+    assert Objective.parse("recall>0.9").score(many).tolist() == [-np.inf, -np.inf]
     assert Costs(fn=3).mean(many).tolist() == [(9 + 3) / 20, 15 / 20]
