@@ -129,6 +129,13 @@ class UnsafeFileError(DataError):
     code = "UNSAFE_FILE"
 
 
+class LoggingInterrupted(KeyboardInterrupt):
+    """The user has stopped a logging after something of it was written; its text says of which run."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} is half logged; the same command completes it"
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return a phrase naming the nearest known names, for the end of a remedy.
 

@@ -18,7 +18,7 @@ from evalreport.cli.console import Console, fail, internal
 from evalreport.cli.options import global_options
 from evalreport.cli.streams import forget, ready
 from evalreport.cli.usage import usage
-from evalreport.errors import EvalreportError, UsageError, nearest
+from evalreport.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("log", "Compute metrics for finished runs and log them, with an HTML report, to MLflow."),
@@ -93,8 +93,9 @@ def _code(arguments: list[str], console: Console) -> int:
         return fail(console, error)
     except click.ClickException as error:
         return _misused(console, error)
-    except (KeyboardInterrupt, click.Abort):
-        console.say("interrupted; nothing half written is left behind", level=-1)
+    except (KeyboardInterrupt, click.Abort) as stop:
+        half = next((end for end in (stop, stop.__cause__) if isinstance(end, LoggingInterrupted)), None)
+        console.say(f"interrupted; {half or 'nothing half written is left behind'}", level=-1)
         return 130
     except (SystemExit, BrokenPipeError):  # the shell completes, or whoever read us has enough
         forget(1)

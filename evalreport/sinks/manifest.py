@@ -7,12 +7,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-SCHEMA = 1
+from evalreport.sinks.sent import Sent
+
+SCHEMA = 2
+HEAD = 1024
+"""Bytes of a file's beginning with a digest of its own: by it the half of a file is known."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """Digests of our files, and the names of all that was ever logged.
+    """Digests of our files, the names of all that was ever logged, and what the last logging sent.
 
     Parameters
     ----------
@@ -21,47 +25,79 @@ class Manifest:
         that a logging that was cut short can be taken up.
     metrics : frozenset of str
         Keys of metrics and series, which MLflow cannot delete.
+    heads : mapping from path to digest
+        Of the first `HEAD` bytes of what is to stand there.
+    sent : Sent or None
+        Of the last logging; None in a folder.
 
     Examples
     --------
     >>> manifest = Manifest.of({"a.json": b"new"}, ["f1"], Manifest(), {})
     >>> manifest.wrote("a.json", b"new"), manifest.wrote("a.json", b"theirs")
     (True, False)
+    >>> manifest.stands("a.json", b"new"), manifest.began("a.json", b"")
+    (True, True)
     >>> Manifest.read(manifest.as_bytes()) == manifest
     True
     """
 
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     metrics: frozenset[str] = frozenset()
+    heads: Mapping[str, str] = field(default_factory=dict)
+    sent: Sent | None = None
 
     @classmethod
     def of(
-        cls, files: Mapping[str, bytes], metrics: list[str], before: Manifest, present: Mapping[str, bytes]
+        cls,
+        files: Mapping[str, bytes],
+        metrics: list[str],
+        before: Manifest,
+        present: Mapping[str, bytes],
+        sent: Sent | None = None,
     ) -> Manifest:
         """Return the manifest of a logging that comes after another.
 
         Parameters
         ----------
-        files : what is to be written
+        files : what is to stand there
         metrics : keys that are to be written
         before : what was written earlier
         present : files that will be replaced, as they are now
+        sent : what is sent beside the files
         """
         digests = {path: [_digest(data)] for path, data in files.items()}
         for path, data in present.items():
             digests[path].append(_digest(data))
         kept = {path: list(known) for path, known in before.files.items() if path not in digests}
         both = {path: tuple(dict.fromkeys(known)) for path, known in sorted({**kept, **digests}.items())}
-        return cls(both, before.metrics.union(metrics))
+        heads = {path: _digest(data[:HEAD]) for path, data in sorted(files.items())}
+        return cls(both, before.metrics.union(metrics), heads, sent)
 
     def wrote(self, path: str, data: bytes) -> bool:
-        """Tell whether this is what we have written there."""
+        """Tell whether this is what we have written there, at the last logging or before it."""
         return _digest(data) in self.files.get(path, ())
+
+    def stands(self, path: str, data: bytes) -> bool:
+        """Tell whether this is what the last logging was to write there."""
+        return self.files.get(path, ("",))[0] == _digest(data)
+
+    def began(self, path: str, data: bytes) -> bool:
+        """Tell whether this is the beginning of what the last logging was to write there.
+
+        Of less than `HEAD` bytes nobody can tell; only an empty file is then taken for ours.
+        """
+        return path in self.heads and (not data or self.heads[path] == _digest(data[:HEAD]))
 
     def as_bytes(self) -> bytes:
         """Return the manifest as the file that lies in the run."""
-        content = {"schema": SCHEMA, "files": self.files, "metrics": sorted(self.metrics)}
-        return json.dumps(content, indent=1).encode()
+        content = {
+            "schema": SCHEMA,
+            "files": self.files,
+            "metrics": sorted(self.metrics),
+            "heads": self.heads,
+            "sent": None if self.sent is None else self.sent.as_dict(),
+        }
+        return json.dumps(content).encode()
 
     @classmethod
     def read(cls, data: bytes) -> Manifest:
@@ -69,8 +105,10 @@ class Manifest:
         try:
             content = json.loads(data)
             files = {str(path): tuple(map(str, known)) for path, known in content["files"].items()}
-            return cls(files, frozenset(map(str, content["metrics"])))
-        except (ValueError, TypeError, KeyError, AttributeError):
+            heads = {str(path): str(head) for path, head in content.get("heads", {}).items()}
+            sent = Sent.read(content.get("sent"))
+            return cls(files, frozenset(map(str, content["metrics"])), heads, sent)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return cls()
 
 

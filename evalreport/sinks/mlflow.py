@@ -7,48 +7,25 @@ the digest comes last, so that one that was cut short is done again.
 from __future__ import annotations
 
 import logging
-import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import methodcaller
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
-from uuid import uuid4
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
-from evalreport.errors import RunNotFoundError, UsageError
-from evalreport.report.names import FOLDER, TIME_TAG, digest_tag, manifest_of
-from evalreport.report.payload import LONGEST_TAG, Payload
-from evalreport.sinks.folder import refuse_link
-from evalreport.sinks.images import IMAGES_TAG, image_files
+from evalreport.errors import UsageError
+from evalreport.report.payload import Payload
+from evalreport.sinks.held import Held
 from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.models import Link, link_of
-from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
+from evalreport.sinks.marks import UNFINISHED, Mark
+from evalreport.sinks.plan import Job, Plan, planned
+from evalreport.sinks.tracking import Tracking
+from evalreport.sinks.turns import Turn, refuse_deleted, swallowed, turn
+from evalreport.sinks.verify import Lacking, lacking_files, missing_points
 
-T = TypeVar("T")
 told = logging.getLogger(__name__)
 State: TypeAlias = Literal["written", "unchanged", "dry run"]
-UNFINISHED = "unfinished"
-"""What the digest tag begins with while a logging is under way, or since it was cut short."""
-_YEAR = 366 * 24 * 3600 * 1000
-MAX_COMPARED = 256 * 1024**2
-"""Bytes; a file of our name that is larger is not ours."""
-
-
-class Tracking(Protocol):
-    """A tracking store, as `evalreport.sources.mlflow_client.Store` is."""
-
-    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
-        """Return what the call gets from the client, or raise one of our errors."""
-        ...
-
-    def page_of_run(self, experiment_id: str, run_id: str) -> str:
-        """Return the address of the run's artifacts in the UI; may be empty."""
-        ...
-
-    def artifact_root(self, uri: str, where: str) -> Path | None:
-        """Return the folder of the run's artifacts if it is on this machine; refuse strange addresses."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -86,40 +63,6 @@ class Logged:
     values: Mapping[str, float] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True)
-class _Held:
-    """What the run holds before we write.
-
-    `sizes` are of files that bear names we are about to give; `ours` is the content of those that we wrote.
-    """
-
-    run: Any
-    where: str
-    sizes: Mapping[str, int | None]
-    manifest_path: str
-    manifest: Manifest
-    ours: Mapping[str, bytes]
-
-    @property
-    def foreign(self) -> list[str]:
-        """Files of our names that we did not write."""
-        return [path for path in self.sizes if path != self.manifest_path and path not in self.ours]
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """Everything that will be written, decided before the first write."""
-
-    payload: Payload
-    run_id: str
-    files: Mapping[str, bytes]
-    manifest: Manifest
-    tags: Mapping[str, str]
-    timestamp: int
-    where: str
-    link: Link
-
-
 def check_run(tracking: Tracking, run_id: str, *, force: bool = False) -> Any:
     """Return the MLflow run if it can be written to.
 
@@ -140,10 +83,7 @@ def check_run(tracking: Tracking, run_id: str, *, force: bool = False) -> Any:
     """
     run = tracking.ask(methodcaller("get_run", run_id), f"run {run_id[:8]}")
     name = f"run {run_id[:8]} ({run.info.run_name})"
-    if run.info.lifecycle_stage == "deleted":
-        raise RunNotFoundError(
-            f"{name} is deleted", fix=f"restore it with `mlflow runs restore --run-id {run_id}`"
-        )
+    refuse_deleted(run, name)
     if run.info.status in {"RUNNING", "SCHEDULED"} and not force:
         raise UsageError(
             f"{name} has not ended: its status is {run.info.status}",
@@ -159,6 +99,7 @@ def log(
     *,
     timestamp: int,
     force: bool = False,
+    repair: bool = False,
     dry_run: bool = False,
 ) -> Logged:
     """Log a payload into a run; its status and end time stay as they are.
@@ -173,7 +114,9 @@ def log(
         Now, in milliseconds since 1970. Of all metrics of one logging; where the run already has one that
         is later (a clock that went back), the next millisecond after that, or the values would not show.
     force : bool
-        Whether to write to a run that has not ended, over files of others, and again what is unchanged.
+        Whether to write to a run that has not ended, over files of others, and files again that stand.
+    repair : bool
+        Whether files of ours that somebody has changed since are put as they were.
     dry_run : bool
         Whether to check everything and write nothing.
 
@@ -186,197 +129,112 @@ def log(
     ServerError
     """
     run = check_run(tracking, run_id, force=force)
-    where = f"run {run_id[:8]} ({run.info.run_name})"
-    files = {**payload.files, **image_files(payload.images, run.info.start_time or 0)}
-    manifest_path = manifest_of(payload.part)
-    root = tracking.artifact_root(run.info.artifact_uri, where)
-    if root is not None:
-        for path in (*files, manifest_path):
-            refuse_link(root / path, root)
-    held = _held(tracking, run, files, manifest_path, digest_tag(payload.part), where)
-    keys = [*payload.metrics, *payload.series]
-    tags, notes = _tags(payload, run.data.tags)
-    plan = _Plan(
-        payload=payload,
-        run_id=run_id,
-        files=files,
-        manifest=Manifest.of(files, keys, held.manifest, held.ours),
-        tags=tags,
-        timestamp=_later(timestamp, run.data.tags.get(TIME_TAG, "")),
-        where=where,
-        link=link_of(tracking, run, payload.model, where),
-    )
-    unchanged = not force and _is_unchanged(payload, files, held)
-    if held.foreign and not force and not unchanged:
-        _check_alone(tracking, held, payload)
-        raise _not_ours(held)
-    state: State = "unchanged" if unchanged else "dry run" if dry_run else "written"
-    if state == "written":
-        _write(plan, tracking)
+    job = Job(payload, tracking, run_id, f"run {run_id[:8]} ({run.info.run_name})", timestamp, force, repair)
+    plan = planned(job, run)
+    if not plan.nothing and not dry_run:
+        plan = _written(job, plan)
+    keys = (*payload.metrics, *payload.series)
+    state: State = "unchanged" if plan.nothing else "dry run" if dry_run else "written"
     return Logged(
         state=state,
-        metrics=tuple(keys),
-        files=tuple(files),
-        replaced=tuple(path for path in files if path in held.sizes),
-        left=_left(keys, files, held.manifest),
-        notes=(*notes, *_theirs(keys, held)),
+        metrics=keys,
+        files=tuple(plan.files),
+        replaced=tuple(path for path in plan.files if path in plan.held.sizes),
+        left=_left(keys, plan.files, plan.held.manifest),
+        notes=(*plan.notes, *_theirs(keys, plan.held)),
         page=tracking.page_of_run(run.info.experiment_id, run_id),
         model=plan.link.model_id,
         values=payload.metrics,
     )
 
 
-def _held(
-    tracking: Tracking, run: Any, files: Mapping[str, bytes], manifest_path: str, tag: str, where: str
-) -> _Held:
-    run_id = run.info.run_id
-    names = {*files, manifest_path}
-    folders = sorted({str(PurePosixPath(path).parent) for path in names})
-    sizes: dict[str, int | None] = {}
-    for folder in folders:
-        listing = methodcaller("list_artifacts", run_id, None if folder == "." else folder)
-        entries = tracking.ask(listing, where)
-        sizes |= {
-            entry.path: entry.file_size for entry in entries if not entry.is_dir and entry.path in names
-        }
-    manifest = Manifest()
-    if (sizes.get(manifest_path) or 0) <= MAX_COMPARED and manifest_path in sizes:
-        manifest = Manifest.read(_content(tracking, run_id, manifest_path, where))
-    mixed = run.data.tags.get(tag, "").startswith(UNFINISHED)  # two loggings at once, or one cut short
-    ours: dict[str, bytes] = {}
-    for path, size in sizes.items():
-        if path in manifest.files and (size or 0) <= MAX_COMPARED:
-            data = _content(tracking, run_id, path, where)
-            if mixed or manifest.wrote(path, data):
-                ours[path] = data
-    return _Held(run, where, sizes, manifest_path, manifest, ours)
-
-
-def _content(tracking: Tracking, run_id: str, path: str, where: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
-        place = tracking.ask(methodcaller("download_artifacts", run_id, path, folder), where)
-        return Path(place).read_bytes()
-
-
-def _is_unchanged(payload: Payload, files: Mapping[str, bytes], held: _Held) -> bool:
-    whole = held.run.data.tags.get(digest_tag(payload.part)) == payload.digest
-    return whole and all(path in held.ours for path in files)
-
-
-def _not_ours(held: _Held) -> UsageError:
-    names = ", ".join(held.foreign[:5])
-    return UsageError(
-        f"the run has {len(held.foreign)} files of our names that evalreport did not write: {names}",
-        where=held.where,
-        fix="move them, or pass --force to write over them",
-    )
-
-
-def _left(keys: list[str], files: Mapping[str, bytes], before: Manifest) -> tuple[str, ...]:
+def _left(keys: Sequence[str], files: Mapping[str, bytes], before: Manifest) -> tuple[str, ...]:
     return (*sorted(before.metrics.difference(keys)), *(path for path in before.files if path not in files))
 
 
-def _theirs(keys: list[str], held: _Held) -> list[str]:
+def _theirs(keys: Sequence[str], held: Held) -> list[str]:
     names = [key for key in keys if key in held.run.data.metrics and key not in held.manifest.metrics]
-    if not names:
+    if not names or held.tag.startswith(UNFINISHED):
         return []
     return [f"{len(names)} metrics of our names came from elsewhere before: {', '.join(names[:5])}"]
 
 
-def _tags(payload: Payload, held: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return the tags to set, and what could not be set; a shared tag that would be cut is left alone."""
-    tags, notes = dict(payload.tags), []
-    shared = {
-        NOTE_TAG: _note(payload, held),
-        TABLES_TAG: with_tables(held.get(TABLES_TAG, ""), list(payload.tables)) if payload.tables else None,
-    }
-    tags |= {name: value for name, value in shared.items() if value and len(value) <= LONGEST_TAG}
-    if payload.description and NOTE_TAG not in tags:
-        notes.append("the run's description is too long for our part of it")
-    if payload.tables and TABLES_TAG not in tags:
-        notes.append("the run's list of tables cannot be added to; the tables are among its artifacts")
-    if payload.images:
-        tags[IMAGES_TAG] = "True"
-    return {name: value for name, value in tags.items() if held.get(name) != value}, notes
+def _written(job: Job, plan: Plan) -> Plan:
+    """Have our turn, plan again by what the run holds then, and write; return the plan that was followed."""
+    mark = Mark.new(plan.sent.timestamp, job.payload.digest)
+    with turn(job.tracking, job.run_id, job.tag, plan.held.tag, mark, job.where) as mine:
+        run = mine.look()
+        again = planned(job, run, tag=plan.held.tag)
+        if again.nothing:
+            mine.give_back()
+        else:
+            _write(job, again, mine)
+        return again
 
 
-def _later(now: int, before: str) -> int:
-    """Return now, or the millisecond after the logging before, if a clock went back by less than a year."""
-    known = int(before) if re.fullmatch(r"[0-9]{1,15}", before) else 0
-    return known + 1 if now <= known < now + _YEAR else now
+def _write(job: Job, plan: Plan, mine: Turn) -> None:
+    """Write in an order that can be cut anywhere: the manifest before its files, the digest last.
+
+    What the run does not hold afterwards is sent once more; the digest says that all of it was seen there.
+    """
+    told.info("writing %s into %s", plan.todo or "the digest", job.where)
+    _put(job, mine, {plan.held.manifest_path: plan.manifest.as_bytes()})
+    _send(job, plan, mine, plan.todo)
+    lacking = _lacking(job, plan, mine.look())
+    if lacking:
+        told.info("sent once more: %s", lacking)
+        _put(job, mine, {path: plan.whole[path] for path in lacking.files if path == plan.held.manifest_path})
+        _send(job, plan, mine, lacking)
+        lacking = _lacking(job, plan, mine.look())
+    if lacking:
+        raise swallowed(str(lacking), job.where)
+    mine.end(job.payload.digest)
+    told.info("verified %d files and %d metrics of %s", len(plan.files), len(plan.sent.metrics), job.where)
 
 
-def _note(payload: Payload, held: Mapping[str, str]) -> str | None:
-    if not payload.description:
-        return None
-    return with_block(held.get(NOTE_TAG, ""), payload.description, payload.part)
+def _lacking(job: Job, plan: Plan, run: Any) -> Lacking:
+    """Return what the run does not hold of the plan; a size that was there before proves nothing."""
+    whole = plan.whole
+    sizes = {path: len(data) for path, data in whole.items()}
+    read = [path for path, size in sizes.items() if plan.held.sizes.get(path) == size]
 
+    def stands(path: str, data: bytes) -> bool:
+        return data == whole[path]
 
-def _check_alone(tracking: Tracking, held: _Held, payload: Payload) -> None:
-    """Refuse to take for strangers' what another logging is writing at this moment."""
-    run = tracking.ask(methodcaller("get_run", held.run.info.run_id), held.where)
-    tag = digest_tag(payload.part)
-    if run.data.tags.get(tag) != held.run.data.tags.get(tag):
-        raise _not_alone(held.where)
-
-
-def _not_alone(where: str) -> UsageError:
-    return UsageError(
-        "another logging is writing into this run", where=where, fix="wait until it has ended, and log again"
+    return Lacking(
+        lacking_files(job.tracking, job.run_id, sizes, stands, read, job.where),
+        missing_points(job.tracking, run, plan.sent.metrics, plan.sent.timestamp, job.where),
+        {name: text for name, text in plan.tags.items() if run.data.tags.get(name) != text},
     )
 
 
-def _write(plan: _Plan, tracking: Tracking) -> None:
-    """Write in an order that can be cut anywhere: the manifest before its files, the digest last.
-
-    The first write is a mark of our own: a store that takes none is known before anything lies there, and
-    another logging that comes in between is known by its own mark. Then neither of the two counts as whole.
-    """
-    tag, path = digest_tag(plan.payload.part), manifest_of(plan.payload.part)
-    mark = f"{UNFINISHED} {uuid4().hex[:12]}"
-    tracking.ask(methodcaller("set_tag", plan.run_id, tag, mark), plan.where)
-    with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
-        manifest = _put(Path(folder), path, plan.manifest.as_bytes())
-        tracking.ask(methodcaller("log_artifact", plan.run_id, str(manifest), FOLDER), plan.where)
-        for name, data in plan.files.items():
-            _put(Path(folder) / "files", name, data)
-        if plan.files:
-            tracking.ask(methodcaller("log_artifacts", plan.run_id, str(Path(folder) / "files")), plan.where)
-    tracking.ask(lambda client: client.log_batch(plan.run_id, **_batch(plan)), plan.where)
-    now = tracking.ask(methodcaller("get_run", plan.run_id), plan.where)
-    if now.data.tags.get(tag) != mark:
-        tracking.ask(methodcaller("set_tag", plan.run_id, tag, UNFINISHED), plan.where)
-        raise _not_alone(plan.where)
-    tracking.ask(methodcaller("set_tag", plan.run_id, tag, plan.payload.digest), plan.where)
-    metrics = len(plan.payload.metrics) + len(plan.payload.series)
-    told.info("wrote %d metrics and %d files into %s", metrics, len(plan.files), plan.where)
+def _send(job: Job, plan: Plan, mine: Turn, what: Lacking) -> None:
+    _put(job, mine, {path: plan.files[path] for path in what.files if path in plan.files})
+    if what.metrics or what.tags:
+        batch = _batch(job, plan, what)
+        mine.write(lambda client: client.log_batch(job.run_id, **batch))
 
 
-def _put(folder: Path, path: str, data: bytes) -> Path:
-    place = folder / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(data)
-    return place
+def _put(job: Job, mine: Turn, files: Mapping[str, bytes]) -> None:
+    for path, data in files.items():
+        parent, _, name = path.rpartition("/")
+        with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
+            place = Path(folder) / name
+            place.write_bytes(data)
+            mine.write(methodcaller("log_artifact", job.run_id, str(place), parent or None))
 
 
-def _batch(plan: _Plan) -> dict[str, Any]:
+def _batch(job: Job, plan: Plan, what: Lacking) -> dict[str, Any]:
     """Return metrics and tags as one batch: scalars at step 0, series at their steps, one timestamp.
 
     Scalars show on the run's model, too; a curve would fill its page with points.
     """
     from mlflow.entities import Metric, RunTag
 
+    single = job.payload.metrics
     metrics = [
-        Metric(key, value, plan.timestamp, 0, **plan.link.named)
-        for key, value in plan.payload.metrics.items()
+        Metric(key, value, plan.sent.timestamp, step, **(plan.link.named if key in single else {}))
+        for key, points in what.metrics.items()
+        for step, value in points
     ]
-    metrics += [
-        Metric(key, value, plan.timestamp, step)
-        for key, series in plan.payload.series.items()
-        for step, value in series
-    ]
-    tags = {**plan.tags, TIME_TAG: str(plan.timestamp)}
-    return {
-        "metrics": metrics,
-        "tags": [RunTag(name, value) for name, value in tags.items()],
-    }
+    return {"metrics": metrics, "tags": [RunTag(name, text) for name, text in what.tags.items()]}

@@ -5,22 +5,12 @@ Only where the evaluation names one model, and that model is still there, is a m
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from evalreport.errors import NotFoundError
-
-T = TypeVar("T")
-
-
-class Asked(Protocol):
-    """A tracking store that can be asked."""
-
-    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
-        """Return what the call gets from the client, or raise one of our errors."""
-        ...
+from evalreport.sinks.tracking import Tracking
 
 
 @dataclass(frozen=True)
@@ -49,12 +39,12 @@ class Link:
         return {"model_id": self.model_id, **(dataset if self.dataset_name else {})}
 
 
-def link_of(tracking: Asked, run: Any, model_id: str, where: str) -> Link:
+def link_of(tracking: Tracking, run: Any, model_id: str, where: str) -> Link:
     """Return the model that predicted, if it is still there, and the one dataset of the run.
 
     Parameters
     ----------
-    tracking : Asked
+    tracking : Tracking
     run : mlflow.entities.Run
     model_id : str
         Empty where nobody can tell.

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,10 @@ import pytest
 from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
 from evalreport.report.names import DIGEST_TAG, MANIFEST, TIME_TAG
 from evalreport.report.payload import Payload, split_json
+from evalreport.sinks import marks
 from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.mlflow import UNFINISHED, Logged, check_run, log
+from evalreport.sinks.marks import STALE, UNFINISHED, Mark
+from evalreport.sinks.mlflow import Logged, check_run, log
 from evalreport.sinks.tags import BEGIN, END
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
@@ -186,7 +189,8 @@ def test_metrics_go_in_one_batch(sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     watched = Watched(sqlite_store)
     log(payload(), made.run_id, watched, timestamp=NOW)
-    assert watched.writes == ["set_tag", "log_artifact", "log_artifacts", "log_batch", "set_tag"]
+    files = ["log_artifact"] * 7  # the manifest, three files, a table, an image and its preview
+    assert watched.writes == ["set_tag", *files, "log_batch", "set_tag"]
 
 
 def test_a_second_identical_call_writes_nothing(store: Store, run: MadeRun) -> None:
@@ -317,7 +321,7 @@ def test_a_forged_manifest_makes_nothing_ours(sqlite_store: Store, tmp_path: Pat
         do(sqlite_store, made, payload())
 
 
-@pytest.mark.parametrize("break_at", range(5))
+@pytest.mark.parametrize("break_at", range(10))
 @pytest.mark.parametrize("first", [True, False], ids=["first logging", "changed logging"])
 def test_a_logging_that_was_cut_short_is_done_again(
     sqlite_store: Store, tmp_path: Path, break_at: int, first: bool
@@ -371,19 +375,21 @@ class Interrupted(Watched):
             self.act()
 
 
-def test_two_at_once_are_never_taken_for_one(sqlite_store: Store, tmp_path: Path) -> None:
+def test_while_one_writes_another_says_so_and_leaves_it_alone(sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     other = payload(f1=0.25, digest="digest-2", colour="blue")
-    both = Interrupted(sqlite_store, "log_artifacts", lambda: do(sqlite_store, made, other))
-    with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
-        log(payload(), made.run_id, both, timestamp=NOW)
-    assert "log again" in caught.value.fix
-    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == UNFINISHED
-    for what in (payload(), other):
-        assert log(what, made.run_id, sqlite_store, timestamp=NOW + 5).state == "written"
-        held = snapshot(sqlite_store, made)
-        assert held["files"].items() >= what.files.items()
-        assert held["tags"][DIGEST_TAG] == what.digest
+    refusals: list[str] = []
+
+    def late() -> None:
+        with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
+            do(sqlite_store, made, other)
+        refusals.append(caught.value.fix)
+
+    both = Interrupted(sqlite_store, "log_batch", late)
+    assert log(payload(), made.run_id, both, timestamp=NOW).state == "written"
+    assert refusals == ["wait until it has ended, and log again"]
+    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == "digest-1"
+    assert do(sqlite_store, made, other, timestamp=NOW + 5).state == "written"
 
 
 def test_files_that_another_logging_just_wrote_are_not_strangers(sqlite_store: Store, tmp_path: Path) -> None:
@@ -572,3 +578,149 @@ def test_a_model_that_is_gone_keeps_nothing_from_the_run(store: Store, run: Made
         done = log(payload(model=gone, digest=gone), run.run_id, store, timestamp=NOW)
         assert (done.state, done.model) == ("written", "")
     assert store.ask(lambda client: client.get_run(run.run_id)).data.metrics["eval/f1"] == 0.75
+
+
+class Swallowing(Watched):
+    """A store that takes some calls without doing them, as a proxy's page with status 200 does."""
+
+    def __init__(self, store: Store, call: str, times: int) -> None:
+        super().__init__(store)
+        self.call, self.times = call, times
+
+    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
+        return self.store.ask(lambda client: call(_Swallower(client, self)), where)
+
+
+class _Swallower:
+    def __init__(self, client: Any, store: Swallowing) -> None:
+        self._client, self._store = client, store
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._store.call and self._store.times > 0:
+            self._store.times -= 1
+            return lambda *_, **__: None
+        return getattr(self._client, name)
+
+
+@pytest.mark.parametrize("call", ["log_artifact", "log_batch", "set_tag"])
+def test_what_is_swallowed_once_is_sent_again_and_twice_is_an_error(
+    sqlite_store: Store, tmp_path: Path, call: str
+) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    with pytest.raises(ServerError, match="does not hold") as caught:
+        log(payload(), made.run_id, Swallowing(sqlite_store, call, 99), timestamp=NOW)
+    assert "the same command sends what is missing" in caught.value.fix
+    assert snapshot(sqlite_store, made)["tags"].get(DIGEST_TAG) != "digest-1"
+    if call != "set_tag":  # the mark itself
+        assert (
+            log(payload(), made.run_id, Swallowing(sqlite_store, call, 1), timestamp=NOW).state == "written"
+        )
+    else:
+        do(sqlite_store, made, payload())
+    assert_whole(sqlite_store, made, payload())
+
+
+def assert_whole(store: Store, made: MadeRun, what: Payload) -> None:
+    """Everything of a payload is there, each point once, and a further call writes nothing."""
+    held = snapshot(store, made)
+    assert held["files"].items() >= what.files.items()
+    assert held["tags"][DIGEST_TAG] == what.digest
+    for key, value in what.metrics.items():
+        assert [point[2] for point in held["history"][key]] == [value]
+    for key, points in what.series.items():
+        assert [(step, value) for step, _, value in sorted(held["history"][key])] == list(points)
+    assert do(store, made, what, timestamp=NOW + 10).state == "unchanged"
+
+
+def test_metrics_that_went_lost_are_noticed_and_sent_again(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    do(sqlite_store, made, payload())
+    database = sqlite3.connect(tmp_path / "mlflow.db")
+    with database:
+        database.execute("DELETE FROM metrics WHERE key LIKE 'eval/curves%' AND step < 50")
+        database.execute("DELETE FROM metrics WHERE key = 'eval/f1'")
+        database.execute("DELETE FROM latest_metrics WHERE key = 'eval/f1'")
+    database.close()
+    logged = do(sqlite_store, made, payload(), timestamp=NOW + 5)
+    assert logged.state == "written"
+    assert logged.notes == ("the run had lost 2 metrics: eval/curves/roc_tpr_by_fpr_pct, eval/f1",)
+    assert_whole(sqlite_store, made, payload())
+
+
+def test_a_value_that_somebody_logged_over_ours_shows_again(sqlite_store: Store, local_run: MadeRun) -> None:
+    do(sqlite_store, local_run, payload())
+    point = {"timestamp": NOW + 1000, "step": 0}
+    sqlite_store.ask(lambda client: client.log_metric(local_run.run_id, "eval/f1", 0.99, **point))
+    assert do(sqlite_store, local_run, payload(), timestamp=NOW + 2000).state == "written"
+    assert snapshot_metrics(sqlite_store, local_run)["eval/f1"] == 0.75
+    assert do(sqlite_store, local_run, payload(), timestamp=NOW + 3000).state == "unchanged"
+
+
+def test_after_a_cut_logging_a_file_of_the_user_is_not_taken_for_ours(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    with pytest.raises(ServerError):
+        log(payload(), made.run_id, Watched(sqlite_store, 2), timestamp=NOW)
+    log_bytes(sqlite_store.client, made.run_id, "evalreport_roc_curve.png", b"theirs")
+    with pytest.raises(UsageError, match=r"evalreport_roc_curve\.png"):
+        do(sqlite_store, made, payload())
+    assert contents(sqlite_store, made)["evalreport_roc_curve.png"] == b"theirs"
+
+
+@pytest.mark.parametrize("length", [0, 1500])
+def test_half_a_file_of_ours_is_taken_up(sqlite_store: Store, tmp_path: Path, length: int) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+    whole = payload().files["evalreport_roc_curve.png"]
+    with pytest.raises(ServerError):
+        log(payload(), made.run_id, Watched(sqlite_store, 4), timestamp=NOW)
+    log_bytes(sqlite_store.client, made.run_id, "evalreport_roc_curve.png", whole[:length])
+    do(sqlite_store, made, payload())
+    assert_whole(sqlite_store, made, payload())
+
+
+def test_a_run_that_is_deleted_meanwhile_gets_no_further_file(sqlite_store: Store, tmp_path: Path) -> None:
+    for call in ("log_artifact", "log_batch"):
+        made = make_run(sqlite_store, folder=tmp_path)
+        delete = lambda made=made: sqlite_store.client.delete_run(made.run_id)  # noqa: E731
+        with pytest.raises(RunNotFoundError, match="is deleted"):
+            log(payload(), made.run_id, Interrupted(sqlite_store, call, delete), timestamp=NOW)
+        sqlite_store.client.restore_run(made.run_id)
+        files = contents(sqlite_store, made)
+        assert (set(files) <= {MANIFEST}) == (call == "log_artifact")
+        do(sqlite_store, made, payload())
+        assert_whole(sqlite_store, made, payload())
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["late", "in time"])
+def test_a_mark_of_another_machine_is_taken_over_when_it_is_old(
+    sqlite_store: Store, local_run: MadeRun, late: bool
+) -> None:
+    since = marks.now() - (STALE + 1000 if late else 1000)
+    mark = Mark("0123456789ab", "another", 1, since, NOW - 5, "digest-0").text
+    sqlite_store.ask(lambda client: client.set_tag(local_run.run_id, DIGEST_TAG, mark))
+    if late:
+        assert do(sqlite_store, local_run, payload()).state == "written"
+        assert_whole(sqlite_store, local_run, payload())
+    else:
+        with pytest.raises(UsageError, match="another logging"):
+            do(sqlite_store, local_run, payload())
+        assert snapshot(sqlite_store, local_run)["tags"][DIGEST_TAG] == mark
+
+
+@pytest.mark.parametrize("count", [6, 10])
+def test_of_several_loggings_of_one_run_one_completes(store: Store, run: MadeRun, count: int) -> None:
+    payloads = [payload(f1=0.1 * (k % 3), digest=f"digest-{k % 3}") for k in range(count)]
+
+    def attempt(what: Payload) -> str:
+        try:
+            return log(what, run.run_id, connect(store.uri), timestamp=marks.now()).state
+        except UsageError as error:
+            return error.message
+
+    with ThreadPoolExecutor(count) as pool:
+        ends = list(pool.map(attempt, payloads))
+    assert set(ends) <= {"written", "unchanged", "another logging is writing into this run"}
+    assert "written" in ends
+    digest = snapshot(store, run)["tags"][DIGEST_TAG]
+    assert do(store, run, payloads[int(digest[-1])], timestamp=marks.now()).state == "unchanged"

@@ -1,0 +1,233 @@
+"""What a logging will write, decided before its first write: what the run lacks of a payload."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any
+
+from evalreport.errors import UsageError
+from evalreport.report.names import TIME_TAG, digest_tag, manifest_of
+from evalreport.report.payload import LONGEST_TAG, Payload
+from evalreport.sinks.folder import refuse_link
+from evalreport.sinks.held import Held, OtherSizeError, held_by
+from evalreport.sinks.images import IMAGES_TAG, image_files
+from evalreport.sinks.manifest import Manifest
+from evalreport.sinks.marks import Mark, now
+from evalreport.sinks.models import Link, link_of
+from evalreport.sinks.sent import Points, Sent
+from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
+from evalreport.sinks.tracking import Tracking
+from evalreport.sinks.turns import busy
+from evalreport.sinks.verify import Lacking, history, missing_points
+
+_YEAR = 366 * 24 * 3600 * 1000
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be logged, and how; see `evalreport.sinks.mlflow.log`."""
+
+    payload: Payload
+    tracking: Tracking
+    run_id: str
+    where: str
+    timestamp: int
+    force: bool = False
+    repair: bool = False
+
+    @property
+    def tag(self) -> str:
+        """Name of the tag that holds the digest."""
+        return digest_tag(self.payload.part)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to stand in the run, and what of it has to be written.
+
+    Parameters
+    ----------
+    held : Held
+    files : mapping from path to bytes
+        As they are to stand.
+    manifest : Manifest
+    sent : Sent
+        All metrics of the payload, and their timestamp.
+    tags : mapping from name to text
+        Those to set, the shared ones too.
+    todo : Lacking
+        What is written; empty where only the digest is missing.
+    nothing : bool
+        Whether the run holds all of it already, the digest too.
+    link : Link
+    notes : tuple of str
+    """
+
+    held: Held
+    files: Mapping[str, bytes]
+    manifest: Manifest
+    sent: Sent
+    tags: Mapping[str, str]
+    todo: Lacking
+    nothing: bool
+    link: Link
+    notes: tuple[str, ...]
+
+    @property
+    def whole(self) -> dict[str, bytes]:
+        """All files as they are to stand, the manifest too."""
+        return {self.held.manifest_path: self.manifest.as_bytes(), **self.files}
+
+
+def planned(job: Job, run: Any, tag: str | None = None) -> Plan:
+    """Return what has to be written into a run so that it holds a payload.
+
+    Parameters
+    ----------
+    job : Job
+    run : mlflow.entities.Run
+    tag : str, optional
+        What the digest tag held before we set our mark; by default what it holds.
+
+    Raises
+    ------
+    UsageError
+        Another logging is under way; files of our names that we did not write, or that are links.
+    UnsafeFileError
+        The run's artifacts are at an address where we do not go.
+    ServerError
+    """
+    tag = run.data.tags.get(job.tag, "") if tag is None else tag
+    mark = Mark.read(tag)
+    if mark is not None and mark.alive(now()):
+        raise busy(job.where)
+    new = {**job.payload.files, **image_files(job.payload.images, run.info.start_time or 0)}
+    held = _held(job, run, new, tag)
+    stand = {path for path in new if _stands(job, held, path)}
+    same, timestamp = _timestamp(job, held, mark)
+    files = {path: held.ours[path] if path in stand else data for path, data in new.items()}
+    sent = Sent.of(job.payload, timestamp, files)
+    absent = missing_points(job.tracking, run, sent.metrics, timestamp, job.where) if same else sent.metrics
+    if same and _covered(job, run, absent, timestamp):
+        sent = Sent.of(job.payload, max(job.timestamp, timestamp + 1), files)
+        absent = sent.metrics
+    tags, notes = _tags(job.payload, run.data.tags)
+    todo = Lacking({path: "missing" for path in new if path not in stand}, absent, tags)
+    whole = tag == job.payload.digest
+    if whole and todo and not job.force:
+        notes.append(f"the run had lost {todo}")
+    if absent and int(_number(run.data.tags.get(TIME_TAG, ""))) < sent.timestamp:
+        tags[TIME_TAG] = str(sent.timestamp)
+    return Plan(
+        held=held,
+        files=files,
+        manifest=Manifest.of(files, list(sent.metrics), held.manifest, held.ours, sent),
+        sent=sent,
+        tags=tags,
+        todo=Lacking(todo.files, absent, tags),
+        nothing=whole and not todo,
+        link=link_of(job.tracking, run, job.payload.model, job.where),
+        notes=tuple(notes),
+    )
+
+
+def _held(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> Held:
+    """Return what the run holds, or refuse what is not ours."""
+    path = manifest_of(job.payload.part)
+    root = job.tracking.artifact_root(run.info.artifact_uri, job.where)
+    if root is not None:
+        for name in (*files, path):
+            refuse_link(root / name, root)
+    try:
+        held = held_by(job.tracking, run, files, path, tag, job.where)
+    except OtherSizeError:
+        _check_alone(job, run)
+        raise
+    foreign = [name for name in held.foreign if not (job.repair and name in held.manifest.files)]
+    if foreign and not job.force:
+        _check_alone(job, run)
+        raise _not_ours(foreign, job.where)
+    return held
+
+
+def _stands(job: Job, held: Held, path: str) -> bool:
+    """Tell whether a file of this very payload is there already."""
+    before = held.manifest.sent
+    return (
+        not job.force
+        and before is not None
+        and before.digest == job.payload.digest
+        and path in held.ours
+        and held.manifest.stands(path, held.ours[path])
+    )
+
+
+def _timestamp(job: Job, held: Held, mark: Mark | None) -> tuple[bool, int]:
+    """Return whether this payload was logged before, wholly or in part, and the timestamp to use.
+
+    The same payload keeps its timestamp, or the histories of its metrics would be doubled. Another one takes
+    now, or the millisecond after those before, if a clock went back by less than a year.
+    """
+    earlier = [known for known in (held.manifest.sent, mark) if known is not None]
+    for known in earlier:
+        if known.digest == job.payload.digest and 0 < known.timestamp < job.timestamp + _YEAR:
+            return True, known.timestamp
+    latest = [_number(held.run.data.tags.get(TIME_TAG, "")), *(known.timestamp for known in earlier)]
+    return False, max(
+        job.timestamp, *(known + 1 for known in latest if job.timestamp <= known < job.timestamp + _YEAR), 0
+    )
+
+
+def _covered(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -> bool:
+    """Tell whether somebody has logged over a metric of ours, so that only a later value would show."""
+    return any(
+        points[0][1] in history(job.tracking, job.run_id, key, timestamp, job.where).get(0, ())
+        for key, points in absent.items()
+        if len(points) == 1 and key in run.data.metrics
+    )
+
+
+def _number(text: str) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0
+
+
+def _tags(payload: Payload, held: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return the tags to set, and what could not be set; a shared tag that would be cut is left alone."""
+    tags, notes = dict(payload.tags), []
+    shared = {
+        NOTE_TAG: _note(payload, held),
+        TABLES_TAG: with_tables(held.get(TABLES_TAG, ""), list(payload.tables)) if payload.tables else None,
+    }
+    tags |= {name: value for name, value in shared.items() if value and len(value) <= LONGEST_TAG}
+    if payload.description and NOTE_TAG not in tags:
+        notes.append("the run's description is too long for our part of it")
+    if payload.tables and TABLES_TAG not in tags:
+        notes.append("the run's list of tables cannot be added to; the tables are among its artifacts")
+    if payload.images:
+        tags[IMAGES_TAG] = "True"
+    return {name: value for name, value in tags.items() if held.get(name) != value}, notes
+
+
+def _note(payload: Payload, held: Mapping[str, str]) -> str | None:
+    if not payload.description:
+        return None
+    return with_block(held.get(NOTE_TAG, ""), payload.description, payload.part)
+
+
+def _check_alone(job: Job, before: Any) -> None:
+    """Refuse to take for strangers' what another logging is writing at this moment."""
+    run = job.tracking.ask(methodcaller("get_run", job.run_id), job.where)
+    if run.data.tags.get(job.tag) != before.data.tags.get(job.tag):
+        raise busy(job.where)
+
+
+def _not_ours(foreign: list[str], where: str) -> UsageError:
+    names = ", ".join(foreign[:5])
+    return UsageError(
+        f"the run has {len(foreign)} files of our names that evalreport did not write: {names}",
+        where=where,
+        fix="move them, or pass --force to write over them",
+    )
