@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "values", "text", "format", "cells", "provenance", "bounds"),
     ("labels", "scores", "parsing"),
     ("predictions", "study"),
-    ("facts",),
+    ("facts", "resampling"),
     ("metrics",),
     ("engines",),
     ("intervals",),

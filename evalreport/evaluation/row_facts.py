@@ -17,6 +17,8 @@ from evalreport.scores import Decisions, NoScores, Probabilities, highest
 
 HALF = 0.5
 """The least score that the more likely one of two labels can have."""
+KEYS = 20
+"""Different rows from which on a common divisor of how often each occurs is no accident (chance 2⁻²⁰)."""
 MEANT = 0.01
 """Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
 
@@ -30,7 +32,8 @@ def row_facts(p: Predictions) -> dict[str, float]:
     of a binary problem; ``own_scores``: rows predicted negative, where all scores are of the answer that was
     given and none of the positive label (at least one half, also where the answer is the negative one).
     ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
-    that share their text with a row of another truth.
+    that share their text with a row of another truth; ``repeated_rows``: rows whose truth and scores stood
+    there before, where the scores are fine enough for that to be no accident.
 
     Examples
     --------
@@ -41,7 +44,7 @@ def row_facts(p: Predictions) -> dict[str, float]:
     """
     facts: dict[str, float] = {}
     if not isinstance(p.scores, NoScores):
-        facts |= _shape(p.scores) | _rule(p, p.scores)
+        facts |= _shape(p.scores) | _repeats(p, p.scores) | _rule(p, p.scores)
     if p.texts is not None:
         facts |= _texts(p)
     return facts
@@ -52,6 +55,43 @@ def _shape(scores: Probabilities | Decisions) -> dict[str, float]:
     constant = values.size > 1 and _all(values, lambda part: part == values.flat[0])
     hard = isinstance(scores, Probabilities) and not constant and _all(values, lambda part: part % 1 == 0)
     return {"constant_scores": float(constant), "hard_scores": float(hard)}
+
+
+def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]:
+    """Rows beyond the first of each truth, score and text.
+
+    A forest of trees gives few distinct scores, so that rows repeat by themselves. It is no accident where
+    most scores occur once, or where the whole sample stands there several times: how often each row occurs
+    then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
+    """
+    times = np.unique(_keys(p, scores.values), return_counts=True)[1]
+    again = len(p) - len(times)
+    fine = np.count_nonzero(times == 1) > len(times) / 2 and len(times) >= len(p) / 2
+    copied = len(times) >= KEYS and int(np.gcd.reduce(times)) > 1
+    return {"repeated_rows": float(again)} if again and (fine or copied) else {}
+
+
+def _keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """One number for each row of truth, scores and text: equal for equal rows, for others by rare accident.
+
+    A sum of bits times odd factors drawn once (multiply-shift hashing, Dietzfelbinger et al. 1997): columns
+    stay columns, and a million rows of a thousand scores are never sorted.
+    """
+    scores = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64).reshape(len(p), -1)
+    columns = [scores, p.y_true.reshape(len(p), -1).astype(np.uint64)]
+    if p.texts is not None:
+        codes: dict[Any, int] = {}
+        known = [codes.setdefault(text, len(codes)) for text in p.texts]
+        columns.append(np.array(known, dtype=np.uint64)[:, None])
+    rng = np.random.default_rng(0)
+    keys = np.zeros(len(p), dtype=np.uint64)
+    for column in columns:
+        for factor, part in zip(
+            rng.integers(0, 2**63, column.shape[1], dtype=np.uint64), column.T, strict=True
+        ):
+            mixed = (part ^ (part >> np.uint64(29))) * (np.uint64(2) * factor + np.uint64(1))
+            keys += mixed ^ (mixed >> np.uint64(32))
+    return keys
 
 
 def _all(values: npt.NDArray[Any], holds: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]) -> bool:

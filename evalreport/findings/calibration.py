@@ -12,13 +12,15 @@ from evalreport.curves import Reliability
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts.counts import Array
 from evalreport.findings.chance import SURE, chi_square_deviate, informative
-from evalreport.findings.words import told
+from evalreport.findings.words import estimate, told
 from evalreport.values import Finding
 
 OFF = 0.05
 """Mean gap between probability and frequency that is worth a sentence."""
 RATIO = 1.25
 """Ratio of expected to observed events, either way, that is worth a sentence."""
+STEEP = 1.25
+"""Calibration slope, or its inverse, beyond which the spread of the scores is worth a sentence."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,14 @@ def miscalibrated(ev: Evaluation) -> Finding | None:
     apart = max(promised, occurred) > RATIO * min(promised, occurred)
     shifted = abs(found.shift) > SURE and (apart or found.mean_gap > OFF)
     shaped = found.mean_gap > OFF and max(abs(found.bend), found.uneven) > SURE
-    if not shifted and not shaped:
+    spread = _spread(ev)
+    if not shifted and not shaped and not spread:
         return None
-    template, evidence = _in_the_large(ev, found) if shifted else _in_a_bin(ev, found)
+    template, evidence = ("", {}) if not shifted and not shaped else _in_a_bin(ev, found)
+    if shifted:
+        template, evidence = _in_the_large(ev, found)
+    template = " ".join(filter(None, (template, spread)))
+    evidence |= _slope_evidence(ev) if spread else {}
     known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
     return told(
         ev,
@@ -115,6 +122,27 @@ def miscalibrated(ev: Evaluation) -> Finding | None:
         action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
         section="calibration",
     )
+
+
+def _spread(ev: Evaluation) -> str:
+    """What the slope says beside any shift, where its whole interval is far from one."""
+    slope = estimate(ev, "calibration_slope")
+    if slope is None or slope.low is None or slope.high is None:
+        return ""
+    if slope.high >= 1 / STEEP and slope.low <= STEEP:
+        return ""
+    side = "extreme" if slope.high < 1 else "timid"
+    return (
+        f"Their spread is too {side}: the calibration slope is {{calibration_slope:two}} ({{slope_low:two}} to "
+        "{slope_high:two})."
+    )
+
+
+def _slope_evidence(ev: Evaluation) -> dict[str, Any]:
+    slope = estimate(ev, "calibration_slope")
+    if slope is None:
+        return {}
+    return {"calibration_slope": slope.value, "slope_low": slope.low, "slope_high": slope.high}
 
 
 def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
@@ -153,7 +181,7 @@ def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         "n": float(found.n[worst]),
     }
     kind = "off in places"
-    if abs(found.bend) > SURE:
+    if abs(found.bend) > SURE and not _spread(ev):  # the slope says it
         kind = "too extreme" if found.bend < 0 else "too timid"
     match ev.task:
         case "binary":

@@ -21,7 +21,8 @@ FEWEST = 5
 RARE = 0.001
 """Probability below which the most frequent of all pairs is no accident."""
 BACK = 0.5
-"""How often it happens the other way, against the first, from which on it goes both ways."""
+"""How often it happens the other way, against the first, from which on it goes both ways; so it does where a
+quarter of the other class goes that way, however few these are beside the first."""
 SHOWN = 2
 """Mix-ups, and families, that a claim spells out."""
 MANY = 0.25
@@ -36,17 +37,13 @@ DRIFT = 0.05
 
 @dataclass(frozen=True)
 class MixUp:
-    """Examples of one label that were given another, and how many the other way."""
+    """Examples of one label that were given another, how many the other way, and whether that is as notable."""
 
     truth: int
     answer: int
     weight: float
     back: float
-
-    @property
-    def both_ways(self) -> bool:
-        """Whether it happens both ways."""
-        return self.back >= BACK * self.weight
+    both_ways: bool
 
 
 def top_confusions(ev: Evaluation) -> Finding | None:
@@ -113,12 +110,19 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[MixUp]:
     weight = {(row, column): w for row, column, w in cells if row != column < counts.size}
     due = (support - right) / max(1, counts.size - 1)
     pairs = counts.size * (counts.size - 1)
+    known: set[tuple[int, int]] = set()
     found: list[MixUp] = []
     for (row, column), w in sorted(weight.items(), key=lambda cell: (-cell[1], cell[0])):
-        twin = any((pair.truth, pair.answer) == (column, row) and pair.both_ways for pair in found)
         much = w >= PART * support[row] and w * scale >= FEWEST
-        if much and not twin and pairs * poisson_tail(int(w * scale), due[row] * scale) < RARE:
-            found.append(MixUp(row, column, w, weight.get((column, row), 0.0)))
+        if (
+            much
+            and (column, row) not in known
+            and pairs * poisson_tail(int(w * scale), due[row] * scale) < RARE
+        ):
+            known.add((row, column))
+            back = weight.get((column, row), 0.0)
+            both = back >= BACK * w or (back >= PART * support[column] and back * scale >= FEWEST)
+            found.append(MixUp(row, column, w, back, both))
     return found
 
 

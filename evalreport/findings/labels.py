@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import LUCK, SURE, Margin, deviation, informative, margins, poisson_tail
+from evalreport.findings.demonstrated import ranking_skill
 from evalreport.findings.words import told, value
 from evalreport.labels import Binary, Label, Multiclass, Multilabel
 from evalreport.values import Estimate, Finding, Result
@@ -73,9 +74,16 @@ def never_predicted(ev: Evaluation) -> Finding | None:
             "predicted_labels": spoken[: 2 * FEW],
             "absorbing": _absorbing(ev, silent),
         },
-        action="Check that they were in the training data, and in the list of answers that the model may give.",
+        action=_advice(ev),
         section=section(ev),
     )
+
+
+def _advice(ev: Evaluation) -> str:
+    """What to do about silence: a ranking that knows the label needs another threshold, not other data."""
+    if ev.task == "binary" and ranking_skill(ev) == "demonstrated":
+        return "The scores do rank it: choose another threshold, --threshold max-f1 --tune-on FILE."
+    return "Check that they were in the training data, and in the list of answers that the model may give."
 
 
 def _is_luck(ev: Evaluation, known: Sequence[Margin], silent: Sequence[Margin]) -> bool:

@@ -44,7 +44,7 @@ def few_events(ev: Evaluation) -> Finding | None:
         "caution",
         claim + ".",
         evidence,
-        action="Differences between runs that are smaller than the intervals mean nothing; more examples narrow them.",
+        action="More examples narrow the intervals. Runs on the same rows are better told apart by evalreport compare.",
         section="verdict",
     )
 
@@ -162,6 +162,23 @@ def duplicates(ev: Evaluation) -> Finding | None:
         claim,
         {"again": again, "apart": apart, "n": ev.rows},
         action="Drop the repeats, or name what belongs together with --group.",
+        section="provenance",
+    )
+
+
+def repeated_rows(ev: Evaluation) -> Finding | None:
+    """Rows that equal another in truth, score and text, where no group says that they belong together."""
+    again = ev.facts.get("repeated_rows", 0)
+    if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
+        return None
+    return told(
+        ev,
+        "repeated_rows",
+        "caution",
+        "{again:rows} of {n:count} {again:repeats} another in its truth and, to the last digit, in its score, so that the "
+        "intervals are too narrow.",
+        {"again": again, "n": ev.rows},
+        action="Look whether rows were joined or pasted twice: drop the repeats, or name what belongs together with --group.",
         section="provenance",
     )
 

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, association, margins, right_by_chance
+from evalreport.findings.demonstrated import (
+    CHANCE,
+    RANKED,
+    Skill,
+    decision_skill,
+    only_labels,
+    ranking_skill,
+    rarest,
+)
 from evalreport.findings.words import estimate, told, value
-from evalreport.labels import Binary, Label, Multiclass, Multilabel, Task
+from evalreport.labels import Binary, Task
 from evalreport.text import printable
 from evalreport.values import Finding, Undefined
 
@@ -16,15 +25,14 @@ ENOUGH = 20
 """Rows from which on a flawless or a useless result is remarkable."""
 UNEQUAL = 0.8
 """Share of the most frequent class from which on accuracy is mostly that class's."""
+FEW_EVENTS = 100
+"""Examples of a class below which it is to blame for a wide interval (Collins, Ogundimu & Altman 2016)."""
 LITTLE = 0.005
 """Difference of accuracies below which one is not called worse."""
 ASSOCIATED = 1.96
-"""Standard errors from which on an association of truth and answers is shown."""
+"""Standard errors from which on an association of truth and answers is demonstrated."""
 RANKING: Mapping[Task, str] = {"binary": "curves", "multiclass": "cutoff", "multilabel": "labels"}
 """Section that shows how good a ranking is, by task."""
-CHANCE = 0.5
-"""ROC AUC of scores that know nothing."""
-
 Told: TypeAlias = tuple[str, dict[str, Any]]
 """A template and its evidence."""
 
@@ -47,38 +55,9 @@ def one_class(ev: Evaluation) -> Finding | None:
     )
 
 
-def only_labels(ev: Evaluation) -> list[Label] | None:
-    """Return the one label that occurs (multilabel: none occurs); None where the truth varies."""
-    known = [margin.label for margin in margins(ev) if margin.support > 0]
-    match ev.space:
-        case Binary() if ev.confusion is None:
-            share = value(ev, "prevalence")
-            return [ev.space.labels[int(share)]] if share in (0, 1) else None
-        case Binary() | Multiclass():
-            return known if len(known) == 1 else None
-        case Multilabel():
-            return known if ev.classes and not known else None
-        case never:
-            assert_never(never)
-
-
 def no_skill(ev: Evaluation) -> Finding | None:
-    """The model is not shown to know more than an answer that never looks."""
-    if only_labels(ev) is not None:
-        return None
-    match ev.space:
-        case Binary():
-            found = _by_chance(ev) if ev.score_kind is None else _ranks_by_chance(ev, "roc_auc", "ROC AUC")
-        case Multiclass():
-            found = _by_chance(ev)
-        case Multilabel():
-            found = (
-                _by_chance(ev)
-                if ev.score_kind is None
-                else _ranks_by_chance(ev, "roc_auc_macro", "macro ROC AUC")
-            )
-        case never:
-            assert_never(never)
+    """The model knows next to nothing beyond an answer that never looks, and the sample can tell."""
+    found = _without(ev, "none")
     if found is None:
         return None
     template, evidence = found
@@ -86,30 +65,54 @@ def no_skill(ev: Evaluation) -> Finding | None:
         ev,
         "no_skill",
         "error",
-        "No skill is shown: " + template,
+        "No skill: " + template + ".",
         evidence,
         action="Check that truth and predictions belong to the same rows in the same order; then the model.",
         section="verdict",
     )
 
 
-def _ranks_by_chance(ev: Evaluation, name: str, title: str) -> Told | None:
-    auc = estimate(ev, name)
-    if auc is None or auc.low is None or auc.high is None or not auc.low <= CHANCE <= auc.high:
+def skill_not_demonstrated(ev: Evaluation) -> Finding | None:
+    """The interval covers an answer that never looks, and also a useful model: the sample cannot tell."""
+    found = _without(ev, "not_demonstrated")
+    if found is None:
         return None
-    return (
-        title + " is {roc_auc:ratio} ({low:ratio} to {high:ratio}), and chance reaches {no_skill:ratio}.",
-        {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
+    template, evidence = found
+    what, fewest = "rank" if "roc_auc" in evidence else "decide", rarest(ev)
+    few = fewest < FEW_EVENTS and ev.task != "multilabel"
+    why = "{fewest:examples} of the rarest class {fewest:is} too few to tell" if few else "it may be luck"
+    return told(
+        ev,
+        "skill_not_demonstrated",
+        "caution",
+        f"Not demonstrated to {what} better than chance: {template}; {why}.",
+        evidence | {"fewest": fewest},
+        action="Gather more examples, of the rarer class above all, before the model is called good or useless.",
+        section="verdict",
     )
 
 
-def _by_chance(ev: Evaluation) -> Told | None:
-    known = margins(ev)
-    if ev.rows < ENOUGH or not any(margin.predicted for margin in known):
+def _without(ev: Evaluation, skill: Skill) -> Told | None:
+    """What is told of a model without (demonstrated) skill: by its ranking, else by its decisions."""
+    if only_labels(ev) is not None:
         return None
-    if not -SURE < association(ev) < ASSOCIATED:
+    ranked = ranking_skill(ev) if ev.task != "multiclass" else None
+    if ranked is not None:
+        return _ranks_by_chance(ev) if ranked == skill else None
+    if decision_skill(ev) != skill or ev.facts.get("constant_scores"):
         return None
     return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
+
+
+def _ranks_by_chance(ev: Evaluation) -> Told | None:
+    auc = estimate(ev, RANKED[ev.task])
+    if auc is None:
+        return None
+    title = "ROC AUC" if ev.task == "binary" else "macro ROC AUC"
+    return (
+        title + " is {roc_auc:ratio} ({low:ratio} to {high:ratio}), and chance reaches {no_skill:ratio}",
+        {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
+    )
 
 
 def _answers_by_chance(ev: Evaluation) -> Told:
@@ -117,7 +120,7 @@ def _answers_by_chance(ev: Evaluation) -> Told:
     most = max(known, key=lambda margin: margin.support)
     return (
         "{right:count} of {n:weight} {right:is} right; the same answers shuffled would be right for about "
-        "{shuffled:about}, and always {majority:label} for {always:count}.",
+        "{shuffled:about}, and always {majority:label} for {always:count}",
         {
             "right": sum(margin.right for margin in known),
             "n": ev.weight,
@@ -132,7 +135,7 @@ def _sets_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
     return (
-        "{found:count} of {carried:count} labels are found; the same answers shuffled would find about {shuffled:about}.",
+        "{found:count} of {carried:count} labels are found; the same answers shuffled would find about {shuffled:about}",
         {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 
@@ -158,9 +161,8 @@ def inverted(ev: Evaluation) -> Finding | None:
 
 
 def _ranks_backwards(ev: Evaluation) -> Told | None:
-    name = {"binary": "roc_auc", "multiclass": "roc_auc_ovr_macro", "multilabel": "roc_auc_macro"}[ev.task]
-    auc = estimate(ev, name)
-    if auc is None or auc.high is None or auc.high >= CHANCE:
+    auc = estimate(ev, RANKED[ev.task])
+    if auc is None or ranking_skill(ev) != "reversed":
         return None
     evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}
     if isinstance(ev.space, Binary):

@@ -24,6 +24,9 @@ from evalreport.metrics import derivatives
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import Influence
 
+LEAST = 0.1
+"""Share of the variance of independent labels that is left at least. What labels vary together is told from
+some of the rows, and may by chance be below minus that variance; a covariance cannot take it all."""
 CELLS = 200_000
 """(row, label) cells that are looked at, about."""
 ROWS, POOLED_ROWS = 2000, 500
@@ -111,7 +114,7 @@ def _average_error(average: AreaAverage, some: ClassScores, everything: ClassSco
             return math.nan, math.nan
     moves = average_moves(average, some, everything)
     together = (inner(moves.rows, moves.rows) - moves.seen) * n / len(some)
-    variance = max(moves.alone + together, 0.1 * moves.alone)
+    variance = max(moves.alone + together, LEAST * moves.alone)
     several = ranked.positives > 1
     more = ranked.positives[several] - 1
     spread = inner(moves.own[several] ** 2, 1 / more)

@@ -20,11 +20,14 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.scales import Spread
 from evalreport.intervals.unseen import deviations
 from evalreport.metrics import Metric
+from evalreport.resampling import poisson_counts
 
 DRAWS = (200, 500)
 """Fewest and most draws; only their spread and mean are used, so that many would not help."""
 CELLS = 600_000
 """Cells drawn, beyond the fewest draws."""
+HALF = 0.5
+"""Right, and wrong, answers added to each class: Jeffreys' prior of its recall."""
 BLOCK = 4_000_000
 """Cells drawn at a time."""
 
@@ -57,7 +60,7 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
     for start in range(0, draws, step):
         size = min(step, draws - start)
         rate = smooth.weight * (counts.total / smooth.total)
-        drawn = _marginals(smooth, generator.poisson(rate, (size, len(rate))).astype(np.float64))
+        drawn = _marginals(smooth, poisson_counts(rate, size, generator))
         for metric in metrics:
             found[metric.name].append(deviations(metric, drawn, smooth.marginals))
     return {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
@@ -87,7 +90,7 @@ def smoothed(counts: Counts) -> Counts:
     partner = np.where(partner < counts.size, partner, np.maximum(present - 1, 0))
     right, wrong = present * (counts.size + 2), present * (counts.size + 1) + partner
     cells = np.sort(np.concatenate([right, wrong]))
-    return counts + Counts(counts.size, cells, np.full(len(cells), 0.5))
+    return counts + Counts(counts.size, cells, np.full(len(cells), HALF))
 
 
 def _marginals(counts: Counts, drawn: Array) -> Marginals:

@@ -9,7 +9,7 @@ models' influences on the same row make it hold for pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self, assert_never
 
@@ -20,17 +20,13 @@ from evalreport.engines.memory import row_values, summarise
 from evalreport.facts import BinaryCounts, ClassScores, Counts, Marginals, ScoreTable, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.averages import average_moves, pooled_moves
+from evalreport.intervals.slopes import slopes
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric, view
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import Influence
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
-
-STEP = 1e-6
-"""Relative step of numerical derivatives; functions of counts are smooth ratios."""
-BLOCK = 256
-"""Labels whose derivatives are taken at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,60 +125,24 @@ def _binary_slopes(metric: Metric, p: Predictions, facts: Summary) -> Array:
     counts = facts.counts
     if not isinstance(counts, Counts) or p.y_pred is None:
         return np.zeros(len(p))
-    matrix = counts.dense().ravel()
+    point = view(facts, "counts").threshold
 
-    def at(cells: Array) -> float:
-        moved = replace(facts, counts=Counts(2, np.arange(6), cells))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(metric.function(view(moved, "counts")))
+    def of(cells: Array) -> Any:
+        tn, fp, unread, miss, tp, lost = np.moveaxis(cells, -1, 0)
+        return metric.function(BinaryCounts(tp, fp, miss + lost, tn, unread, point, lost))
 
-    slopes = np.zeros(6)
-    for cell in np.flatnonzero(matrix):
-        step = STEP * matrix[cell]
-        up, down = matrix.copy(), matrix.copy()
-        up[cell] += step
-        down[cell] -= step
-        slopes[cell] = (at(up) - at(down)) / (2 * step)
-    return slopes[p.y_true * 3 + np.where(p.y_pred < 0, 2, p.y_pred)]
-
-
-def _slopes(function: Callable[[Any], Any], fact: Any, name: str) -> Array:
-    """Derivative by each entry of one field of a fact, shape (labels,)."""
-    values = np.asarray(getattr(fact, name), dtype=np.float64)
-    found = np.zeros(len(values))
-    for start in range(0, len(values), BLOCK):
-        labels = np.arange(start, min(start + BLOCK, len(values)))
-        step = STEP * np.maximum(values[labels], 1.0)
-        ends = []
-        for sign in (1, -1):
-            moved = np.repeat(values[None], len(labels), axis=0)
-            moved[np.arange(len(labels)), labels] += sign * step
-            ends.append(function(_stacked(fact, name, moved)))
-        found[labels] = (ends[0] - ends[1]) / (2 * step)
-    return np.nan_to_num(found)
-
-
-def _stacked(fact: Any, name: str, moved: Array) -> Any:
-    """The fact with one field moved, every other one repeated to the same leading shape."""
-    if isinstance(fact, Marginals):
-        whole = {
-            key: np.broadcast_to(getattr(fact, key), moved.shape) for key in ("tp", "support", "predicted")
-        }
-        single = {
-            key: np.broadcast_to(getattr(fact, key), len(moved)) for key in ("total", "squared_distance")
-        }
-        return replace(fact, **{**whole, **single, name: moved})
-    fields = {
-        key: np.broadcast_to(getattr(fact, key), moved.shape) for key in ("tp", "fp", "fn", "tn", "unread")
-    }
-    return replace(fact, **{**fields, name: moved, "threshold": np.broadcast_to(fact.threshold, moved.shape)})
+    return slopes(of, counts.dense().ravel())[p.y_true * 3 + np.where(p.y_pred < 0, 2, p.y_pred)]
 
 
 def _multiclass_slopes(function: Callable[[Any], Any], p: Predictions, fact: Marginals) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        tp, support, predicted = (_slopes(function, fact, name) for name in ("tp", "support", "predicted"))
-        total = _single_slope(function, fact, "total")
-        distance = _single_slope(function, fact, "squared_distance")
+    size = len(fact.tp)
+
+    def of(parts: Array) -> Any:
+        tp, support, predicted, (total, distance) = np.split(parts.T, [size, 2 * size, 3 * size])
+        return function(Marginals(tp.T, support.T, predicted.T, total, distance))
+
+    whole = np.concatenate([fact.tp, fact.support, fact.predicted, [fact.total, fact.squared_distance]])
+    tp, support, predicted, (total, distance) = np.split(slopes(of, whole), [size, 2 * size, 3 * size])
     answer = np.append(predicted, 0.0)[np.asarray(p.y_pred)]
     right: Array = np.where(p.y_true == p.y_pred, tp[p.y_true], 0.0)
     slope: Array = support[p.y_true] + answer + total + right
@@ -191,20 +151,14 @@ def _multiclass_slopes(function: Callable[[Any], Any], p: Predictions, fact: Mar
     return slope
 
 
-def _single_slope(function: Callable[[Any], Any], fact: Marginals, name: str) -> float:
-    value = float(getattr(fact, name))
-    if not np.isfinite(value):
-        return 0.0
-    step = STEP * max(value, 1.0)
-    moved: Any = {1: {name: value + step}, -1: {name: value - step}}
-    ends = [float(function(replace(fact, **moved[sign]))) for sign in (1, -1)]
-    return (ends[0] - ends[1]) / (2 * step)
-
-
 def _multilabel_slopes(function: Callable[[Any], Any], p: Predictions, fact: BinaryCounts) -> Array:
     truth, pred = p.y_true.astype(bool), np.asarray(p.y_pred).astype(bool)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        tp, fp, fn, tn = (_slopes(function, fact, name) for name in ("tp", "fp", "fn", "tn"))
+
+    def of(cells: Array) -> Any:
+        tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
+        return function(BinaryCounts(tp, fp, fn, tn, np.zeros_like(tp), fact.threshold))
+
+    tp, fp, fn, tn = slopes(of, np.stack([fact.tp, fact.fp, fact.fn, fact.tn], axis=-1)).T
     slope: Array = tn.sum() + truth @ (fn - tn) + pred @ (fp - tn) + (truth & pred) @ (tp - fn - fp + tn)
     return slope
 

@@ -16,6 +16,7 @@ from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics import Metric
+from evalreport.resampling import posterior_shares
 
 MOST = 1_000_000
 """Draws over all labels: a thousand labels get a thousand each."""
@@ -38,10 +39,9 @@ def posterior(counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
     missed = np.asarray(counts.fn) - counts.unread_positive
     parts = (counts.tp, counts.fp, missed, counts.tn, counts.unread, counts.unread_positive)
     cells = np.stack(np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in parts)), axis=-1)
-    cells = cells + np.where(np.arange(6) < 4, 0.5, np.where(cells > 0, 0.5, 0.0))
     size = max(200, min(sampling.resamples, MOST // max(1, cells[..., 0].size)))
-    drawn = sampling.generator(1).standard_gamma(cells, (size, *cells.shape))
-    drawn /= drawn.sum(axis=-1, keepdims=True)
+    possible = (cells > 0) | (np.arange(6) < 4)
+    drawn = posterior_shares(cells, possible, size, (-1,), sampling.generator(1))
     tp, fp, fn, tn, unread, unread_positive = np.moveaxis(drawn, -1, 0)
     return BinaryCounts(tp, fp, fn + unread_positive, tn, unread, counts.threshold, unread_positive)
 

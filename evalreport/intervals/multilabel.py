@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +14,22 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.multiclass import several_limits
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits
+from evalreport.intervals.slopes import slopes
 from evalreport.intervals.unseen import deviations, seen, stage, staged_limits
 from evalreport.metrics import Metric
 from evalreport.metrics.strategies import CountDraws
 from evalreport.predictions import Predictions
+from evalreport.resampling import poisson_counts
 
 Rows = npt.NDArray[np.bool_]
 DRAWS = 500
-BLOCK = 256
-"""Cells that are moved at a time."""
+"""Draws; their spread and mean are used, not their tails."""
+PRIOR = 0.5
+"""Rows added to each cell of a label: without them one that was always right would look certain."""
+LEAST = 0.1
+"""Share of the drawn variance that is left at least. What rows vary together is a difference of two
+estimates, which with few rows may be below minus the variance itself; a covariance cannot take it all."""
 METHOD = "smoothed bootstrap by row"
-STEP = 1e-3
-"""Relative step of the numerical derivative."""
 
 
 def multilabel_limits(
@@ -97,38 +102,27 @@ def _spreads(
     labels. Influences see that alone.
     """
     cells = np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-1)
-    slopes = np.stack([_slopes(metric, counts, cells) for metric in metrics], axis=-1)
-    influences = _influences(slopes, *rows)
+    slope = np.stack([slopes(_seen(metric, counts), cells) for metric in metrics], axis=-1)
+    influences = _influences(slope, *rows)
     influences -= influences.mean(axis=0)
     together = np.einsum("im,im->m", influences, influences)
     n = cells[0].sum()
-    mean = np.einsum("kc,kcm->km", cells, slopes)
-    apart = np.einsum("kc,kcm->m", cells, slopes**2) - (mean**2).sum(axis=0) / n
-    smooth = (cells + 0.5) * (n / (n + 2))
-    drawn = sampling.generator(6).poisson(smooth, (DRAWS, *cells.shape)).astype(np.float64)
+    mean = np.einsum("kc,kcm->km", cells, slope)
+    apart = np.einsum("kc,kcm->m", cells, slope**2) - (mean**2).sum(axis=0) / n
+    smooth = (cells + PRIOR) * (n / (n + 4 * PRIOR))
+    drawn = poisson_counts(smooth, DRAWS, sampling.generator(6))
     drawn *= n / np.maximum(drawn.sum(axis=-1, keepdims=True), 1)
     found = []
     for place, metric in enumerate(metrics):
         values = deviations(metric, _counts(drawn, counts), _counts(smooth, counts))
         spread = float(values.var())
-        variance = max(spread + float(together[place] - apart[place]), 0.1 * spread)
+        variance = max(spread + float(together[place] - apart[place]), LEAST * spread)
         found.append(Spread(math.sqrt(variance), float(values.mean())))
     return found
 
 
-def _slopes(metric: Metric, counts: BinaryCounts, cells: Array) -> Array:
-    """Derivative of a metric in each cell of each label, shape (labels, 4); 0 where a cell has no rows."""
-    size = cells.size
-    steps = np.where(cells > 0, STEP * cells, 0.0).ravel()
-    slopes = np.zeros(size)
-    for start in range(0, size, BLOCK):
-        place = np.arange(start, min(start + BLOCK, size))
-        moves = np.zeros((len(place), size))
-        moves[np.arange(len(place)), place] = steps[place]
-        moves = moves.reshape(-1, *cells.shape)
-        up, down = (np.asarray(seen(metric)(_counts(cells + sign * moves, counts))) for sign in (1, -1))
-        slopes[place] = np.divide(up - down, 2 * steps[place], out=slopes[place], where=steps[place] > 0)
-    return slopes.reshape(cells.shape)
+def _seen(metric: Metric, counts: BinaryCounts) -> Callable[[Array], Any]:
+    return lambda cells: seen(metric)(_counts(cells, counts))
 
 
 def _counts(cells: Array, like: BinaryCounts) -> BinaryCounts:

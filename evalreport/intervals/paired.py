@@ -19,6 +19,7 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.quantiles import normal_quantile, t_quantile, two_sided_p, two_sided_t
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics import Metric
+from evalreport.resampling import posterior_shares
 
 Codes = npt.NDArray[np.int32]
 READABLE = np.zeros((2, 3, 3), dtype=bool)
@@ -164,10 +165,8 @@ def paired_draws(cells: Array, sampling: Sampling) -> tuple[BinaryCounts, Binary
     >>> a.tp.shape, bool(np.allclose(a.positives, b.positives))
     ((500,), True)
     """
-    prior = np.where(READABLE | (cells > 0), 0.5, 0.0)
-    drawn = sampling.generator(7).standard_gamma(cells + prior, (sampling.resamples, *cells.shape))
-    drawn /= drawn.sum(axis=(-3, -2, -1), keepdims=True)
-    return told(drawn)
+    possible = READABLE | (cells > 0)
+    return told(posterior_shares(cells, possible, sampling.resamples, (-3, -2, -1), sampling.generator(7)))
 
 
 def told(cells: Array) -> tuple[BinaryCounts, BinaryCounts]:

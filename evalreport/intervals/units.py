@@ -25,6 +25,7 @@ from evalreport.facts.counts import Array, sums
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
+from evalreport.resampling import poisson_counts, unit_sums
 
 DRAWS = 500
 """Replicates; their spread and mean are used, not their tails."""
@@ -170,8 +171,8 @@ class Units:
         return self.number / max(self.number - 1, 1) * float(np.square(own - own.mean()).sum())
 
     def summed(self, rows: Array) -> Array:
-        """Return the sum of a row quantity within each unit, shape (units,); weights are not applied."""
-        return sums(self.codes, rows, self.number)
+        """Return the sum of row quantities within each unit, shape (units, …); weights are not applied."""
+        return unit_sums(self.codes, rows, self.number)
 
 
 def _drawn(
@@ -179,7 +180,7 @@ def _drawn(
 ) -> tuple[str, Array]:
     """How units are drawn, and how often each is in each replicate."""
     if not grouped:
-        return "poisson bootstrap", generator.poisson(1.0, (draws, number)).astype(np.float64)
+        return "poisson bootstrap", poisson_counts(np.ones(number), draws, generator)
     if number <= most_left_out:
         return "cluster jackknife", (1 - np.eye(number)) * (number / max(number - 1, 1))
     drawn = generator.multinomial(number, np.full(number, 1 / number), draws)
@@ -217,19 +218,13 @@ def class_replicates(p: Predictions, units: Units) -> Marginals:
 def label_replicates(p: Predictions, units: Units) -> BinaryCounts:
     """Return replicates of the counts of each label, fields of shape (replicates, labels)."""
     truth, answer = p.y_true.astype(bool), np.asarray(p.y_true if p.y_pred is None else p.y_pred).astype(bool)
-    tp, positives, flagged = (_unit_sums(units, part) for part in (truth & answer, truth, answer))
+    tp, positives, flagged = (
+        units.replicated(units.summed(part * p.weights[:, None])) for part in (truth & answer, truth, answer)
+    )
     total = units.replicated(units.summed(units.weights))[:, None]
     fp, fn = np.maximum(flagged - tp, 0), np.maximum(positives - tp, 0)
     point = np.nan if p.threshold is None else p.threshold.value
     return BinaryCounts(tp, fp, fn, np.maximum(total - tp - fp - fn, 0), np.zeros_like(tp), point)
-
-
-def _unit_sums(units: Units, marks: npt.NDArray[np.bool_]) -> Array:
-    """Replicates of the weight of each column of marks."""
-    row, label = np.nonzero(marks)
-    size = marks.shape[1]
-    mine = sums(units.codes[row] * size + label, units.weights[row], units.number * size)
-    return units.replicated(mine.reshape(units.number, size))
 
 
 def mean_replicates(p: Predictions, units: Units) -> Mapping[str, Array]:

@@ -20,6 +20,8 @@ AMBIGUOUS = frozenset(
     ("no", "yes", "n", "y", "not", "none", "other", "any", "all", "true", "false", "t", "f", "null", "nan")
 )
 """Labels that would be read as a word of the sentence."""
+FEWEST = 4
+"""Independent rows below which a bound on the share of mistakes would be above one half."""
 MATRIX = 1000
 """Classes up to which the confusion matrix is drawn."""
 
@@ -43,7 +45,9 @@ def estimate(ev: Evaluation, name: str) -> Estimate | None:
 
 def missed(task: str, name: str, result: Result) -> str:
     """Return where the interval of a metric did not hold what it promises, in the worst setting simulated."""
-    off = off_coverage(task, name) if isinstance(result, Estimate) and result.low is not None else ()
+    if isinstance(result, Undefined) or result.low is None:
+        return ""
+    off = [row for row in off_coverage(task, name) if row.method == result.method]
     if not off:
         return ""
     worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
@@ -141,11 +145,18 @@ def mistakes(ev: Evaluation) -> float | None:
 
 
 def upper_bound_of_none(ev: Evaluation) -> Sentence:
-    """Return how many could still be wrong when none of n was: the rule of three (Hanley 1983)."""
-    if ev.weight < 4:
-        return say("So few {units} say nothing about the next one.", units=units(ev))
+    """Return how many could still be wrong when none of n was, with 95 % confidence.
+
+    The exact bound of a binomial share (Clopper & Pearson 1934), about 3 / n; n is what is independent: rows,
+    or the groups that they stand in.
+    """
+    n = ev.rows if ev.clusters is None else ev.clusters
+    what = units(ev, n) if ev.clusters is None else "independent groups"
+    if n < FEWEST:
+        return say("So few {what} say nothing about the next one.", what=what)
     return say(
-        "With so few {units} up to {bound:percent} could still be wrong.",
-        units=units(ev),
-        bound=3 / ev.weight,
+        "From {n:count} {what}, up to {bound:percent} could still be wrong.",
+        n=n,
+        what=what,
+        bound=1 - 0.05 ** (1 / n),
     )

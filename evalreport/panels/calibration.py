@@ -23,9 +23,9 @@ from evalreport.panels.about import (
     estimate,
     four_counts,
     known,
-    positive,
     units,
 )
+from evalreport.panels.calibration_words import expected, lede
 from evalreport.panels.chart import (
     BOTTOM,
     LEFT,
@@ -48,7 +48,7 @@ from evalreport.panels.chart import (
 from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.placing import clearest
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.words import NOTHING, say
 from evalreport.values import Undefined
 
 TITLE = "Can the probabilities be believed?"
@@ -73,7 +73,7 @@ def panel(ev: Evaluation) -> Section | None:
         return None  # the sections before this one say so
     if ev.score_kind == "decision":
         return _no_probabilities(ev, shown)
-    return Section("calibration", "Calibration", _title(ev), "charts", _lede(ev), Charts(shown))
+    return Section("calibration", "Calibration", _title(ev), "charts", lede(ev), Charts(shown))
 
 
 def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
@@ -95,62 +95,6 @@ def _title(ev: Evaluation) -> str:
             return "Can the confidence be believed?"
         case Multilabel():
             return "Calibration and label counts"
-
-
-def _lede(ev: Evaluation) -> Sentence:
-    match ev.space:
-        case Binary():
-            return _binary_lede(ev)
-        case Multiclass():
-            lede = say("Of the label it chose.")
-        case Multilabel():
-            lede = say("All labels pooled, which can hide opposite errors in single labels.")
-    return lede + _ece(ev)
-
-
-def _ece(ev: Evaluation) -> Sentence:
-    ece = estimate(ev, "ece")
-    if ece is None:
-        return NOTHING
-    return say("Calibration error (ECE, 15 bins of equal width): {ece:ratio}.", ece=ece.value)
-
-
-def _binary_lede(ev: Evaluation) -> Sentence:
-    slope, intercept = estimate(ev, "calibration_slope"), estimate(ev, "calibration_intercept")
-    lede = _expected(ev)
-    if slope is not None:
-        lede += say(
-            "Slope {slope:two} (1 is ideal; below 1 means scores are too extreme).", slope=slope.value
-        )
-    if intercept is not None:
-        lede += say("Intercept {intercept:two} (0 is ideal).", intercept=intercept.value)
-    return lede + _ece(ev)
-
-
-def expected(ev: Evaluation) -> float | None:
-    """Return the sum of the predicted probabilities, from the reliability bins."""
-    found = known(ev.curves)
-    if not isinstance(found, BinaryCurves) or isinstance(found.reliability, Undefined):
-        return None
-    return sum(n * score for n, score in zip(found.reliability.n, found.reliability.score, strict=True))
-
-
-def _expected(ev: Evaluation) -> Sentence:
-    found = known(ev.curves)
-    total = expected(ev)
-    if total is None or not isinstance(found, BinaryCurves) or isinstance(found.reliability, Undefined):
-        return NOTHING
-    counts = four_counts(ev)
-    bins = found.reliability
-    observed = sum(n * share for n, share in zip(bins.n, bins.observed, strict=True))
-    if counts is not None:
-        observed = counts.positives
-    return say(
-        "Expected: {expected:count} {what}; observed: {observed:count}.",
-        expected=round(total),
-        observed=observed,
-        what=positive(ev, round(total)),
-    )
 
 
 def reliability(ev: Evaluation) -> Reliability | None:

@@ -17,6 +17,7 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.catalogue import MULTICLASS, find
 from evalreport.parsing.function import load
 from evalreport.predictions import Predictions
+from evalreport.resampling import poisson_counts, unit_sums
 from evalreport.scores import FloatArray, Probabilities
 from evalreport.study import Direction
 from evalreport.study.search import Dimension, Search, optimise
@@ -205,11 +206,11 @@ class _ClassRows:
         if self.goal.function is not None:
             return np.empty(0)
         size = int(self.unit.max()) + 1
-        drawn = sampling.generator(6).poisson(1.0, (min(sampling.resamples, RESAMPLES), size))
+        drawn = poisson_counts(np.ones(size), min(sampling.resamples, RESAMPLES), sampling.generator(6))
         if self.goal.costs is None:
             return np.array([self._counted(decided, self.weights * times[self.unit]) for times in drawn])
         spent = self.weights * self.goal.costs.array[self.truth, decided]
-        above, below = (drawn @ np.bincount(self.unit, part, size) for part in (spent, self.weights))
+        above, below = (drawn @ unit_sums(self.unit, part, size) for part in (spent, self.weights))
         mean: Array = above / np.maximum(below, TINY)
         return mean
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array, Places
 from evalreport.facts.sets import SET_SCORES
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
+from evalreport.resampling import poisson_counts, unit_sums
 from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.study.search import Dimension, Search, optimise
 from evalreport.thresholds.cross_fitting import check_alike
@@ -153,23 +152,18 @@ class _LabelRows:
             return np.empty(0)
         size = int(self.unit.max()) + 1
         times = max(100, min(sampling.resamples, PRODUCTS // (size * len(self.labels))))
-        drawn = sampling.generator(6).poisson(1.0, (times, size)).astype(np.float64)
+        drawn = poisson_counts(np.ones(size), times, sampling.generator(6))
         if self.goal.kind == "rows":
             both, true, flagged = (a.sum(axis=1) for a in (self.truth & decided, self.truth, decided))
             score = SET_SCORES[self.goal.name](both, true, flagged)
-            above, below = (drawn @ self._by_unit(part[:, None]) for part in (score, np.ones(len(score))))
-            values: Array = (above / np.maximum(below, 1e-300))[:, 0]
+            parts = (self.weights * score, self.weights)
+            above, below = (drawn @ unit_sums(self.unit, part, size) for part in parts)
+            values: Array = above / np.maximum(below, 1e-300)
             return values
         t, p = self.truth, decided
-        cells = (drawn @ self._by_unit(cell) for cell in (t & p, ~t & p, t & ~p, ~t & ~p))
+        marked = (cell * self.weights[:, None] for cell in (t & p, ~t & p, t & ~p, ~t & ~p))
+        cells = (drawn @ unit_sums(self.unit, cell, size) for cell in marked)
         return np.asarray(self.goal.of_counts(BinaryCounts(*cells)))
-
-    def _by_unit(self, part: npt.NDArray[Any]) -> Array:
-        order = np.argsort(self.unit, kind="stable")
-        starts = np.flatnonzero(np.append(True, np.diff(self.unit[order]) > 0))
-        found = np.zeros((int(self.unit.max()) + 1, part.shape[1]))
-        found[self.unit[order][starts]] = np.add.reduceat((part * self.weights[:, None])[order], starts)
-        return found
 
     def _starts(self) -> dict[str, Array]:
         """Starting points by name: those that are exact for something, and ascents from them."""

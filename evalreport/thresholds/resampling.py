@@ -18,6 +18,7 @@ from evalreport.facts.counts import Array, Places, sums
 from evalreport.intervals.draws import posterior
 from evalreport.intervals.sampling import Sampling, by_rows
 from evalreport.predictions import Predictions
+from evalreport.resampling import poisson_counts
 from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep
 
@@ -149,7 +150,7 @@ class SingleRows:
     def _resample(self, weight: Array, squares: Array, size: int, rng: np.random.Generator) -> Array:
         rows = self._effective(weight, squares)
         each = np.divide(weight, rows, out=np.zeros_like(weight), where=rows > 0)
-        return rng.poisson(rows, (size, len(weight))).astype(np.float64) * each
+        return poisson_counts(rows, size, rng) * each
 
     def _fold(self, weight: Array, squares: Array, folds: int, rng: np.random.Generator) -> Array:
         units = self._units(weight, squares)
@@ -220,9 +221,9 @@ class RowGroups:
         """Return Poisson resamples of the groups; of over 250,000 rows half as many."""
         starts = np.flatnonzero(np.append(True, np.diff(self.cell) > 0))
         size = size if len(self.cell) <= MANY else size // 2
-        found = np.zeros((size, 2 * len(self.pos)))
+        found, groups = np.zeros((size, 2 * len(self.pos))), int(self.unit.max()) + 1
         for row in found:
-            times = rng.poisson(1.0, int(self.unit.max()) + 1)
+            (times,) = poisson_counts(np.ones(groups), 1, rng)
             row[self.cell[starts]] = np.add.reduceat(self.weights * times[self.unit], starts)
         return SplitWeights(*found.reshape(size, 2, -1).transpose(1, 0, 2))
 
@@ -236,7 +237,7 @@ class RowGroups:
         cells = sums(outcome * size + self.unit, self.weights, 4 * size).reshape(4, size)
         patterns, times = np.unique(cells, axis=1, return_counts=True)
         draws = max(200, min(sampling.resamples, DRAWS // len(times)))
-        drawn = sampling.generator(5).poisson(times, (draws, len(times))) @ patterns.T
+        drawn = poisson_counts(times, draws, sampling.generator(5)) @ patterns.T
         tp, fn, fp, tn = drawn.T
         return BinaryCounts(tp, fp, fn, tn)
 

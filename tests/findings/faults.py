@@ -62,6 +62,14 @@ def names(space: Binary, truth: Array) -> list[str]:
     return [space.names[int(value)] for value in truth]
 
 
+def pasted(times: int) -> Evaluation:
+    """Sixty messages, each as often as said."""
+    once = mail(60)
+    assert isinstance(once.scores, Probabilities)
+    truth = names(MAIL, np.tile(once.y_true, times))
+    return told(predictions(MAIL, truth, scores=Probabilities(np.tile(once.scores.values, times))))
+
+
 def decided(truth: Sequence[int] | Array, answer: Sequence[int] | Array) -> Evaluation:
     """Spam and ham by label alone."""
     return told(predictions(MAIL, names(MAIL, np.asarray(truth)), names(MAIL, np.asarray(answer))))
@@ -277,6 +285,8 @@ PLANTED: Mapping[str, Planted] = {
         lambda: decided(random(1).random(500) < 0.5, random(2).random(500) < 0.5),
         lambda: decided(*decided_well()),
     ),
+    "repeated_rows": Planted(lambda: pasted(10), lambda: pasted(1)),
+    "skill_not_demonstrated": Planted(lambda: told(mail(12)), lambda: told(mail())),
     "inverted": Planted(lambda: told(mail(bend=np.negative)), lambda: told(mail())),
     "constant_scores": Planted(lambda: constant(0.3), lambda: constant(None)),
     "never_predicted": Planted(lambda: intents(silence), intents),

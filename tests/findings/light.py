@@ -35,6 +35,7 @@ READ = frozenset(
         *(
             "recall",
             "specificity",
+            "balanced_accuracy",
             "f1",
             "mcc",
             "prevalence",

@@ -35,7 +35,7 @@ from evalreport.values import Estimate
 from tests.report.made import KINDS, made
 
 LITERALS = re.compile(
-    r"F1|TRIPOD|add up to 100%|15 bins|\(1 is ideal; below 1 means|\(0 is ideal\)|per 100 |Elkin 2006|sha256|"
+    r"F1|TRIPOD|add up to 100%|15 bins|; 1 is ideal|\(1 is ideal\)|\(0 is ideal\)|per 100 |Elkin 2006|sha256|"
     r"Of every 1(00|,000) labels|"
     r"threshold of 0\.10 says|0\.5 by default|; 100 is a common floor|95% intervals|Shaded: 95%"
 )
@@ -169,13 +169,21 @@ ORACLES: Mapping[str, Oracle] = {
     },
     "auc": lambda f: [f.metric(n) for n in ("roc_auc", "roc_auc_ovr_macro", "roc_auc_macro")],
     "slope": of_metric("calibration_slope"),
+    "slope_low": lambda f: [f.json["metrics"]["calibration_slope"]["low"]],
+    "slope_high": lambda f: [f.json["metrics"]["calibration_slope"]["high"]],
+    "low": lambda f: [f.json["metrics"]["roc_auc"]["low"]],
+    "high": lambda f: [f.json["metrics"]["roc_auc"]["high"]],
+    "turned": lambda f: [1 - f.metric("roc_auc")],
     "intercept": of_metric("calibration_intercept"),
-    "n": lambda f: [f.total, f.negative, *([f.json["parsing"]["n"]] if f.json["parsing"] else [])],
+    "n": lambda f: [
+        *(f.total, f.negative, f.json["n"], f.json["clusters"]),
+        *([f.json["parsing"]["n"]] if f.json["parsing"] else []),
+    ],
     "p": lambda f: [f.positive],
     "tp": lambda f: [f.matrix[1, 1]],
     "fn": lambda f: [f.positive - f.matrix[1, 1]],
     "fp": lambda f: [f.matrix[0, 1]],
-    "missed": lambda f: [1 - f.right[1] / max(f.positive, 1e-300), *(f.support - f.right)],
+    "missed": lambda f: [*(f.support - f.right)],
     "every": lambda f: [round(f.positive / (f.positive - f.right[1]) + tiny) for tiny in (-1e-9, 1e-9)],
     "right": lambda f: [f.right.sum(), *f.right],
     "always": lambda f: [f.support.max()],
@@ -209,7 +217,7 @@ ORACLES: Mapping[str, Oracle] = {
     "added": lambda f: [sum(f.classes("predicted"))],
     "wrong": lambda f: [*f.mistakes, sum(f.classes("predicted")) - sum(f.classes("right"))],
     "shown": lambda f: [len(f.json["mistakes"])],
-    "bound": lambda f: [3 / f.total],
+    "bound": lambda f: [1 - 0.05 ** (1 / (f.json["clusters"] or f.json["n"]))],
     "threshold": lambda f: [f.json["threshold"]],
     "to": lambda f: [point["threshold"] for point in (*f.recall_points, *f.f1_points)],
     "tp_then": lambda f: [point["tp"] for point in f.recall_points],
@@ -402,12 +410,7 @@ def test_verdicts_of_generated_evaluations_are_true(task: str) -> None:
 def check_claims(ev: Evaluation, facts: Facts, headline: Sentence, lede: Sentence) -> None:
     """What sentences claim in words, recomputed from the JSON."""
     metrics = facts.json["metrics"]
-    if "No better than" in headline.text:
-        for name, level in WITNESSES[ev.task](facts):
-            found = metrics.get(name)
-            if found and found["value"] is not None:
-                low = found["value"] if found["low"] is None else found["low"]
-                assert low <= level
+    check_skill(ev, facts, headline)
     if "No mistakes" in headline.text:
         assert facts.mistakes == [0]
     if "lifts F1" in lede.text or "gives F1" in lede.text:
@@ -429,11 +432,28 @@ def check_claims(ev: Evaluation, facts: Facts, headline: Sentence, lede: Sentenc
     assert weak == judged[: len(weak)]
 
 
-WITNESSES: Mapping[str, Callable[[Facts], list[tuple[str, float]]]] = {
-    "binary": lambda f: [("balanced_accuracy", 0.5)] if f.json["confusion"] else [("roc_auc", 0.5)],
-    "multiclass": lambda f: [("accuracy", f.support.max() / f.total), ("mcc", 0.0)],
-    "multilabel": lambda f: [("f1_micro", f.json["no_skill"]["f1_micro"])],
+WITNESSES: Mapping[str, Callable[[Facts], dict[str, float]]] = {
+    "binary": lambda f: {"balanced_accuracy" if f.json["confusion"] else "roc_auc": 0.5},
+    "multiclass": lambda f: {"accuracy": f.support.max() / f.total, "mcc": 0.0},
+    "multilabel": lambda f: {"f1_micro": f.json["no_skill"].get("f1_micro", math.nan)},
 }
+
+
+def check_skill(ev: Evaluation, facts: Facts, headline: Sentence) -> None:
+    """Skill that is denied, doubted or turned round, held against the intervals."""
+    known = {name: facts.json["metrics"].get(name, {}) for name in WITNESSES[ev.task](facts)}
+    ends = {name: (one.get("low"), one.get("high")) for name, one in known.items()}
+    for name, level in WITNESSES[ev.task](facts).items():
+        low, high = ends[name]
+        if low is None or high is None:
+            continue
+        if re.match("No better than|Not demonstrated|Worse than", headline.text):
+            assert low <= level, headline.text
+        if headline.text.startswith("Worse than") and name != "accuracy":
+            assert high < level, headline.text
+        one_answer = sum(entry["predicted"] > 0 for entry in facts.json["classes"]) < 2
+        if headline.text.startswith("No better than") and name != "accuracy" and facts.json["classes"]:
+            assert one_answer or high < level + 0.2, headline.text
 
 
 def test_a_contradiction_would_be_caught() -> None:

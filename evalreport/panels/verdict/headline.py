@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
+from evalreport.findings.demonstrated import Skill, decision_skill, ranking_skill
 from evalreport.findings.families import kinship
 from evalreport.format import count, of_how_many
 from evalreport.labels import Binary, Multiclass, Multilabel
@@ -22,7 +25,6 @@ from evalreport.panels.about import (
     units,
     unread,
 )
-from evalreport.panels.skill import no_better
 from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
 from evalreport.values import Estimate
 
@@ -39,9 +41,10 @@ MANY = 0.25
 def headline(ev: Evaluation) -> Sentence:
     """Return the verdict in one sentence."""
     if mistakes(ev) == 0 and not _one_sided(ev):
-        return say("No mistakes in {n:count} {units}.", n=ev.weight, units=units(ev, ev.weight))
-    if no_better(ev):
-        return _no_better(ev)
+        return say("No mistakes in {n:count} {units}.", n=ev.rows, units=units(ev, ev.rows))
+    skill = ranking_skill(ev) if mistakes(ev) is None else decision_skill(ev)
+    if skill is not None and skill != "demonstrated":
+        return _no_better(ev, skill)
     match ev.space:
         case Binary():
             return _text(ev) if is_text(ev) else _binary(ev)
@@ -56,35 +59,43 @@ def _one_sided(ev: Evaluation) -> bool:
     return counts is not None and (counts.positives == 0 or counts.negatives == 0)
 
 
-def _no_better(ev: Evaluation) -> Sentence:
+LACKING: Mapping[Skill, str] = {
+    "none": "_No better than {rival}:_",
+    "not_demonstrated": "_Not demonstrated to be better than {rival}:_",
+    "reversed": "_Worse than {rival}:_",
+}
+"""How a model without demonstrated skill is introduced."""
+
+
+def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
     match ev.space:
         case Binary():
-            return _binary_no_better(ev)
+            return _binary_no_better(ev, skill)
         case Multiclass():
-            return _multiclass_no_better(ev)
+            return _multiclass_no_better(ev, skill)
         case Multilabel():
             f1 = estimate(ev, "f1_micro")
-            return say(
-                "_No better than adding labels without looking:_ micro F1 {f1_micro:ratio} against "
-                "{level:ratio}.",
-                f1_micro=0.0 if f1 is None else f1.value,
+            if f1 is None:
+                return say(LACKING[skill], rival="chance") + _multilabel(ev)
+            return say(LACKING[skill], rival="adding labels without looking") + say(
+                "micro F1 {f1_micro:ratio} against {level:ratio}.",
+                f1_micro=f1.value,
                 level=ev.no_skill["f1_micro"],
             )
 
 
-def _binary_no_better(ev: Evaluation) -> Sentence:
+def _binary_no_better(ev: Evaluation, skill: Skill) -> Sentence:
     counts = four_counts(ev)
     if counts is None:
         auc = estimate(ev, "roc_auc")
-        return say(
-            "_No better than chance:_ it ranks {a} above {b} only {auc:percent} of the time.",
+        return say(LACKING[skill], rival="chance") + say(
+            "it ranks {a} above {b} {auc:percent} of the time.",
             a=positive(ev),
             b=negative(ev),
             auc=0.5 if auc is None else auc.value,
         )
     always = ev.space.names[0] if counts.negatives >= counts.positives else ev.space.names[1]
-    lead = say("_No better than always saying {label}:_", label=quoted(shortened(always)))
-    return lead + say(
+    return say(LACKING[skill], rival=_always(always)) + say(
         "it finds {tp:count} of {p:count} {positives} and flags {fp:count} of {n:count} {negatives}.",
         tp=counts.tp,
         p=counts.positives,
@@ -95,13 +106,16 @@ def _binary_no_better(ev: Evaluation) -> Sentence:
     )
 
 
-def _multiclass_no_better(ev: Evaluation) -> Sentence:
+def _always(label: str) -> Sentence:
+    return say("_always saying {label}_", label=quoted(shortened(label)))
+
+
+def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
     counts = ev.confusion
     if counts is None:
         return NOTHING
     right = float(counts.marginals.tp.sum())
-    lead = say("_No better than always saying {label}:_", label=quoted(shortened(majority(ev, counts))))
-    return lead + say(
+    return say(LACKING[skill], rival=_always(majority(ev, counts))) + say(
         "right for {right:count} of {n:count} {units}, against {always:count}.",
         right=right,
         n=counts.total,

@@ -8,6 +8,7 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
+from evalreport.findings.demonstrated import decision_skill, ranking_skill
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     SMALL_TABLE,
@@ -21,16 +22,17 @@ from evalreport.panels.about import (
     unread,
     upper_bound_of_none,
 )
-from evalreport.panels.skill import no_better
 from evalreport.panels.verdict.headline import never_predicted, right_for
 from evalreport.panels.verdict.tuning import better_threshold
-from evalreport.panels.words import NOTHING, Sentence, Value, listed, paragraph, say
+from evalreport.panels.words import NOTHING, Sentence, Value, listed, paragraph, quoted, say
 from evalreport.values import Estimate
 
 WEAK = 3
 """Classes that the lede names."""
 CLOSE = 0.1
 """Relative error up to which "one in four" may stand for a share."""
+SPOKEN = 20
+"""Rarest "one in so many" that is spoken of; beyond that counts are plainer."""
 EVENTS = 10
 """Examples that a class needs before the lede names it as weak."""
 
@@ -67,11 +69,11 @@ def _unnoticed(ev: Evaluation) -> Sentence:
     if counts.tp == 0:
         return say(_sentence(at, "every {what} goes unnoticed."), known, what=positive(ev, 1))
     every = round(1 / share)
-    if every > 1 and abs(every * share - 1) < CLOSE:
+    if 1 < every <= SPOKEN and abs(every * share - 1) < CLOSE:
         words = "about one in {every:count} {what} goes unnoticed."
         return say(_sentence(at, words), known, every=every, what=positive(ev))
-    words = "{missed:percent} of {what} go unnoticed."
-    return say(_sentence(at, words), known, missed=share, what=positive(ev))
+    words = "{fn:count} of {p:count} {what} " + ("goes" if counts.fn == 1 else "go") + " unnoticed."
+    return say(_sentence(at, words), known, fn=counts.fn, p=counts.positives, what=positive(ev))
 
 
 def _sentence(at: str, words: str) -> str:
@@ -79,20 +81,42 @@ def _sentence(at: str, words: str) -> str:
 
 
 def _ranking(ev: Evaluation) -> Sentence:
-    auc = estimate(ev, "roc_auc")
-    if auc is None or ev.confusion is None:  # the headline says it
+    auc, skill = estimate(ev, "roc_auc"), ranking_skill(ev)
+    if (
+        auc is None or auc.low is None or auc.high is None or ev.confusion is None
+    ):  # else the headline says it
         return NOTHING
-    chance = auc.low is not None and auc.low <= 0.5
-    if chance:
-        return say("The scores rank no better than chance (ROC AUC {roc_auc:ratio}).", roc_auc=auc.value)
-    more = "; the threshold is the problem" if ev.confusion is not None and no_better(ev) else ""
-    return say(
-        "The scores rank {a} above {b} {roc_auc:percent} of the time" + more + ".",
-        a=positive(ev),
-        b=negative(ev),
-        roc_auc=auc.value,
-        of=ev.rows,
-    )
+    match skill:
+        case "none":
+            return say("The scores rank no better than chance (ROC AUC {roc_auc:ratio}).", roc_auc=auc.value)
+        case "not_demonstrated":
+            return say(
+                "Better ranking than chance is not demonstrated (ROC AUC {roc_auc:ratio}, {low:ratio} to "
+                "{high:ratio}).",
+                roc_auc=auc.value,
+                low=auc.low,
+                high=auc.high,
+            )
+        case "reversed":
+            return say(
+                "The scores rank {b} above {a} {turned:percent} of the time: they point the wrong way.",
+                a=positive(ev),
+                b=negative(ev),
+                turned=1 - auc.value,
+                of=ev.rows,
+            )
+        case "demonstrated":
+            poor = decision_skill(ev) not in (None, "demonstrated")
+            return say(
+                "The scores rank {a} above {b} {roc_auc:percent} of the time"
+                + ("; the threshold is the problem." if poor else "."),
+                a=positive(ev),
+                b=negative(ev),
+                roc_auc=auc.value,
+                of=ev.rows,
+            )
+        case None:
+            return NOTHING
 
 
 def _readable(ev: Evaluation) -> Sentence:
@@ -183,8 +207,8 @@ def _mix_up(ev: Evaluation) -> Sentence:
         "Most frequent mix-up: {pair:count} of {support:count} *{truth}* read as *{answer}*.",
         pair=float(counts.weight[cell]),
         support=float(counts.marginals.support[row]),
-        truth=ev.space.names[row],
-        answer=ev.space.names[int(counts.columns[cell])],
+        truth=quoted(ev.space.names[row]),
+        answer=quoted(ev.space.names[int(counts.columns[cell])]),
     )
 
 

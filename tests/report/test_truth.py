@@ -1,0 +1,203 @@
+"""Evaluations at the edges of what occurs, and every sentence of their pages read a second time.
+
+`test_words` holds each number against the JSON. Here sentences are held against one another: no page denies
+in one place what it claims in another, no share leaves 0 to 100 %, no advice points to what is not the cause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings import find
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary, Multiclass
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Probabilities
+from tests.report.test_words import Facts, check, of_page
+
+Make = Callable[[np.random.Generator], Predictions]
+FRAUD = Binary("ok", "fraud")
+
+
+def scored(
+    rng: np.random.Generator,
+    n: int,
+    share: float = 0.3,
+    skill: float = 2.0,
+    *,
+    shift: float = 0.0,
+    spread: float = 1.0,
+    labels: Binary = FRAUD,
+    **options: object,
+) -> Predictions:
+    """Rows whose logits are right up to a shift and a spread; both classes occur."""
+    truth = rng.random(n) < share
+    truth[:2] = True, False
+    # of two normals `skill` apart the log odds are linear in the score
+    right = skill * (rng.normal(0, 1, n) + skill * (truth - 0.5)) + np.log(share / (1 - share))
+    logit = spread * right + shift
+    names = [labels.labels[int(value)] for value in truth]
+    return predictions(labels, names, scores=Probabilities(1 / (1 + np.exp(-logit))), **options)  # type: ignore[arg-type]
+
+
+def ranked(positives: int, negatives: int, *, right: bool) -> Predictions:
+    """So many of each, ranked without one mistake, or the wrong way round."""
+    truth = np.arange(positives + negatives) >= negatives
+    scores = np.linspace(0.1, 0.9, len(truth))
+    names = np.where(truth, "fraud", "ok").tolist()
+    return predictions(FRAUD, names, scores=Probabilities(scores if right else 1 - scores))
+
+
+def constant(rng: np.random.Generator) -> Predictions:
+    truth = np.where(rng.random(200) < 0.2, "fraud", "ok").tolist()
+    return predictions(FRAUD, truth, scores=Probabilities(np.full(200, 0.7)))
+
+
+def digits(rng: np.random.Generator) -> Predictions:
+    truth = rng.integers(0, 10, 3000)
+    answer = np.where(rng.random(3000) < 0.8, truth, (truth + 1) % 10)
+    return predictions(Multiclass(range(10)), truth.tolist(), answer.tolist())
+
+
+def one_sided_pairs(_: np.random.Generator) -> Predictions:
+    """Two labels of which each is often given the other, the one more often than the other."""
+    cells = {
+        ("cat", "cat"): 26, ("cat", "dog"): 355,
+        ("dog", "dog"): 52, ("dog", "cat"): 99,
+        ("emu", "emu"): 50,
+    }  # fmt: skip
+    truth = [pair[0] for pair, n in cells.items() for _ in range(n)]
+    answer = [pair[1] for pair, n in cells.items() for _ in range(n)]
+    return predictions(Multiclass(["cat", "dog", "emu"]), truth, answer)
+
+
+def flawless(rng: np.random.Generator) -> Predictions:
+    truth = rng.choice(["a", "b", "c"], 500).tolist()
+    return predictions(Multiclass("abc"), truth, truth, groups=np.arange(500) // 100)
+
+
+EDGES: Mapping[str, Make] = {
+    "good": lambda rng: scored(rng, 2000),
+    "tiny": lambda rng: scored(rng, 6),
+    "small and perfect": lambda _: ranked(4, 8, right=True),
+    "perfect": lambda _: ranked(100, 300, right=True),
+    "inverted": lambda _: ranked(40, 160, right=False),
+    "useless": lambda rng: scored(rng, 3000, skill=0.001),
+    "doubtful": lambda rng: scored(rng, 30, skill=0.5),
+    "constant": constant,
+    "rare": lambda rng: scored(rng, 5000, share=0.004, skill=1.5),
+    "silent": lambda rng: scored(rng, 2000, share=0.05, skill=1.5, spread=0.3, shift=-3.0),
+    "too extreme": lambda rng: scored(rng, 2000, spread=4.0),
+    "shifted and timid": lambda rng: scored(rng, 2000, spread=0.25, shift=-1.0),
+    "great weights": lambda rng: scored(rng, 500, weights=np.full(500, 1e6)),
+    "clusters": lambda rng: scored(rng, 600, groups=np.arange(600) // 6),
+    "digits as labels": lambda rng: scored(rng, 400, labels=Binary(0, 1)),
+    "ten digits": digits,
+    "pairs": one_sided_pairs,
+    "flawless in groups": flawless,
+}
+SHARE = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?=\s?%)")
+CONTRADICTIONS = (
+    (r"[Nn]o better than chance|No skill:", r"the threshold is the problem"),
+    (r"[Nn]o better than chance", r"point the wrong way"),
+    (r"[Nn]o better than chance", r"ROC AUC (?:is )?(?:1\.00|0\.[89])"),
+    (r"Not demonstrated to", r"No skill:"),
+    (r"No mistakes", r"misses \d"),
+    (r"too extreme", r"too timid"),
+    (r"the scores are too (?:extreme|timid)", r"that the spread is off is not demonstrated"),
+    (r"The scores do rank", r"Check that they were in the training data"),
+    (r"All scores are equal", r"the threshold is the problem|of the time"),
+)
+
+
+@cache
+def edge(name: str) -> Evaluation:
+    ev = evaluate_predictions(EDGES[name](np.random.default_rng(7)), Sampling(resamples=100))
+    return replace(ev, findings=find(ev))
+
+
+def told(ev: Evaluation) -> list[str]:
+    """Every sentence of the page and of its findings."""
+    return [s.text for s in of_page(ev)] + [f"{one.claim} {one.action}" for one in ev.findings]
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_every_number_is_in_the_json(name: str) -> None:
+    facts = Facts(edge(name))
+    for sentence in of_page(edge(name)):
+        check(sentence, facts)
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_no_sentence_denies_another(name: str) -> None:
+    page = " ".join(told(edge(name)))
+    for claim, denial in CONTRADICTIONS:
+        assert not (re.search(claim, page) and re.search(denial, page)), (claim, denial, page)
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_shares_are_shares_and_words_agree_with_their_numbers(name: str) -> None:
+    for text in told(edge(name)):
+        for share in SHARE.findall(text):
+            assert 0 <= float(share.replace(",", "").replace("−", "-")) <= 100, text
+        assert not re.search(r"(?<![\d,.])1 (?:cases|examples|classes|labels|rows|alarms|groups) ", text), (
+            text
+        )
+        assert not re.search(r"(?<![\d,.])(?:[2-9]|\d\d+) (?:case|example|class|label|row|alarm) ", text), (
+            text
+        )
+        assert not re.search(r"\d \d+ (?:are|read|of) ", text), (
+            f"a label that is a number stands bare: {text}"
+        )
+
+
+def claims(name: str) -> dict[str, str]:
+    return {one.rule: one.claim for one in edge(name).findings}
+
+
+def test_a_pair_of_labels_is_counted_once() -> None:
+    assert "both ways (355 of 381 and 99 of 151)" in claims("pairs")["top_confusions"]
+    assert "%" not in claims("pairs")["top_confusions"]
+
+
+def test_a_perfect_ranking_of_few_is_not_called_useless() -> None:
+    page = " ".join(told(edge("small and perfect")))
+    assert "no_skill" not in claims("small and perfect")
+    assert not re.search("[Nn]o better than", page)
+
+
+def test_doubt_is_not_told_as_absence() -> None:
+    assert "skill_not_demonstrated" in claims("doubtful")
+    assert "no_skill" not in claims("doubtful")
+    assert "no_skill" in claims("useless")
+
+
+def test_a_wrong_direction_is_told_once_and_alike() -> None:
+    page = " ".join(told(edge("inverted")))
+    assert "inverted" in claims("inverted")
+    assert not re.search("[Nn]o better than chance|not demonstrated to rank", page)
+
+
+def test_silence_of_a_ranking_that_knows_is_no_matter_of_training_data() -> None:
+    actions = {one.rule: one.action for one in edge("silent").findings}
+    assert "threshold" in actions["never_predicted"]
+
+
+def test_the_spread_is_told_beside_the_shift() -> None:
+    claim = claims("shifted and timid")["miscalibrated"]
+    assert "too low" in claim
+    assert "too timid" in claim
+    assert "too extreme" in claims("too extreme")["miscalibrated"]
+
+
+def test_the_bound_of_no_mistakes_is_of_independent_rows() -> None:
+    page = " ".join(told(edge("flawless in groups")))
+    assert "From 5 independent groups, up to 45% could still be wrong." in page
