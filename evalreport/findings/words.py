@@ -110,6 +110,7 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "classes": lambda ev, n: some(n, *class_noun(ev)),
     "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
     "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
+    "tags": _noun("label", "labels"),
     "predictions": _noun("prediction", "predictions"),
     "formats": _noun("format", "formats"),
     "times": _noun("time", "times"),

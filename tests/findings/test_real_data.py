@@ -86,7 +86,7 @@ def test_collapse_told_in_text() -> None:
 @pytest.mark.parametrize(
     ("score", "told", "untold"),
     [
-        ("score_lr", {"imbalance"}, {"miscalibrated", "default_threshold", "no_skill"}),
+        ("score_lr", {"imbalance", "miscalibrated", "repeated_rows"}, {"default_threshold", "no_skill"}),
         ("score_nb", {"imbalance", "miscalibrated", "default_threshold"}, {"no_skill", "too_perfect"}),
     ],
 )
