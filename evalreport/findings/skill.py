@@ -135,11 +135,7 @@ def _sets_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
     return (
-<<<<<<< ours
-        "{found:count} of {carried:count} labels are found; the same answers shuffled would find about {shuffled:about}",
-=======
-        "{found:count} of {carried:tags} {carried:is} found; the same answers shuffled would find about {shuffled:about}.",
->>>>>>> theirs
+        "{found:count} of {carried:tags} {carried:is} found; the same answers shuffled would find about {shuffled:about}",
         {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 

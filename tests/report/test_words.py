@@ -447,7 +447,7 @@ def check_skill(ev: Evaluation, facts: Facts, headline: Sentence) -> None:
         low, high = ends[name]
         if low is None or high is None:
             continue
-        if re.match("No better than|Not demonstrated|Worse than", headline.text):
+        if re.match("No better than|Not demonstrated to beat|Worse than", headline.text):
             assert low <= level, headline.text
         if headline.text.startswith("Worse than") and name != "accuracy":
             assert high < level, headline.text
