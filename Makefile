@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test lint bench coverage gallery clean
+.PHONY: demo test lint bench coverage faults gallery clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,9 @@ bench: $(INSTALLED)
 coverage: $(INSTALLED)
 	$(BIN)/python -m tests.coverage
 	$(BIN)/python -m tests.comparison.simulate
+
+faults: $(INSTALLED)
+	$(BIN)/python -m tests.faults
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py

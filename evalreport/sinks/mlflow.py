@@ -219,9 +219,21 @@ def _put(job: Job, mine: Turn, files: Mapping[str, bytes]) -> None:
     for path, data in files.items():
         parent, _, name = path.rpartition("/")
         with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
-            place = Path(folder) / name
-            place.write_bytes(data)
+            place = _made(Path(folder) / name, data)
             mine.write(methodcaller("log_artifact", job.run_id, str(place), parent or None))
+
+
+def _made(place: Path, data: bytes) -> Path:
+    """Write a file that is to be sent, in the folder of temporary files."""
+    try:
+        place.write_bytes(data)
+    except OSError as error:
+        raise UsageError(
+            f"{place.name} cannot be made ready: {(error.strerror or 'input/output error').lower()}",
+            where=str(place.parent.parent),
+            fix="make room there, or set TMPDIR to another folder",
+        ) from error
+    return place
 
 
 def _batch(job: Job, plan: Plan, what: Lacking) -> dict[str, Any]:

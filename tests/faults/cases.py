@@ -1,0 +1,113 @@
+"""All cases: each request of a logging with each kind of fault, each end at each question to the store."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from evalreport.sources.mlflow_client import Store, connect
+from tests.faults.harness import (
+    check_claims,
+    check_mended,
+    check_words,
+    ended_at,
+    fresh_run,
+    log_command,
+    quick,
+    said,
+)
+from tests.faults.proxy import KINDS, FaultyProxy
+
+SERVER_FAULT = (4,)
+SIGNALS = {"SIGINT": signal.SIGINT, "SIGKILL": signal.SIGKILL}
+
+
+@dataclass(frozen=True)
+class Faults:
+    """A proxy before a server, and the address of each."""
+
+    proxy: FaultyProxy
+    uri: str
+    server: str
+
+    @property
+    def store(self) -> Store:
+        """The server without the proxy."""
+        return connect(self.server)
+
+    def count(self) -> int:
+        """How many requests a logging takes when nothing fails."""
+        made = fresh_run(self.store)
+        self.proxy.plan()
+        done = said(*log_command(self.uri, made.run_id))
+        assert done.code == 0, done.err
+        return self.proxy.count
+
+    def case(self, at: int, kind: str, *, lasting: bool) -> int:
+        """Let request `at` fail, once or from there on, and check what must hold; the exit code."""
+        made = fresh_run(self.store)
+        self.proxy.plan(at, kind, lasting=lasting)
+        with quick():
+            done = said(*log_command(self.uri, made.run_id))
+        self.proxy.plan()
+        check_words(done, SERVER_FAULT)
+        check_claims(self.store, made.run_id, complete=done.code == 0)
+        check_mended(self.store, made)
+        return done.code
+
+
+def end_case(store: Store, folder: Path | None, at: int, name: str, *, after: bool) -> int:
+    """End the command at a question to the store, and check what must hold; its exit code."""
+    made = fresh_run(store, folder)
+    code, err = ended_at(log_command(store.uri, made.run_id), at, SIGNALS[name], Path(), after=after)
+    assert code in (0, 130 if name == "SIGINT" else -9), f"exit {code}: {err}"
+    run = store.ask(lambda client: client.get_run(made.run_id))
+    if code == 130:
+        half = f"interrupted; run {made.run_id[:8]} ({run.info.run_name}) is half logged"
+        wrote = bool(run.data.metrics) or listing(store, made.run_id) != ["predictions.csv"]
+        assert half in err or ("nothing half written" in err and not wrote), err
+    check_claims(store, made.run_id, complete=code == 0)
+    check_mended(store, made)
+    return code
+
+
+def listing(store: Store, run_id: str) -> list[str]:
+    """Return what stands at the artifact root."""
+    return [entry.path for entry in store.ask(lambda client: client.list_artifacts(run_id))]
+
+
+Attempt: TypeAlias = Callable[[], int]
+
+
+def server_cases(faults: Faults, every: int = 1) -> dict[tuple[str, str], Attempt]:
+    """Return every case of the proxy, or each `every`th."""
+    cases = [
+        (at, kind, lasting)
+        for kind in KINDS
+        for lasting in (False, True)
+        for at in range(1, faults.count() + 1)
+    ]
+
+    def attempt(at: int, kind: str, lasting: bool) -> Attempt:
+        return lambda: faults.case(at, kind, lasting=lasting)
+
+    return {
+        (f"{kind}, {'from there on' if lasting else 'once'}", f"request {at}"): attempt(at, kind, lasting)
+        for at, kind, lasting in cases[::every]
+    }
+
+
+def end_cases(store: Store, folder: Path | None, most: int, every: int = 1) -> dict[tuple[str, str], Attempt]:
+    """Return every end of the command, or each `every`th."""
+    cases = [(at, name, after) for name in SIGNALS for after in (False, True) for at in range(1, most + 1)]
+
+    def attempt(at: int, name: str, after: bool) -> Attempt:
+        return lambda: end_case(store, folder, at, name, after=after)
+
+    return {
+        (f"{name} {'after' if after else 'before'} the answer", f"question {at}"): attempt(at, name, after)
+        for at, name, after in cases[::every]
+    }
