@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test lint bench coverage faults gallery clean
+.PHONY: demo test test-servers lint bench coverage faults gallery clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,10 @@ lint: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 -q
+
+# real servers of MLflow 2.22, 3.1, 3.6 and the newest, in environments of their own under .servers
+test-servers: $(INSTALLED)
+	$(BIN)/python -m tests.servers --write
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.benchmarks

@@ -71,6 +71,8 @@ class MlflowServer:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """End a process and what it started."""
+    if process.poll() is not None:
+        return
     os.killpg(process.pid, signal.SIGTERM)
     try:
         process.wait(2)
@@ -155,6 +157,14 @@ def log_bytes(client: Any, run_id: str, path: str, content: bytes) -> None:
         file = Path(folder) / name
         file.write_bytes(content)
         client.log_artifact(run_id, str(file), parent or None)
+
+
+def files_of(store: Store, run_id: str, folder: Path) -> Path:
+    """Download all artifacts of a run by MLflow's own client."""
+    with quiet():
+        from mlflow import MlflowClient
+
+        return Path(MlflowClient(tracking_uri=store.uri).download_artifacts(run_id, "", str(folder)))
 
 
 @contextmanager

@@ -16,7 +16,13 @@ from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
 
-from evalreport.errors import ArtifactNotFoundError, DataError, NotFoundError, UnsafeFileError
+from evalreport.errors import (
+    ArtifactNotFoundError,
+    DataError,
+    NotFoundError,
+    ServerError,
+    UnsafeFileError,
+)
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_FILE
 from evalreport.sources.runs import RunInfo
@@ -26,6 +32,7 @@ told = logging.getLogger(__name__)
 MAX_ARTIFACTS = 10_000
 MAX_DEPTH = 20
 LONGEST_NAME = 255
+_AGAIN = "try again; if it stays so, look at the server's log and at proxies on the way"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\#?]|%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 
 
@@ -112,6 +119,7 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]
     DataError
         Larger than 2 GB.
     ServerError
+        Also where less, or more, arrives than the listing promised.
     """
     where = f"{run.shown}, artifact {printable(artifact.path)}"
     if not is_safe(artifact.path):
@@ -124,13 +132,18 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]
     if root is not None:
         refuse_links(root, artifact.path, where)
     with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
-        yield _download(store, run, artifact.path, Path(folder), where)
+        yield _download(store, run, artifact, Path(folder), where)
 
 
-def _download(store: Store, run: RunInfo, path: str, folder: Path, where: str) -> Path:
+def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, where: str) -> Path:
+    path = artifact.path
     try:
         place = Path(store.ask(methodcaller("download_artifacts", run.run_id, path, str(folder)), where))
     except NotFoundError as error:
+        if artifact.size is not None:
+            raise ServerError(
+                "the server lists the artifact and does not give it", where=where, fix=_AGAIN
+            ) from error
         raise ArtifactNotFoundError(
             f"there is no artifact {printable(path)}", where=run.shown, fix="look at the run's artifacts"
         ) from error
@@ -142,6 +155,12 @@ def _download(store: Store, run: RunInfo, path: str, folder: Path, where: str) -
         )
     if status.st_size > MAX_FILE:
         raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
+    if artifact.size is not None and status.st_size != artifact.size:
+        raise ServerError(
+            f"the artifact did not arrive whole: {status.st_size:,} of {artifact.size:,} bytes",
+            where=where,
+            fix=_AGAIN,
+        )
     told.info("downloaded artifact %s of %s, %.0f kB", path, run.shown, status.st_size / 1000)
     return place
 

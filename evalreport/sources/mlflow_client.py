@@ -18,6 +18,7 @@ from evalreport.errors import EvalreportError, FileMissingError, ServerError, Us
 from evalreport.sources.mlflow_errors import LOCKED, LOCKED_FIX, translated
 from evalreport.sources.places import artifact_root, is_local
 from evalreport.sources.quiet import quiet
+from evalreport.sources.run_client import RunClient
 from evalreport.text import shown
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class Store:
 
     Parameters
     ----------
-    client : mlflow.MlflowClient
+    client : RunClient
     uri : str
         As MLflow takes it, secrets included; never shown (see `shown`).
     """
@@ -141,7 +142,7 @@ def connect(tracking_uri: str | None = None) -> Store:
             uri = tracking_uri or str(mlflow.get_tracking_uri())
         check_uri(uri, default=not tracking_uri)
         with quiet():
-            return Store(mlflow.MlflowClient(tracking_uri=uri), uri)
+            return Store(RunClient(mlflow.MlflowClient(tracking_uri=uri), uri), uri)
     except EvalreportError:
         raise
     except Exception as error:

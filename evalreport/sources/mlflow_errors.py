@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evalreport.errors import EvalreportError, MissingExtraError, RunNotFoundError, ServerError, UsageError
+from evalreport.errors import (
+    EvalreportError,
+    MissingExtraError,
+    NotFoundError,
+    RunNotFoundError,
+    ServerError,
+    UsageError,
+)
 from evalreport.text import printable, redact
 
 FOREIGN = (
@@ -68,14 +75,14 @@ RULES: tuple[Rule, ...] = (
     Rule("", r"certificate|ssl", ServerError, "the server's certificate is not trusted", _REACH),
     Rule(
         "",
-        r"error code 429|too many 429 error|too many requests",
+        r"error code 429|\b429 client error|too many 429 error|too many requests",
         ServerError,
         "the server has had too many requests",
         "wait, then run fewer at once (-j 1)",
     ),
     Rule(
         "",
-        r"too many \d+ error responses|error code 5\d\d",
+        r"too many \d+ error responses|error code 5\d\d|\b5\d\d server error",
         ServerError,
         "the server answers with errors",
         "look at the server's log, and try again",
@@ -83,11 +90,19 @@ RULES: tuple[Rule, ...] = (
     Rule("", r"timed? ?out|timeout", ServerError, "the server does not answer in time", _REACH),
     Rule(
         "",
-        r"max retries exceeded|connection (refused|aborted|reset)|failed to resolve",
+        r"connection (aborted|broken|reset)|incompleteread|remotedisconnected",
+        ServerError,
+        "the server broke the connection off",
+        "try again; if it stays so, look at the server's log and at proxies on the way",
+    ),
+    Rule(
+        "",
+        r"max retries exceeded|connection refused|failed to resolve",
         ServerError,
         "the tracking server cannot be reached",
         _REACH,
     ),
+    Rule("", r"\b404 client error", NotFoundError, "the server has no such file", _ADDRESS),
     Rule(
         "",
         r"error code 30\d",
@@ -155,6 +170,8 @@ def translated(error: Exception, store: str) -> EvalreportError | None:
             where=store,
             fix=f"pip install {(error.name or '').partition('.')[0]}",
         )
+    if isinstance(error, FileNotFoundError):
+        return NotFoundError("there is no such file", where=store, fix="check the artifacts of the run")
     if type(error).__module__.partition(".")[0] not in FOREIGN and not isinstance(error, OSError):
         return None
     rule = _rule(str(getattr(error, "error_code", "")), str(error))

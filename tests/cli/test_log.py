@@ -12,7 +12,7 @@ import pytest
 
 from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.running import run
-from tests.tracking import MlflowServer, make_run
+from tests.tracking import MlflowServer, files_of, make_run
 
 Capture = pytest.CaptureFixture[str]
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -215,7 +215,7 @@ def test_beside_mlflow_s_own_evaluation_nothing_is_in_the_way(
     made = make_run(sqlite_store, theirs, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 0, done.err
-    held = Path(sqlite_store.client.download_artifacts(made.run_id, "", str(tmp_path)))
+    held = files_of(sqlite_store, made.run_id, tmp_path)
     assert (held / "confusion_matrix.png").read_bytes() == b"theirs"
     assert (held / "evalreport_confusion_matrix.png").read_bytes().startswith(b"\x89PNG")
 

@@ -26,7 +26,7 @@ from evalreport.sinks.mlflow import Logged, check_run, log
 from evalreport.sinks.tags import BEGIN, END
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
-from tests.tracking import MadeRun, MlflowServer, fluent, log_bytes, make_run
+from tests.tracking import MadeRun, MlflowServer, files_of, fluent, log_bytes, make_run
 
 T = TypeVar("T")
 NOW = 1_800_000_000_000
@@ -85,7 +85,7 @@ def do(store: Store, run: MadeRun, what: Payload, **options: Any) -> Logged:
 
 def contents(store: Store, run: MadeRun) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(store.ask(lambda client: client.download_artifacts(run.run_id, "", folder)))
+        root = files_of(store, run.run_id, Path(folder))
         return {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
 
