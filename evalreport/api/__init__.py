@@ -34,7 +34,8 @@ from evalreport.predictions import predictions
 from evalreport.provenance import Provenance
 from evalreport.report.render import render, render_comparison
 from evalreport.scores import Decisions, Logits, Probabilities, Scores
-from evalreport.sinks.folder import write_file
+from evalreport.sinks.folder import write_page
+from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.sources.shapes.extras import texts_of
@@ -43,11 +44,10 @@ from evalreport.study import judged as studies
 from evalreport.study.judged import Judging
 from evalreport.values import Estimate, Finding, Undefined
 from evalreport.workflow.collect import Collected
+from evalreport.workflow.documents import Document, evaluation_document, sweep_document, sweep_page
 from evalreport.workflow.evaluate import evaluated
-from evalreport.workflow.log import LogOptions, log_evaluation
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.sweep import log_sweep, page_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,14 +277,14 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
     """
     match ev:
         case studies.Study() | selections.ThresholdSelection():
-            return page_of(ev)
+            return sweep_page(ev)
         case compared.Comparison():
             return render_comparison(ev)
         case _:
             return render(ev, checklist=checklist)
 
 
-def report(ev: Made, path: str | Path, *, checklist: str | None = None) -> Path:
+def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: bool = False) -> Path:
     """Write the page of `to_html` to a file and return its path.
 
     Parameters
@@ -294,11 +294,13 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None) -> Path:
         Written beside and renamed, so that nobody sees half of it.
     checklist : str, optional
         ``tripod-ai``.
+    force : bool
+        Whether to replace a file that evalreport did not write.
 
     Raises
     ------
     UsageError
-        The file cannot be written, or is a link.
+        The file cannot be written, is a link, or was not written by evalreport.
 
     Examples
     --------
@@ -307,7 +309,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None) -> Path:
     ...     report(evaluate(["a", "b"], ["a", "b"]), f"{folder}/report.html").name
     'report.html'
     """
-    return write_file(Path(path), to_html(ev, checklist=checklist).encode())
+    return write_page(Path(path), to_html(ev, checklist=checklist).encode(), force=force)
 
 
 def log(
@@ -352,16 +354,22 @@ def log(
     """
     store = connect(tracking_uri)
     run = find_run(store, run_id)
-    how = LogOptions(prefix, force, dry_run)
+    payload = _document(ev, run).payload(prefix, False)
+    return MlflowSink(store, run.run_id, force).log(payload, dry_run=dry_run)
+
+
+def _document(
+    ev: model.Evaluation | studies.Study | selections.ThresholdSelection, run: RunInfo
+) -> Document[Any]:
+    """The document of what is logged, as it stands in the run."""
     match ev:
         case studies.Study():
-            study = replace(ev, provenance=_placed(ev.provenance, run))
-            return log_sweep(store, run.run_id, study, how)
+            return sweep_document(replace(ev, provenance=_placed(ev.provenance, run)))
         case selections.ThresholdSelection():
             placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
-            return log_sweep(store, run.run_id, replace(ev, evaluation=placed), how)
+            return sweep_document(replace(ev, evaluation=placed))
         case _:
-            return log_evaluation(store, run.run_id, ev.with_provenance(_placed(ev.provenance, run)), how)
+            return evaluation_document(ev.with_provenance(_placed(ev.provenance, run)))
 
 
 def _placed(origin: Provenance, run: RunInfo) -> Provenance:

@@ -19,8 +19,8 @@ from evalreport.study.search import Search
 from evalreport.thresholds.costs import CostMatrix
 from evalreport.thresholds.objectives import Objective
 from evalreport.workflow.collect import Collected
+from evalreport.workflow.documents import sweep_verdict
 from evalreport.workflow.request import Request
-from evalreport.workflow.sweep import verdict_of
 from evalreport.workflow.sweep_thresholds import ThresholdRequest, chosen
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class PlottedSelection(selections.ThresholdSelection):
     """
 
     def __repr__(self) -> str:
-        return f"ThresholdSelection({verdict_of(self)})"
+        return f"ThresholdSelection({sweep_verdict(self)})"
 
     def plot(self) -> Figure:
         """Draw each objective over the threshold, with the best one and its interval (binary).
@@ -54,7 +54,7 @@ class PlottedStudy(studies.Study):
     """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
 
     def __repr__(self) -> str:
-        return f"Study({verdict_of(self)})"
+        return f"Study({sweep_verdict(self)})"
 
     @property
     def plot(self) -> StudyPlots:

@@ -96,6 +96,7 @@ gate_options = opt.together(
 @opt.evaluation
 @opt.page
 @opt.out
+@opt.force
 @opt.jobs
 @opt.fail_fast
 @opt.jsonl
@@ -114,18 +115,18 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     rules = _rules(options)
     items = items_of(files, selection_of(options), tracking_uri(ctx))
     _spare(items, request, options)
-    gate = _gate(rules, options, request, tracking_uri(ctx), several=len(items) > 1)
+    gate = _gate(rules, options, request, tracking_uri(ctx))
     return _checked(console, items, request, gate, options)
 
 
 def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -> None:
     """Refuse to write over what is read."""
-    from evalreport.workflow.report import spare
+    from evalreport.workflow.deliver import files_read, refuse_inputs
     from evalreport.workflow.runs import Item
 
     read = [Item(path=options[name]) for name in ("baseline", "train")]
     written = [options[name] for name in ("junit", "markdown") if options[name] not in (None, STDOUT)]
-    spare([Path(name) for name in written], request, [*items, *read])
+    refuse_inputs([Path(name) for name in written], files_read(request, [*items, *read]))
 
 
 def _rules(options: dict[str, Any]) -> dict[str, Any]:
@@ -137,9 +138,7 @@ def _rules(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gate(
-    rules: dict[str, Any], options: dict[str, Any], request: Request, uri: str | None, *, several: bool
-) -> Gate:
+def _gate(rules: dict[str, Any], options: dict[str, Any], request: Request, uri: str | None) -> Gate:
     from evalreport.workflow.check import Gate, baseline_of, training_rows
 
     return Gate(
@@ -147,8 +146,6 @@ def _gate(
         use=options["use"],
         baseline=baseline_of(options["baseline"], rules["drops"], request, uri),
         train=training_rows(options["train"], request),
-        out=options["out"],
-        several=several,
     )
 
 
@@ -158,7 +155,9 @@ def _checked(
     from evalreport.checks.documents import Checked, as_dicts
     from evalreport.checks.values import verdict
     from evalreport.workflow.check import check_item
+    from evalreport.workflow.request import Destination
 
+    where = Destination(out=options["out"], force=options["force"], several=len(items) > 1)
     done: dict[str, Checked] = {}
     checks: list[dict[str, Any]] = []
     strict = options["inconclusive"] == "fail"
@@ -166,7 +165,7 @@ def _checked(
 
     def work(item: Item) -> tuple[Item, Outcome]:
         try:
-            return item, check_item(item, request, gate)
+            return item, check_item(item, request, gate, where)
         except EvalreportError as error:
             done[item.shown] = Checked(item.shown, error=error)
             raise

@@ -57,7 +57,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     """
     from evalreport.cli.show_comparison import print_comparison
     from evalreport.workflow.compare import CompareOptions, compared
-    from evalreport.workflow.compare_out import KeepOptions, as_json, kept
+    from evalreport.workflow.compare_deliver import as_dict, deliver_comparison
+    from evalreport.workflow.request import STDOUT, Destination
     from evalreport.workflow.rules import Rule
     from evalreport.workflow.runs import items_of
 
@@ -66,30 +67,22 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     how = CompareOptions(
         options["baseline"], options["all_pairs"], rules, options["sort_by"], options["unpaired"]
     )
-    keep = KeepOptions(
-        options["output"],
-        options["out"],
-        logs=options["log"],
-        log_to=options["log_to"],
-        force=options["force"],
-        dry_run=options["dry_run"],
-        tracking_uri=tracking_uri(ctx),
-    )
-    items = items_of(files, selection_of(options), keep.tracking_uri)
+    written = {name: options[name] for name in ("output", "out", "force", "dry_run")}
+    where = Destination(log=bool(options["log"] or options["log_to"]), **written)
+    uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
+    items = items_of(files, selection_of(options), uri)
     request = request_of(options, command_line())
     done = compared(items, request, how)
-    print_comparison(console, done, console.say if options["output"] == "-" else console.out)
-    made = kept(done, request, keep)
-    for note in made.notes:
-        console.warn(note)
-    if options["output"] == "-":
-        console.document(made.html)
+    print_comparison(console, done, console.say if to_stdout else console.out)
+    made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+    for warning in made.warnings:
+        console.warn(warning)
+    if to_stdout:
+        console.document(made.document.html)
     console.out(*made.lines)
     ok = all(outcome.state == "held" for outcome in done.outcomes)
     runs = [as_run(ev) for ev in done.comparison.evaluations]
-    console.emit(
-        runs=runs, ok=ok, comparison=as_json(done), files=list(map(str, made.paths)), logged=made.logged
-    )
+    console.emit(runs=runs, ok=ok, comparison=as_dict(done), files=made.files, logged=made.logged_as_dict)
     return 0 if ok else 1
 
 

@@ -14,7 +14,9 @@ from evalreport.cli.show import as_run, print_evaluation
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.workflow.log import Done
+    from evalreport.evaluation.model import Evaluation
+    from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.runs import Item
 
 
 @click.command("log", cls=opt.SectionCommand)
@@ -32,28 +34,30 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
-    from evalreport.workflow.log import LogOptions, log_run
-    from evalreport.workflow.runs import open_runs
+    from evalreport.workflow.report import report_item
+    from evalreport.workflow.request import Destination
+    from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)
     if selection is None:
         raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
     request = request_of(options, command_line())
-    how = LogOptions(options["prefix"], options["force"], options["dry_run"], options["out"])
-    store, runs = open_runs(tracking_uri(ctx), selection)
+    items = items_of((), selection, tracking_uri(ctx))
+    written = {name: options[name] for name in ("out", "prefix", "force", "dry_run")}
+    where = Destination(log=True, several=len(items) > 1, **written)
 
-    def work(run: Any) -> Done:
-        return log_run(store, run, request, how, several=len(runs) > 1)
+    def work(item: Item) -> Delivered[Evaluation]:
+        return report_item(item, request, where)
 
-    def show(done: Done) -> dict[str, Any]:
+    def show(done: Delivered[Evaluation]) -> dict[str, Any]:
         for warning in done.warnings:
             console.warn(warning)
-        print_evaluation(console, done.evaluation, done.taken, console.out)
+        print_evaluation(console, done.made, done.taken, console.out)
         console.out(*done.lines)
-        return as_run(done.evaluation) | {"logged": done.logged}
+        return as_run(done.made) | {"logged": done.logged_as_dict}
 
-    return each_run(console, runs, work, show, options)
+    return each_run(console, items, work, show, options)
 
 
 opt.global_options(command)

@@ -14,7 +14,9 @@ from evalreport.cli.show import as_run, print_evaluation
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.workflow.report import Written
+    from evalreport.evaluation.model import Evaluation
+    from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.runs import Item
 
 
 @click.command("report", cls=opt.SectionCommand)
@@ -25,14 +27,16 @@ if TYPE_CHECKING:
 @opt.page
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
 @opt.out
+@opt.force
 @opt.jobs
 @opt.fail_fast
 @opt.jsonl
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Write the HTML report of runs or files; a file touches no server. FILE may be - for stdin."""
-    from evalreport.workflow.report import ReportOptions, report_item
-    from evalreport.workflow.runs import Item, items_of
+    from evalreport.workflow.report import report_item
+    from evalreport.workflow.request import STDOUT, Destination
+    from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
     items = items_of(files, selection_of(options), tracking_uri(ctx))
@@ -40,17 +44,20 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         raise UsageError("-o names one file for several reports", fix="use --out DIR")
     request = request_of(options, command_line())
     page = not (console.json or options["jsonl"] or options["out"]) or options["output"] is not None
-    how = ReportOptions(options["output"], options["out"], page, several=len(items) > 1)
+    written = {name: options[name] for name in ("output", "out", "force")}
+    where = Destination(page=page, several=len(items) > 1, **written)
 
-    def work(item: Item) -> Written:
-        return report_item(item, request, how)
+    def work(item: Item) -> Delivered[Evaluation]:
+        return report_item(item, request, where)
 
-    def show(written: Written) -> dict[str, Any]:
-        print_evaluation(console, written.evaluation, written.taken, console.say)
-        if options["output"] == "-":
-            console.document(written.html)
-        console.out(*map(str, written.paths))
-        return as_run(written.evaluation) | {"files": [str(path) for path in written.paths]}
+    def show(done: Delivered[Evaluation]) -> dict[str, Any]:
+        for warning in done.warnings:
+            console.warn(warning)
+        print_evaluation(console, done.made, done.taken, console.say)
+        if options["output"] == STDOUT:
+            console.document(done.document.html)
+        console.out(*done.lines)
+        return as_run(done.made) | {"files": done.files}
 
     return each_run(console, items, work, show, options)
 

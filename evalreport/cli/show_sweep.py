@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalreport.study.judged import Study
     from evalreport.study.search import SearchProgress
     from evalreport.values import Result
-    from evalreport.workflow.sweep import Done
+    from evalreport.workflow.deliver import Delivered
 
 HEADS = ("for", "threshold", "its interval", "chosen", "elsewhere", "interval")
 MOST_LABELS = 40
@@ -26,43 +26,37 @@ MOST_LABELS = 40
 WIDEST = 24
 
 
-def run_of(done: Done) -> dict[str, Any]:
+def thresholds_run(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
     """Return the run or file whose thresholds were swept as an element of `runs`."""
     from evalreport.report.sweep_contents import provenance_of
 
-    return _element(done, provenance_of(done.swept).source)
+    return _element(done, provenance_of(done.made).source)
 
 
-def study_run(done: Done) -> dict[str, Any]:
+def study_run(done: Delivered[Study]) -> dict[str, Any]:
     """Return a study as an element of `runs`, its parent run with it where it is known."""
-    from evalreport.study.judged import Study
-
-    study = done.swept
-    assert isinstance(study, Study)  # noqa: S101  what `sweep optuna` and `sweep runs` make
-    return _element(done, study.trials.source)
+    return _element(done, done.made.trials.source)
 
 
-def _element(done: Done, source: str) -> dict[str, Any]:
+def _element(done: Delivered[Any], source: str) -> dict[str, Any]:
     from evalreport.report.sweep_contents import provenance_of
 
-    origin = provenance_of(done.swept)
+    origin = provenance_of(done.made)
     return {
         "run_id": origin.run_id or None,
         "run_name": origin.run_name,
         "source": source,
         "ok": True,
-        "files": [str(path) for path in done.paths],
-        "logged": done.logged,
+        "files": done.files,
+        "logged": done.logged_as_dict,
     }
 
 
-def print_chosen(console: Console, done: Done) -> None:
+def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
     """Print the chosen thresholds as a table, and what to beware of on stderr."""
     from evalreport.cli.show import title, warn_of
-    from evalreport.evaluation.threshold_selection import ThresholdSelection
 
-    found = done.swept
-    assert isinstance(found, ThresholdSelection)  # noqa: S101  what `sweep thresholds` makes
+    found = done.made
     warn_of(console, found.evaluation)
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))

@@ -46,6 +46,9 @@ class Payload:
     tables : mapping from path to JSON text in `log_table`'s form
     images : mapping from key to PNG
         For MLflow's image grid, at step 0.
+    exports : mapping from path inside a folder to bytes
+        The same for a person's folder: under bare names, the tables as CSV and Parquet. Empty where no
+        folder is written, because the rows of large predictions are among them.
     model : str
         Id of the MLflow model that the metrics are of as well; empty where nobody can tell.
     part : str
@@ -72,11 +75,12 @@ class Payload:
     artifacts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     tables: Mapping[str, str] = field(default_factory=dict, repr=False)
     images: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    exports: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     model: str = ""
     part: Part = "evaluation"
 
     def __post_init__(self) -> None:
-        for name in ("metrics", "series", "tags", "artifacts", "tables", "images"):
+        for name in ("metrics", "series", "tags", "artifacts", "tables", "images", "exports"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         if not self.digest:
             raise ValueError("a payload has a digest")
@@ -90,7 +94,7 @@ class Payload:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Artifacts and tables together: from path to bytes."""
+        """Artifacts and tables together, as a run holds them: from path to bytes."""
         return {**self.artifacts, **{path: text.encode() for path, text in self.tables.items()}}
 
 
@@ -117,7 +121,7 @@ def _check_names(payload: Payload) -> None:
     both = set(payload.metrics) & set(payload.series) | set(payload.artifacts) & set(payload.tables)
     if both:
         raise ValueError(f"{sorted(both)[0]!r} stands twice in the payload")
-    for path in (*payload.artifacts, *payload.tables):
+    for path in (*payload.artifacts, *payload.tables, *payload.exports):
         pure = PurePosixPath(path)
         if (
             pure.is_absolute()
@@ -125,7 +129,7 @@ def _check_names(payload: Payload) -> None:
             or str(pure) != path
             or not re.fullmatch(r"[\w./-]+", path)
         ):
-            raise ValueError(f"{path!r} is not a path inside a run")
+            raise ValueError(f"{path!r} is not a path inside a run or a folder")
     for key in payload.images:
         if not _IMAGE_KEY.fullmatch(key):
             raise ValueError(f"MLflow refuses the image key {key!r}")

@@ -1,54 +1,146 @@
-"""Files into a folder: whole or not at all, never through a link, never out of the folder."""
+"""A payload into a folder: whole or not at all, never through a link, never over a file of somebody else's.
+
+Which files are ours is known by a manifest in the folder, and of a page by what it says of itself.
+"""
 
 from __future__ import annotations
 
 import errno
 import logging
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 from evalreport.errors import UsageError
-from evalreport.text import printable, slug
+from evalreport.report.payload import Payload
+from evalreport.sinks.manifest import Manifest
+from evalreport.sinks.sink import Logged
+from evalreport.text import slug
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
+MANIFESTS = ".evalreport"
+"""Folder of the manifests, one for each part; hidden, because it is no result."""
+MARK = b'<meta name="generator" content="evalreport '
+"""Stands in the head of every page that we write, whatever the file is called."""
+HEAD = 4096
+"""Bytes of a page within which its mark stands: only short tags come before it."""
+MOST_NAMED = 5
+"""Files in the way that an error names; it counts the others."""
 
 
-def write_folder(files: Mapping[str, bytes], folder: Path) -> tuple[Path, ...]:
-    """Write files into a folder, which is made if it is not there.
+@dataclass(frozen=True)
+class FolderSink:
+    """A folder, which is made if it is not there.
 
     Parameters
     ----------
-    files : mapping from path inside the folder to bytes
     folder : Path
-
-    Returns
-    -------
-    tuple of Path
-        The files, in order.
-
-    Raises
-    ------
-    UsageError
-        The folder cannot be written to, a file of it is a link, or a path leads out of it.
+    force : bool
+        Whether to write over files that evalreport did not write.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
+    >>> payload = Payload("ab12", exports={"evaluation.json": b"{}"})
     >>> with TemporaryDirectory() as place:
-    ...     written = write_folder({"evaluation.json": b"{}"}, Path(place) / "out")
-    ...     [path.name for path in written]
-    ['evaluation.json']
+    ...     FolderSink(Path(place) / "out").log(payload).files
+    ('evaluation.json',)
     """
-    places = {_inside(folder, path): data for path, data in files.items()}
-    for place in places:
-        refuse_link(place, folder)
-    return tuple(write_file(place, data) for place, data in places.items())
+
+    folder: Path
+    force: bool = False
+
+    def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
+        """Write the exports of a payload.
+
+        Raises
+        ------
+        UsageError
+            The folder cannot be written to; a file of it is a link, or was not written by evalreport.
+        """
+        try:
+            return self._log(payload, dry_run=dry_run)
+        except OSError as error:
+            raise _cannot(self.folder, error) from error
+
+    def _log(self, payload: Payload, *, dry_run: bool) -> Logged:
+        files, record = payload.exports, f"{MANIFESTS}/{payload.part}.json"
+        for path in (*files, record):
+            refuse_link(self.folder / path, self.folder)
+        earlier = {path.stem: _read(path) for path in (self.folder / MANIFESTS).glob("*.json")}
+        there = [path for path in files if (self.folder / path).exists()]
+        ours = {path: data for path in there if (data := self._ours(path, earlier.values())) is not None}
+        if len(ours) < len(there) and not self.force:
+            raise _not_ours([path for path in there if path not in ours], self.folder)
+        before = earlier.get(payload.part, Manifest())
+        if not dry_run:
+            # The manifest comes first: whatever stands there after a cut is then known to be ours.
+            manifest = Manifest.of(files, [], before, ours).as_bytes()
+            write_files({self.folder / path: data for path, data in {record: manifest, **files}.items()})
+        left = [path for path in before.files if path not in files and (self.folder / path).is_file()]
+        return Logged("dry run" if dry_run else "written", (), tuple(files), tuple(there), tuple(left))
+
+    def _ours(self, path: str, manifests: Iterable[Manifest]) -> bytes | None:
+        """Return the content of a file that we wrote; any part may say so, as parts share names."""
+        place = self.folder / path
+        known = [manifest for manifest in manifests if path in manifest.files]
+        if not place.is_file() or not (known or is_page(place)):
+            return None
+        data = place.read_bytes()
+        return data if MARK in data[:HEAD] or any(one.wrote(path, data) for one in known) else None
+
+
+def _read(path: Path) -> Manifest:
+    with suppress(OSError):
+        return Manifest.read(path.read_bytes())
+    return Manifest()
+
+
+def is_page(place: Path) -> bool:
+    """Tell whether a file is a page that evalreport wrote."""
+    with suppress(OSError), place.open("rb") as stream:
+        return MARK in stream.read(HEAD)
+    return False
+
+
+def _not_ours(names: Sequence[str], where: Path) -> UsageError:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return UsageError(
+        f"evalreport did not write {', '.join(names[:MOST_NAMED])}{more}, so it stays",
+        where=str(where),
+        fix="move it, name another place, or pass --force to replace it",
+    )
+
+
+def write_page(place: Path, page: bytes, *, force: bool = False) -> Path:
+    """Write a page to a file; what is there is replaced where it is a page of ours, or is forced.
+
+    Raises
+    ------
+    UsageError
+        It is a link or a folder, holds something else, or cannot be written.
+    """
+    check_page(place, force=force)
+    return write_file(place, page)
+
+
+def check_page(place: Path, *, force: bool = False) -> None:
+    """Refuse a place of a page that holds something else: a file with content that is no page of ours.
+
+    Raises
+    ------
+    UsageError
+    """
+    refuse_link(place, place.parent)
+    if not force and place.is_file() and place.stat().st_size and not is_page(place):
+        raise _not_ours([place.name], place)
 
 
 def write_file(place: Path, data: bytes) -> Path:
-    """Write one file: beside its place first, then renamed, so that nobody ever sees half of it.
+    """Write one file; see `write_files`.
 
     What is there and is no file (a pipe, a device) is written into, never replaced.
 
@@ -58,27 +150,59 @@ def write_file(place: Path, data: bytes) -> Path:
         It is a link or a folder, or cannot be written.
     """
     refuse_link(place, place.parent)
+    if not place.exists() or place.is_file() or place.is_dir():
+        write_files({place: data})
+        return place
     try:
-        if place.exists() and not place.is_file() and not place.is_dir():
-            place.write_bytes(data)
-        else:
-            _replace(place, data)
+        place.write_bytes(data)
     except OSError as error:
         raise _cannot(place, error) from error
-    told.info("wrote %s, %.0f kB", place, len(data) / 1000)
     return place
 
 
-def _replace(place: Path, data: bytes) -> None:
-    beside = place.with_name(f".evalreport-{uuid4().hex}")
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files whole or not at all: each beside its place first, renamed when all of them are there.
+
+    So a disk that is full changes nothing, and nobody ever sees half of a file.
+
+    Raises
+    ------
+    UsageError
+        One cannot be written.
+    """
+    beside = {place: place.with_name(f".evalreport-{uuid4().hex}") for place in files}
+    made: list[Path] = []
+    place = Path()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("xb") as stream:
-            stream.write(data)
-        beside.replace(place)
+        for place, data in files.items():
+            _make_folder(place, made)
+            with beside[place].open("xb") as stream:
+                stream.write(data)
+        for place in files:
+            beside[place].replace(place)
+            logger.info("wrote %s, %.0f kB", place, len(files[place]) / 1000)
+    except OSError as error:
+        raise _cannot(place, error) from error
     finally:
+        _remove(beside.values(), made)
+
+
+def _make_folder(place: Path, made: list[Path]) -> None:
+    """Make the folder of a file, and note the folders that this takes."""
+    if place.is_dir():  # else a rename would find it out, when others have been renamed
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    made += (parent for parent in place.parents if not parent.exists())
+    place.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _remove(files: Iterable[Path], folders: Iterable[Path]) -> None:
+    """Remove what a write that failed has left: its files, and folders that it made and that are empty."""
+    for path in files:
         with suppress(OSError):
-            beside.unlink()
+            path.unlink()
+    for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def run_folder(out: Path, name: str, run_id: str) -> Path:
@@ -90,17 +214,6 @@ def run_folder(out: Path, name: str, run_id: str) -> Path:
     'out/calm-heron-3f9c1e0a'
     """
     return out / f"{slug(name)}-{slug(run_id)[:8]}"
-
-
-def _inside(folder: Path, path: str) -> Path:
-    parts = Path(path).parts
-    if not parts or Path(path).is_absolute() or ".." in parts or "\0" in path:
-        raise UsageError(
-            f"{printable(path)!r} is not a name inside the folder",
-            where=str(folder),
-            fix="name another place",
-        )
-    return folder / path
 
 
 def refuse_link(place: Path, folder: Path) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from evalreport.errors import UsageError
 from evalreport.report.payload import Payload
@@ -20,47 +21,35 @@ from evalreport.sinks.held import Held
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import UNFINISHED, Mark
 from evalreport.sinks.plan import Job, Plan, planned
+from evalreport.sinks.sink import Logged, State
 from evalreport.sinks.tracking import Tracking
 from evalreport.sinks.turns import Turn, refuse_deleted, swallowed, turn
 from evalreport.sinks.verify import Lacking, lacking_files, missing_points
 
 told = logging.getLogger(__name__)
-State: TypeAlias = Literal["written", "unchanged", "dry run"]
 
 
 @dataclass(frozen=True)
-class Logged:
-    """What a logging did.
+class MlflowSink:
+    """A finished run of a tracking store.
 
     Parameters
     ----------
-    state : str
-        ``written``, ``unchanged`` (the run holds this very payload: nothing was written) or ``dry run``.
-    metrics, files : tuple of str
-        Keys (series included) and paths of the payload.
-    replaced : tuple of str
-        Those of `files` that were there before.
-    left : tuple of str
-        Keys and paths of an earlier logging that this one does not have; MLflow keeps them.
-    notes : tuple of str
-        What the user should know.
-    page : str
-        Address of the run's artifacts in the MLflow UI; empty for a store without a server.
-    model : str
-        Id of the logged model that the metrics show on as well; empty where the run has none or several.
-    values : mapping from key to float
-        Of those metrics that are no series.
+    tracking : Tracking
+    run_id : str
+        Full id.
+    force : bool
+        Whether to write to a run that has not ended, over files of others, and again what is unchanged.
     """
 
-    state: State
-    metrics: tuple[str, ...]
-    files: tuple[str, ...]
-    replaced: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    page: str = ""
-    model: str = ""
-    values: Mapping[str, float] = field(default_factory=dict, repr=False)
+    tracking: Tracking
+    run_id: str
+    force: bool = False
+
+    def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
+        """Log a payload into the run; see `log`."""
+        now = time.time_ns() // 1_000_000
+        return log(payload, self.run_id, self.tracking, timestamp=now, force=self.force, dry_run=dry_run)
 
 
 def check_run(tracking: Tracking, run_id: str, *, force: bool = False) -> Any:

@@ -20,8 +20,8 @@ from evalreport.sources.shapes.extras import texts_of
 from evalreport.sources.shapes.roles import ID
 from evalreport.sources.tables import read_table
 from evalreport.workflow.compare import evaluation_of
-from evalreport.workflow.report import page_of, write_out
-from evalreport.workflow.request import Request
+from evalreport.workflow.report import deliver_evaluation
+from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
 
 _RUN_ID = re.compile(r"[0-9a-f]{6,32}")
@@ -39,10 +39,6 @@ class Gate:
     baseline : Evaluation or None
         Needed where there are drops.
     train : TrainingRows or None
-    out : str or None
-        Folder for the report and the tables.
-    several : bool
-        Whether each item gets a folder of its own name.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -50,8 +46,6 @@ class Gate:
     drops: tuple[AllowedDrop, ...] = ()
     baseline: Evaluation | None = None
     train: TrainingRows | None = None
-    out: str | None = None
-    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,8 +57,8 @@ class Outcome:
     paths: tuple[Path, ...] = ()
 
 
-def check_item(item: Item, request: Request, gate: Gate) -> Outcome:
-    """Evaluate a run or a file and hold it against the gate: rules, then drops, then the data.
+def check_item(item: Item, request: Request, gate: Gate, where: Destination) -> Outcome:
+    """Evaluate a run or a file, hold it against the gate (rules, drops, data), and deliver its report.
 
     Of an `evaluation.json` there are no data to check.
 
@@ -77,11 +71,7 @@ def check_item(item: Item, request: Request, gate: Gate) -> Outcome:
     results = _results(ev, gate)
     if ev.predictions is not None:
         results += data_checks(ev.predictions, gate.train, named="withheld" not in ev.facts)
-    paths: tuple[Path, ...] = ()
-    if gate.out is not None:
-        place, page = Path(gate.out), page_of(ev, request)
-        paths = write_out(ev, page, place, request, several=gate.several, name=item.name, item=item)
-    return Outcome(ev, results, paths)
+    return Outcome(ev, results, deliver_evaluation(ev, item, request, where).paths)
 
 
 def _results(ev: Evaluation, gate: Gate) -> tuple[CheckResult, ...]:

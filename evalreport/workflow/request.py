@@ -1,11 +1,18 @@
-"""What a person says about an evaluation, as one value."""
+"""What is asked for: what a person says about an evaluation, and where its result goes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from evalreport.errors import UsageError
 from evalreport.intervals import Sampling
+from evalreport.report.contents import PREFIX
+from evalreport.sinks.folder import run_folder
 from evalreport.sources.request import Columns
+from evalreport.text import slug
+
+STDOUT = "-"
 
 
 @dataclass(frozen=True)
@@ -53,3 +60,70 @@ class Request:
     checklist: str | None = None
     command: str = ""
     made: str = ""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where a result goes beside the terminal.
+
+    Parameters
+    ----------
+    output : str or None
+        HTML file, or ``-`` for standard output, which is the command's to print.
+    out : str or None
+        Folder for everything.
+    page : bool
+        Whether a page is written where `output` names none, under a name of its own.
+    log : bool
+        Whether it is logged into a run.
+    prefix : str
+        Of every metric that is logged.
+    force : bool
+        Whether to write over files of others, and into a run that has not ended.
+    dry_run : bool
+        Whether to check everything and write nothing, anywhere.
+    several : bool
+        Whether there are several results, each with a folder, or a page, of its own name.
+
+    Raises
+    ------
+    UsageError
+        A dry run of nothing.
+    """
+
+    output: str | None = None
+    out: str | None = None
+    page: bool = False
+    log: bool = False
+    prefix: str = PREFIX
+    force: bool = False
+    dry_run: bool = False
+    several: bool = False
+
+    def __post_init__(self) -> None:
+        written = self.log or self.page or self.out is not None or self.output not in (None, STDOUT)
+        if self.dry_run and not written:
+            raise UsageError(
+                "--dry-run is given, and nothing would be written",
+                fix="add --log, -o FILE or --out DIR, or leave --dry-run out",
+            )
+
+    def page_of(self, name: str, default: str) -> Path | None:
+        """Return the file of the page of a result of that name; None where no file is wanted.
+
+        Examples
+        --------
+        >>> Destination(page=True, several=True).page_of("calm heron", "evalreport.html").as_posix()
+        'calm-heron.html'
+        """
+        if self.output is not None:
+            return None if self.output == STDOUT else Path(self.output)
+        if not self.page:
+            return None
+        return Path(f"{slug(name)}.html" if self.several else default)
+
+    def folder_of(self, name: str, key: str) -> Path | None:
+        """Return the folder of a result: of one of several, a folder of its own, by its name and a key."""
+        if self.out is None:
+            return None
+        return run_folder(Path(self.out), name, key) if self.several else Path(self.out)

@@ -172,6 +172,7 @@ def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
     assert done.out.splitlines()[-4] == str(page)
     assert page.read_text().startswith("<!doctype html>")
     assert {file.name for file in out.iterdir()} == {
+        ".evalreport",
         "evalreport_comparison.html",
         "comparison.json",
         "differences.csv",

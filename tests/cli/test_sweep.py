@@ -80,7 +80,14 @@ def test_a_page_and_a_folder(capsys: Capture) -> None:
     assert len(page) < 150_000
     names = {path.name for path in Path("all").iterdir()}
     assert names == {
-        *("evalreport_sweep.html", "sweep.json", "optima.csv", "thresholds.parquet", "sweep_thresholds.png")
+        *(
+            ".evalreport",
+            "evalreport_sweep.html",
+            "sweep.json",
+            "optima.csv",
+            "thresholds.parquet",
+            "sweep_thresholds.png",
+        )
     }
 
 

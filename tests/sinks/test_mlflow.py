@@ -22,7 +22,8 @@ from evalreport.report.payload import Payload, split_json
 from evalreport.sinks import marks
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import STALE, UNFINISHED, Mark
-from evalreport.sinks.mlflow import Logged, check_run, log
+from evalreport.sinks.mlflow import check_run, log
+from evalreport.sinks.sink import Logged
 from evalreport.sinks.tags import BEGIN, END
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet

@@ -13,14 +13,15 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, tracking_uri, written_now
 from evalreport.cli.several import each_run
-from evalreport.cli.sweep.writing import check_run_of, how_of, print_done, writing
+from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
     from evalreport.sources.mlflow_client import Store
     from evalreport.sources.runs import RunInfo
     from evalreport.study.judged import Study
-    from evalreport.workflow.sweep import Done, SweepOptions
+    from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.request import Destination
     from evalreport.workflow.sweep_trials import StudyRequest
 
 _TRIALS = "Trials"
@@ -177,14 +178,14 @@ def _report(
 ) -> int:
     """Read, print, write and log every sweep."""
     console = ctx.ensure_object(Console)
-    how = how_of(options, len(sweeps))
-    several = how.several or options["jsonl"]
-    if not (how.output or how.out or how.log or console.json or several):
-        how = replace(how, output=PAGE)
+    where = destination_of(options, len(sweeps))
+    several = where.several or options["jsonl"]
+    if not (where.output or where.out or where.log or console.json or several):
+        where = replace(where, output=PAGE)
     request = _request(options, metrics, directions)
     needed = any(sweep.run_id for sweep in sweeps)
     store = _store(ctx) if needed else None
-    work = partial(_work, store=store, request=request, how=how, path=path)
+    work = partial(_work, store=store, request=request, where=where, path=path)
     if several:
         return each_run(console, sweeps, work, partial(_show, console, options), options)
     done = work(sweeps[0])
@@ -196,27 +197,29 @@ def _report(
 
 
 def _work(
-    sweep: _Sweep, store: Store | None, request: StudyRequest, how: SweepOptions, path: str | None
-) -> Done:
+    sweep: _Sweep, store: Store | None, request: StudyRequest, where: Destination, path: str | None
+) -> Delivered[Study]:
     from evalreport.sources.runs import find_run
-    from evalreport.workflow.sweep import finished
+    from evalreport.workflow.deliver import deliver
+    from evalreport.workflow.documents import sweep_document
+    from evalreport.workflow.report import run_of
+    from evalreport.workflow.runs import Item
 
     parent = None if store is None or sweep.run_id is None else find_run(store, sweep.run_id)
-    check_run_of(store, parent, how)
+    run = run_of(Item(run=parent, store=store), where)
     study = sweep.read(request, store, parent)
     name = study.trials.study_name or sweep.shown
-    return finished(study, how, store=store, run=parent, name=name, read=(path,))
+    key = "" if parent is None else parent.run_id
+    return deliver(sweep_document(study), where, run=run, name=name, key=key, read=(path,))
 
 
-def _show(console: Console, options: dict[str, Any], done: Done) -> dict[str, Any]:
+def _show(console: Console, options: dict[str, Any], done: Delivered[Study]) -> dict[str, Any]:
     """Print a study, and return it as the element of `runs` that it is among several."""
     from evalreport.cli.show_sweep import print_study, study_run, trial_runs
-    from evalreport.study.judged import Study
 
-    study = done.swept
-    assert isinstance(study, Study)  # noqa: S101  what these commands read
+    study = done.made
     print_study(console, study, options["top"])
-    print_done(console, done, options)
+    print_delivered(console, done, options)
     return {**study_run(done), "trials": trial_runs(study), "sweep": study.as_dict()}
 
 

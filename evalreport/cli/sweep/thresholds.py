@@ -11,12 +11,13 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.several import each_run
-from evalreport.cli.sweep.writing import check_run_of, how_of, print_done, writing
+from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
+    from evalreport.evaluation.threshold_selection import ThresholdSelection
+    from evalreport.workflow.deliver import Delivered
     from evalreport.workflow.runs import Item
-    from evalreport.workflow.sweep import Done
     from evalreport.workflow.sweep_thresholds import ThresholdRequest
 
 _SWEEP = "Sweep"
@@ -64,9 +65,11 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
 
     Several labels get a threshold each; classes get a cut-off of confidence or a weight each.
     """
-    from evalreport.cli.show_sweep import print_chosen, run_of
+    from evalreport.cli.show_sweep import print_chosen, thresholds_run
+    from evalreport.workflow.deliver import deliver, files_read
+    from evalreport.workflow.documents import sweep_document
+    from evalreport.workflow.report import run_of
     from evalreport.workflow.runs import items_of
-    from evalreport.workflow.sweep import finished
     from evalreport.workflow.sweep_thresholds import swept_item
 
     console = ctx.ensure_object(Console)
@@ -75,24 +78,25 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     items = items_of(files, selection_of(options), tracking_uri(ctx))
     request = request_of({**options, "threshold": None, "metrics": None}, command_line())
     asked = _asked(options, console)
-    how = how_of(options, len(items))
+    where = destination_of(options, len(items))
     whole: dict[str, Any] = {}
     several = len(items) > 1 or options["jsonl"]
 
-    def work(item: Item) -> Done:
-        check_run_of(item.store, item.run, how)
+    def work(item: Item) -> Delivered[ThresholdSelection]:
+        run = run_of(item, where)
         asked_here = replace(asked, item=item.name) if len(items) > 1 else asked
         found, collected = swept_item(item, request, asked_here)
         console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
-        read = (item.path, request.truth_file, request.tune_on, options["costs"])
-        return finished(found, how, store=item.store, run=item.run, name=item.name, read=read)
+        read = (*files_read(request, [item]), options["costs"])
+        key = "" if item.run is None else item.run.run_id
+        return deliver(sweep_document(found), where, run=run, name=item.name, key=key, read=read)
 
-    def show(done: Done) -> dict[str, Any]:
+    def show(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
         print_chosen(console, done)
-        print_done(console, done, options)
-        body = run_of(done)
+        print_delivered(console, done, options)
+        body = thresholds_run(done)
         if console.json:
-            body["sweep"] = done.swept.as_dict()
+            body["sweep"] = done.made.as_dict()
             whole.update(body.pop("sweep") if not several else {})
         return body
 

@@ -9,9 +9,8 @@ from evalreport.cli.console import Console
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.sources.mlflow_client import Store
-    from evalreport.sources.runs import RunInfo
-    from evalreport.workflow.sweep import Done, SweepOptions
+    from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.request import Destination
 
 _WRITE = "Write"
 writing = opt.together(
@@ -31,37 +30,26 @@ writing = opt.together(
 """Options of all three."""
 
 
-def how_of(options: dict[str, Any], count: int) -> SweepOptions:
+def destination_of(options: dict[str, Any], count: int) -> Destination:
     """Return where so many sweeps go.
 
     Raises
     ------
     UsageError
-        One file for several pages; a dry run of nothing.
+        One file for several pages.
     """
-    from evalreport.workflow.log import LogOptions
-    from evalreport.workflow.sweep import SweepOptions
+    from evalreport.workflow.request import Destination
 
     if options["output"] and count > 1:
         raise UsageError("-o names one file for several pages", fix="use --out DIR")
-    log = LogOptions(options["prefix"], options["force"], options["dry_run"]) if options["log"] else None
-    if options["dry_run"] and log is None:
-        raise UsageError("--dry-run is given without --log", fix="add --log, or leave --dry-run out")
-    return SweepOptions(options["output"], options["out"], log, count > 1)
+    names = ("output", "out", "log", "prefix", "force", "dry_run")
+    return Destination(several=count > 1, **{name: options[name] for name in names})
 
 
-def check_run_of(store: Store | None, run: RunInfo | None, how: SweepOptions) -> None:
-    """Refuse a run that cannot be logged to before anything is worked out."""
-    from evalreport.sinks.mlflow import check_run
-
-    if how.log is not None and store is not None and run is not None:
-        check_run(store, run.run_id, force=how.log.force)
-
-
-def print_done(console: Console, done: Done, options: dict[str, Any]) -> None:
+def print_delivered(console: Console, done: Delivered[Any], options: dict[str, Any]) -> None:
     """Tell what was written and logged; the page itself where stdout was named."""
     for warning in done.warnings:
         console.warn(warning)
     if options["output"] == "-":
-        console.document(done.html)
+        console.document(done.document.html)
     console.out(*done.lines)

@@ -1,0 +1,76 @@
+"""A comparison to where it is wanted, a run among them: the parent of the compared runs, or the baseline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalreport.comparison.values import Comparison
+from evalreport.errors import UsageError
+from evalreport.panels.comparison.words import headline
+from evalreport.sinks.mlflow import MlflowSink, check_run
+from evalreport.sources.mlflow_client import connect
+from evalreport.sources.runs import find_run
+from evalreport.workflow.compare import Compared
+from evalreport.workflow.deliver import Delivered, deliver, files_read
+from evalreport.workflow.documents import comparison_document
+from evalreport.workflow.request import Destination, Request
+
+PARENT_TAG = "mlflow.parentRunId"
+
+
+def deliver_comparison(
+    done: Compared, request: Request, where: Destination, *, log_to: str | None, tracking_uri: str | None
+) -> Delivered[Comparison]:
+    """Deliver a comparison.
+
+    Parameters
+    ----------
+    log_to : str or None
+        Id of the run that it is logged into; else the parent that all compared runs share, else the baseline.
+    tracking_uri : str or None
+        Of the store, where no run was compared.
+
+    Raises
+    ------
+    UsageError
+        What is read would be written over, or there is no run to log into.
+    """
+    run = _run(done, where, log_to, tracking_uri) if where.log else None
+    document = comparison_document(done.comparison, as_dict(done), request.title)
+    return deliver(document, where, run=run, read=files_read(request, done.items))
+
+
+def as_dict(done: Compared) -> dict[str, Any]:
+    """Return `comparison` of the JSON: the comparison, its verdict in words, the rules and the ranking."""
+    ranking = None
+    if done.ranking is not None:
+        found = done.ranking.as_dict()
+        ranking = {"best": found["baseline"], "metric": found["primary"], "differences": found["differences"]}
+    return {
+        **done.comparison.as_dict(),
+        "headline": headline(done.comparison).text,
+        "rules": [outcome.as_dict() for outcome in done.outcomes],
+        "ranking": ranking,
+    }
+
+
+def _run(done: Compared, where: Destination, log_to: str | None, tracking_uri: str | None) -> MlflowSink:
+    """The run to log into: it has to be finished, and hold nothing of others under our names."""
+    stores = [item.store for item in done.items if item.store is not None]
+    store = stores[0] if stores else connect(tracking_uri)
+    run_id = find_run(store, log_to).run_id if log_to else _home(done)
+    check_run(store, run_id, force=where.force)
+    return MlflowSink(store, run_id, where.force)
+
+
+def _home(done: Compared) -> str:
+    runs = [item.run for item in done.items if item.run is not None]
+    parents = {run.tags.get(PARENT_TAG, "") for run in runs}
+    if len(runs) == len(done.items) and len(parents) == 1 and "" not in parents:
+        return parents.pop()
+    base = None if done.comparison.baseline is None else done.items[done.comparison.baseline].run
+    if base is None:
+        raise UsageError(
+            "there is no run to log the comparison into", where="--log", fix="name one with --log-to ID"
+        )
+    return base.run_id

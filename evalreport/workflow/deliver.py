@@ -1,0 +1,212 @@
+"""A document to where it is wanted: a page, a folder, a run, all of them, or none in a dry run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from evalreport.errors import UsageError
+from evalreport.format import plural
+from evalreport.report.payload import Payload
+from evalreport.sinks.folder import FolderSink, check_page, write_page
+from evalreport.sinks.mlflow import MlflowSink
+from evalreport.sinks.sink import Logged
+from evalreport.workflow.documents import Document
+from evalreport.workflow.request import STDOUT, Destination, Request
+from evalreport.workflow.runs import Item
+
+T = TypeVar("T")
+MOST_LEFT = 5
+"""Names of what an earlier logging left that a warning lists."""
+
+
+@dataclass(frozen=True)
+class Delivered(Generic[T]):
+    """A document, and where it stands now.
+
+    Parameters
+    ----------
+    document : Document
+    paths : tuple of Path
+        Files outside of a run, the page first; in a dry run those that would be written.
+    logged : Logged or None
+        What was logged into a run.
+    run_id : str
+        Of that run.
+    dry_run : bool
+    warnings : tuple of str
+        What the user should know of the places, and of what an earlier logging left there.
+    taken : tuple of (part, value)
+        What of the input was taken for what.
+    """
+
+    document: Document[T]
+    paths: tuple[Path, ...] = ()
+    logged: Logged | None = None
+    run_id: str = ""
+    dry_run: bool = False
+    warnings: tuple[str, ...] = ()
+    taken: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def made(self) -> T:
+        """What the document is of."""
+        return self.document.of
+
+    @property
+    def files(self) -> list[str]:
+        """The files that were written outside of a run, for JSON."""
+        return [] if self.dry_run else list(map(str, self.paths))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What became of it, as a command prints it; of a dry run, everything that would be."""
+        would = "would write " if self.dry_run else ""
+        files = tuple(f"{would}{path}" for path in self.paths)
+        if self.logged is None:
+            return files
+        page = (self.logged.page,) if self.logged.page else ()
+        return (*_logged_lines(self.logged, self.document), *files, *page)
+
+    @property
+    def logged_as_dict(self) -> dict[str, Any] | None:
+        """What was logged into a run, for JSON."""
+        if self.logged is None:
+            return None
+        return {
+            "state": self.logged.state,
+            "run_id": self.run_id,
+            "metrics": list(self.logged.metrics),
+            "files": list(self.logged.files),
+            "replaced": list(self.logged.replaced),
+            "left": list(self.logged.left),
+            "page": self.logged.page,
+            "model": self.logged.model or None,
+        }
+
+
+def deliver(
+    document: Document[T],
+    where: Destination,
+    *,
+    run: MlflowSink | None = None,
+    name: str = "",
+    key: str = "",
+    read: Sequence[str | None] = (),
+) -> Delivered[T]:
+    """Write a document to a page, a folder and a run, as far as they are asked for.
+
+    Every place is checked before the first is written to, so that a refusal leaves all of them as they were.
+
+    Parameters
+    ----------
+    document : Document
+    where : Destination
+    run : MlflowSink, optional
+        The run that it is logged into, where `where` says so.
+    name, key : str
+        Of one of several: what its folder or page is called.
+    read : sequence of str or None
+        Files that were read, which are not written over.
+
+    Raises
+    ------
+    EvalreportError
+        A place that cannot be written to, or holds what evalreport did not write.
+    """
+    page, folder = where.page_of(name, document.name), where.folder_of(name, key)
+    outer = None if folder is None else FolderSink(folder, where.force)
+    inner = run if where.log else None
+    payload = document.payload(where.prefix, outer is not None) if outer or inner else None
+    paths = (() if page is None else (page,)) + _paths(payload, folder)
+    refuse_inputs(paths, read)
+    if page is not None:
+        check_page(page, force=where.force)
+    kept = logged = None
+    if payload is not None:
+        kept, logged = _logged(payload, outer, inner, dry_run=where.dry_run)
+    if page is not None and not where.dry_run:
+        write_page(page, document.html.encode(), force=where.force)
+    warnings = (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
+    return Delivered(document, paths, logged, "" if inner is None else inner.run_id, where.dry_run, warnings)
+
+
+def _paths(payload: Payload | None, folder: Path | None) -> tuple[Path, ...]:
+    return () if payload is None or folder is None else tuple(folder / path for path in payload.exports)
+
+
+def _logged(
+    payload: Payload, folder: FolderSink | None, run: MlflowSink | None, *, dry_run: bool
+) -> tuple[Logged | None, Logged | None]:
+    """Write into the folder and the run; the run checks itself before it writes, the folder before that."""
+    if folder is not None and run is not None and not dry_run:
+        folder.log(payload, dry_run=True)
+    logged = None if run is None else run.log(payload, dry_run=dry_run)
+    return None if folder is None else folder.log(payload, dry_run=dry_run), logged
+
+
+IN_RUN = "MLflow cannot delete it, so it stays"
+IN_FOLDER = "it stays in the folder"
+
+
+def _warnings(logged: Logged | None, stays: str) -> tuple[str, ...]:
+    """Return what the user should know of a place, with what an earlier logging left there."""
+    if logged is None or not logged.left:
+        return () if logged is None else logged.notes
+    more = f" and {len(logged.left) - MOST_LEFT} more" if len(logged.left) > MOST_LEFT else ""
+    names = ", ".join(logged.left[:MOST_LEFT]) + more
+    return (*logged.notes, f"an earlier logging left what this one does not have: {names}; {stays}")
+
+
+def _logged_lines(logged: Logged, document: Document[Any]) -> tuple[str, ...]:
+    """Return what became of a logging; of a dry run, everything that would be logged."""
+    match logged.state:
+        case "unchanged":
+            return ("unchanged: the run holds exactly this, nothing was written",)
+        case "dry run":
+            return (f"would log {_counted(logged, document)}", *_in_full(logged))
+        case _:
+            return (f"logged {_counted(logged, document)}",)
+
+
+def _counted(logged: Logged, document: Document[Any]) -> str:
+    figures = sum(path.endswith(".png") and "/" not in path for path in logged.files)
+    parts = [f"{len(logged.metrics)} {plural(len(logged.metrics), ('metric', 'metrics'))}"]
+    parts += [f"{document.name} ({len(document.html.encode()) / 1000:.0f} kB)"]
+    parts += [f"{figures} {plural(figures, ('figure', 'figures'))}"] if figures else []
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _in_full(logged: Logged) -> list[str]:
+    """Every metric with its value, every curve and every file, a line each."""
+    width = max(map(len, logged.values), default=0)
+    shown = (
+        f"{name:{width}}  {logged.values[name]:.6g}" if name in logged.values else f"{name:{width}}  a curve"
+        for name in logged.metrics
+    )
+    return [f"  {line}" for line in (*shown, *logged.files)]
+
+
+def files_read(request: Request, items: Iterable[Item] = ()) -> tuple[str | None, ...]:
+    """Return the files that a request reads, of these items."""
+    return (*(item.path for item in items), request.truth_file, request.tune_on)
+
+
+def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
+    """Refuse to write over files that are read.
+
+    Raises
+    ------
+    UsageError
+        One of the places is one of the files.
+    """
+    inputs = {Path(path).resolve() for path in read if path is not None and path != STDOUT}
+    for place in places:
+        if place.resolve() in inputs:
+            raise UsageError(
+                f"{place.name} is read, and would be written over",
+                where=str(place),
+                fix="name another place with -o or --out",
+            )

@@ -1,0 +1,154 @@
+"""What can be delivered: a page with the files, the numbers and the words that belong to it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from evalreport import __version__, figures
+from evalreport.comparison.values import Comparison
+from evalreport.evaluation.model import Evaluation
+from evalreport.panels.selection.verdict import headline as chosen_headline
+from evalreport.panels.study.verdict import headline as study_headline
+from evalreport.panels.verdict.headline import headline
+from evalreport.report.comparison import comparison_files, comparison_payload
+from evalreport.report.contents import folder_files, payload
+from evalreport.report.names import COMPARISON_PAGE, FIGURES, PAGE, SWEEP_PAGE
+from evalreport.report.payload import Payload
+from evalreport.report.render import render, render_comparison, render_thresholds, render_trials
+from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
+from evalreport.study.judged import Study
+from evalreport.values import Undefined
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+T = TypeVar("T")
+S = TypeVar("S", bound=Swept)
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Document(Generic[T]):
+    """A page, and the payload that goes with it, each made when it is wanted.
+
+    Parameters
+    ----------
+    of : evaluation, sweep or comparison
+        What it is of.
+    name : str
+        File name of the page.
+    render : callable
+        Returns the page.
+    payload : callable
+        From the prefix of the metrics, and whether a folder is written, to the payload.
+    """
+
+    of: T
+    name: str
+    render: Callable[[], str]
+    payload: Callable[[str, bool], Payload]
+
+    @cached_property
+    def html(self) -> str:
+        """The page, rendered once."""
+        html = self.render()
+        logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
+        return html
+
+
+def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Document[Evaluation]:
+    """Return the report of an evaluation.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    checklist : str, optional
+        ``tripod-ai``.
+    """
+
+    def make(prefix: str, folder: bool) -> Payload:
+        drawn = evaluation_figures(ev)
+        made = payload(
+            ev,
+            document.html,
+            drawn,
+            verdict=headline(ev).text,
+            version=__version__,
+            prefix=prefix,
+            options={} if checklist is None else {"checklist": checklist},
+        )
+        return replace(made, exports=folder_files(ev, document.html, drawn)) if folder else made
+
+    document = Document(ev, PAGE, lambda: render(ev, checklist=checklist), make)
+    return document
+
+
+def sweep_document(swept: S) -> Document[S]:
+    """Return the page of a sweep, of thresholds or of trials."""
+
+    def make(prefix: str, folder: bool) -> Payload:
+        drawn, verdict = figures.sweep_figures(swept), sweep_verdict(swept)
+        made = sweep_payload(swept, document.html, drawn, verdict=verdict, version=__version__, prefix=prefix)
+        return replace(made, exports=sweep_files(swept, document.html, drawn)) if folder else made
+
+    document = Document(swept, SWEEP_PAGE, lambda: sweep_page(swept), make)
+    return document
+
+
+def comparison_document(
+    comparison: Comparison, content: Mapping[str, Any], title: str = ""
+) -> Document[Comparison]:
+    """Return the page of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    content : mapping
+        The comparison as JSON, with its headline, rules and ranking.
+    title : str
+    """
+
+    def make(_: str, folder: bool) -> Payload:
+        made = comparison_payload(comparison, content, document.html, version=__version__)
+        files = comparison_files(comparison, content, document.html) if folder else {}
+        return replace(made, exports=files)
+
+    document = Document(comparison, COMPARISON_PAGE, lambda: render_comparison(comparison, title), make)
+    return document
+
+
+def sweep_page(swept: Swept) -> str:
+    """Return the page of a sweep."""
+    return render_trials(swept) if isinstance(swept, Study) else render_thresholds(swept)
+
+
+def sweep_verdict(swept: Swept) -> str:
+    """Return the outcome of a sweep in one sentence."""
+    found = study_headline(swept) if isinstance(swept, Study) else chosen_headline(swept)
+    return found.text
+
+
+DRAW: dict[str, Callable[[Evaluation], Figure]] = {
+    "confusion_matrix.png": figures.confusion_matrix,
+    "roc_curve.png": figures.roc_curve,
+    "pr_curve.png": figures.pr_curve,
+}
+
+
+def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
+    """Return the figures that this evaluation has, as PNG, by the names that MLflow pairs."""
+    have = {
+        "confusion_matrix.png": ev.confusion is not None,
+        "roc_curve.png": _has(ev, "roc"),
+        "pr_curve.png": _has(ev, "pr"),
+    }
+    return {name: figures.png(DRAW[name](ev)) for name in FIGURES if have[name]}
+
+
+def _has(ev: Evaluation, curve: str) -> bool:
+    found = getattr(ev.curves, curve, None)
+    return found is not None and not isinstance(found, Undefined)
