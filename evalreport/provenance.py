@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -31,9 +29,3 @@ class Provenance:
     title: str = ""
     unit: tuple[str, str] = ("case", "cases")
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Provenance:
-        """Rebuild provenance from its fields."""
-        pairs: dict[str, Any] = {key: tuple(map(tuple, data[key])) for key in ("columns", "software")}
-        return cls(**{**data, **pairs, "unit": tuple(data["unit"]), "notes": tuple(data["notes"])})

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from evalreport.codec import Mass
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,10 @@ class Estimate:
     0.26
     """
 
+    KEYS: ClassVar = ("value", "low", "high", "method", "n", "standard_error", "reason")
+
     value: float
-    n: float
+    n: Mass
     low: float | None = None
     high: float | None = None
     method: str | None = None
@@ -58,18 +62,6 @@ class Estimate:
             return None
         return round(self.high - self.low, 12)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value as `evaluation.json` holds it."""
-        return {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "method": self.method,
-            "n": self.n,
-            "standard_error": self.standard_error,
-            "reason": self.reason,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
@@ -83,38 +75,27 @@ class Undefined:
 
     Examples
     --------
-    >>> Undefined("no positive example").as_dict()["value"] is None
+    >>> Undefined("no positive example").value is None
     True
     """
 
+    KEYS: ClassVar = Estimate.KEYS
+
     reason: str
-    n: float = 0.0
+    n: Mass = 0.0
 
     @property
     def value(self) -> None:
         """None, so that ``result.value`` can be read of either kind."""
         return None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value as `evaluation.json` holds it."""
-        empty = dict.fromkeys(("value", "low", "high", "method"))
-        return {**empty, "n": self.n, "standard_error": None, "reason": self.reason}
+    @classmethod
+    def claims(cls, data: Mapping[str, Any]) -> bool:
+        """Return whether JSON data with the keys of a result are undefined: there is no value."""
+        return data["value"] is None
 
 
-Result: TypeAlias = Estimate | Undefined
-
-
-def result_from_dict(data: Mapping[str, Any]) -> Result:
-    """Rebuild a value from its `as_dict()`.
-
-    Examples
-    --------
-    >>> result_from_dict(Estimate(0.5, n=10.0).as_dict())
-    Estimate(value=0.5, n=10.0, low=None, high=None, method=None, standard_error=None, reason=None)
-    """
-    if data["value"] is None:
-        return Undefined(data["reason"], data["n"])
-    return Estimate(**data)
+Result: TypeAlias = Undefined | Estimate
 
 
 Severity: TypeAlias = Literal["error", "caution", "note"]
@@ -141,7 +122,7 @@ class Finding:
 
     Examples
     --------
-    >>> Finding("never_predicted", "error", "“b” is never predicted.", {"labels": ["b"]}).as_dict()["rule"]
+    >>> Finding("never_predicted", "error", "“b” is never predicted.", {"labels": ["b"]}).rule
     'never_predicted'
     """
 
@@ -151,14 +132,3 @@ class Finding:
     evidence: Mapping[str, Any]
     action: str = ""
     section: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as `evaluation.json` holds it."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "claim": self.claim,
-            "evidence": dict(self.evidence),
-            "action": self.action,
-            "section": self.section,
-        }

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format", "cells", "provenance", "bounds"),
+    ("errors", "values", "text", "format", "cells", "provenance", "bounds", "codec"),
     ("labels", "scores", "parsing"),
     ("predictions", "study"),
     ("facts", "resampling"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evalreport.codec import encode
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.slices import slice_results
 from evalreport.intervals import Sampling, estimates
@@ -96,4 +97,4 @@ def test_a_gap_is_a_value_of_the_column() -> None:
 def test_difference_of_undefined_is_undefined() -> None:
     known = Estimate(0.5, n=10, low=0.2, high=0.8, method="wilson")
     assert independent_difference(known, Undefined("no example"))[0] == Undefined("no example")
-    assert independent_difference(known, Estimate(0.4, n=3, reason="too few"))[0].as_dict()["low"] is None
+    assert encode(independent_difference(known, Estimate(0.4, n=3, reason="too few"))[0])["low"] is None

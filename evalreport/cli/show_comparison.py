@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
+from evalreport.codec import encode
 from evalreport.format import change, fixed, plural
 from evalreport.panels.comparison.words import headline, matching, mistakes, ranked, same_matching, verdict
 
@@ -119,7 +120,7 @@ def _ranking(found: Comparison) -> Iterator[str]:
     gaps = {d.run: d for d in found.of(metric)}
     rows = [["", metric, "", "from the best", "", ""]]
     for name, ev in zip(found.names, found.evaluations, strict=True):
-        data = ev.metrics[metric].as_dict()
+        data = encode(ev.metrics[metric])
         value = "–" if data["value"] is None else fixed(data["value"], 3)
         limits = "" if data["low"] is None else f"{fixed(data['low'], 3)} to {fixed(data['high'], 3)}"
         rows.append([name, value, limits, *(_row(gaps[name])[3:] if name in gaps else ["", "", "the best"])])

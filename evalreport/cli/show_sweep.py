@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.cli.progress import QUIET_FOR
+from evalreport.codec import encode
 from evalreport.format import count, fine, fine_interval, percent, significant, threshold
 from evalreport.panels.objectives import objective_style
 
@@ -153,7 +154,7 @@ def _between(low: float | None, high: float | None) -> str:
 def _elsewhere(result: Result | None, *, ends: bool) -> tuple[str, str]:
     if result is None or result.value is None:
         return "–", "–"
-    data = result.as_dict()
+    data = encode(result)
     limits = "–" if data["low"] is None else fine_interval(data["low"], data["high"], ends=ends)
     return fine(result.value, ends=ends), limits
 

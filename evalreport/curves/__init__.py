@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from evalreport.curves.binary import BinaryCurves, binary_curves, of_summary
 from evalreport.curves.one_threshold import LabelSweep
 from evalreport.curves.series import Band, Cardinality, Curve, Histogram, Reliability
 from evalreport.curves.several import MulticlassCurves, MultilabelCurves, of_multiclass, of_multilabel
 from evalreport.facts import Summary
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.values import Undefined
 
 Curves: TypeAlias = BinaryCurves | MulticlassCurves | MultilabelCurves
@@ -28,7 +27,6 @@ __all__ = [
     "Reliability",
     "binary_curves",
     "curves",
-    "curves_from_dict",
 ]
 
 
@@ -55,26 +53,5 @@ def curves(summary: Summary, level: float = 0.95) -> Curves | Undefined:
             return of_multiclass(summary, level)
         case Multilabel():
             return of_multilabel(summary, level)
-        case never:
-            assert_never(never)
-
-
-def curves_from_dict(space: LabelSpace, data: Mapping[str, Any]) -> Curves | Undefined:
-    """Rebuild the curves of a problem from their `as_dict()`.
-
-    Examples
-    --------
-    >>> curves_from_dict(Binary(0, 1), Undefined("no scores").as_dict())
-    Undefined(reason='no scores', n=0.0)
-    """
-    if "reason" in data:
-        return Undefined(data["reason"], data["n"])
-    match space:
-        case Binary():
-            return BinaryCurves.from_dict(data)
-        case Multiclass():
-            return MulticlassCurves.from_dict(data)
-        case Multilabel():
-            return MultilabelCurves.from_dict(data)
         case never:
             assert_never(never)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from evalreport.curves.bins import above, histogram, reliability
 from evalreport.curves.series import (
     POINTS,
     Band,
-    Bundle,
     Curve,
     Histogram,
     Reliability,
@@ -29,7 +28,7 @@ GRID = np.arange(1, 100) / 100
 
 
 @dataclass(frozen=True)
-class BinaryCurves(Bundle):
+class BinaryCurves:
     """Curves of one binary problem.
 
     Parameters
@@ -76,13 +75,6 @@ class BinaryCurves(Bundle):
     reliability: Reliability | Undefined
     reliability_width: Reliability | Undefined
     histogram: Histogram | Undefined
-
-    KINDS: ClassVar = {
-        **dict.fromkeys(("roc", "pr", "det", "gain", "lift", "benefit", "benefit_all"), Curve),
-        **dict.fromkeys(("roc_band", "pr_band"), Band),
-        **dict.fromkeys(("reliability", "reliability_width"), Reliability),
-        "histogram": Histogram,
-    }
 
 
 @dataclass(frozen=True, eq=False)

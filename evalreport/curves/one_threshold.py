@@ -37,8 +37,8 @@ class LabelSweep(Series):
     Examples
     --------
     >>> sweep = LabelSweep((0.5,), (3.0,), (4.0,), (0.75,), (1.0,))
-    >>> LabelSweep.from_dict(sweep.as_dict()) == sweep
-    True
+    >>> sweep.found[0] / sweep.added[0]
+    0.75
     """
 
     threshold: Numbers

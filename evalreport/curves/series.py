@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.values import Undefined
+from evalreport.codec import Infinite
 
 POINTS = 400
 """The most points that a curve keeps."""
 
-Numbers = tuple[float, ...]
+Numbers: TypeAlias = tuple[Infinite, ...]
 
 
 def numbers(values: npt.ArrayLike) -> Numbers:
@@ -33,26 +31,16 @@ def numbers(values: npt.ArrayLike) -> Numbers:
 class Series:
     """Columns of equal length; an infinite threshold is null in JSON."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the columns as JSON holds them."""
-        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+    def __post_init__(self) -> None:
+        lengths = self.lengths()
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise ValueError(f"columns of unequal length: {told}")
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Rebuild from `as_dict()`."""
-        return cls(**{field.name: _numbers(data[field.name]) for field in fields(cls)})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [number if math.isfinite(number) else None for number in value]
-    return value
-
-
-def _numbers(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(math.inf if number is None else float(number) for number in value)
-    return value
+    def lengths(self) -> dict[str, int]:
+        """Return how many rows each column speaks for."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: len(column) for name, column in columns.items() if isinstance(column, tuple)}
 
 
 @dataclass(frozen=True)
@@ -73,9 +61,9 @@ class Curve(Series):
     Examples
     --------
     >>> curve = Curve((0.0, 1.0), (0.0, 1.0), (math.inf, 0.5))
-    >>> curve.as_dict()["threshold"]
+    >>> encode(curve)["threshold"]
     [None, 0.5]
-    >>> Curve.from_dict(curve.as_dict()) == curve
+    >>> decode(Curve, encode(curve)) == curve
     True
     """
 
@@ -122,8 +110,8 @@ class Reliability(Series):
     Examples
     --------
     >>> bins = Reliability((0.0,), (1.0,), (0.5,), (0.4,), (0.2,), (0.6,), (20.0,), equal="count")
-    >>> Reliability.from_dict(bins.as_dict()) == bins
-    True
+    >>> len(bins.start)
+    1
     """
 
     start: Numbers
@@ -158,6 +146,10 @@ class Histogram(Series):
     positive: Numbers
     negative: Numbers
 
+    def lengths(self) -> dict[str, int]:
+        """Return how many bins each column speaks for; between n + 1 edges are n bins."""
+        return {**super().lengths(), "edges": len(self.edges) - 1}
+
 
 @dataclass(frozen=True)
 class Cardinality(Series):
@@ -179,23 +171,3 @@ class Cardinality(Series):
     labels: Numbers
     true: Numbers
     predicted: Numbers
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """Named series of one task; a field whose needs are not met is `Undefined`."""
-
-    KINDS: ClassVar[Mapping[str, type[Series]]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all series as JSON holds them."""
-        return {field.name: getattr(self, field.name).as_dict() for field in fields(self)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Rebuild from `as_dict()`."""
-        return cls(**{name: _part(kind, data[name]) for name, kind in cls.KINDS.items()})
-
-
-def _part(kind: type[Series], data: Mapping[str, Any]) -> Series | Undefined:
-    return Undefined(data["reason"], data["n"]) if "reason" in data else kind.from_dict(data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from evalreport.curves.bins import histogram, reliability
 from evalreport.curves.one_threshold import LabelSweep, label_sweep, thresholds
 from evalreport.curves.series import (
     POINTS,
-    Bundle,
     Cardinality,
     Curve,
     Histogram,
@@ -27,7 +25,7 @@ from evalreport.values import Undefined
 
 
 @dataclass(frozen=True)
-class MulticlassCurves(Bundle):
+class MulticlassCurves:
     """Curves of the confidence of the answer (the greatest probability of a row), and of the classes.
 
     Parameters
@@ -53,15 +51,9 @@ class MulticlassCurves(Bundle):
     pr_macro: Curve | Undefined
     pr_micro: Curve | Undefined
 
-    KINDS: ClassVar = {
-        **dict.fromkeys(("coverage", "roc_macro", "roc_micro", "pr_macro", "pr_micro"), Curve),
-        "reliability": Reliability,
-        "histogram": Histogram,
-    }
-
 
 @dataclass(frozen=True)
-class MultilabelCurves(Bundle):
+class MultilabelCurves:
     """Curves over all (row, label) decisions together.
 
     Parameters
@@ -83,14 +75,6 @@ class MultilabelCurves(Bundle):
     histogram: Histogram | Undefined
     cardinality: Cardinality | Undefined
     sweep: LabelSweep | Undefined
-
-    KINDS: ClassVar = {
-        "pr": Curve,
-        "reliability": Reliability,
-        "histogram": Histogram,
-        "cardinality": Cardinality,
-        "sweep": LabelSweep,
-    }
 
 
 def coverage(table: ScoreTable) -> Curve:

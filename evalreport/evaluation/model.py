@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-import numpy as np
-
-from evalreport.curves import Curves, curves_from_dict
+from evalreport.codec import decode, differing, encode, loads
+from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
-from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap, from_dicts, results_from_dict
+from evalreport.evaluation.document import ConfusionRecord, Document
+from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.format import fine
 from evalreport.intervals import Sampling
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.labels import Binary, LabelSpace, Multiclass, Task
 from evalreport.metrics.catalogue import HEADLINE
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance
 from evalreport.scores import ScoreKind
+from evalreport.thresholds.records import SweepRecord
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Estimate, Finding, Result, Undefined
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_CURVES = Undefined("not computed")
-SCHEMA = 1
+WHAT = "evaluation.json"
+SCHEMA: Literal[1] = 1
 """Version of `evaluation.json`; a reader refuses a newer one."""
 
 
@@ -136,42 +137,83 @@ class Evaluation:
         """Return the metrics as a table: one row per metric with value, low, high, method, n, reason."""
         import pandas as pd
 
-        return pd.DataFrame.from_dict({name: r.as_dict() for name, r in self.metrics.items()}, orient="index")
+        return pd.DataFrame.from_dict({name: encode(r) for name, r in self.metrics.items()}, orient="index")
+
+    def to_wire(self) -> Document:
+        """Return the evaluation as `evaluation.json` holds it, key by key."""
+        point = self.threshold
+        return Document(
+            schema=SCHEMA,
+            task=self.task,
+            n=self.rows,
+            weight=self.weight,
+            labels=self.space.labels,
+            positive=self.space.positive if isinstance(self.space, Binary) else None,
+            ordered=isinstance(self.space, Multiclass) and self.space.ordered,
+            threshold=None if point is None else point.value,
+            threshold_origin=None if point is None else point.origin,
+            score_kind=self.score_kind,
+            weighted=self.weighted,
+            clusters=self.clusters,
+            truth_digest=self.truth_digest,
+            sampling=self.sampling,
+            metrics=self.metrics,
+            no_skill=self.no_skill,
+            classes=self.classes,
+            confusion=None if self.confusion is None else ConfusionRecord.of(self.space, self.confusion),
+            curves=self.curves,
+            thresholds=self._thresholds(),
+            parsing=self.parsing,
+            slices=self.slices,
+            mistakes=self.mistakes,
+            swaps=self.swaps,
+            pair_texts=self.pair_texts,
+            facts=self.facts,
+            notes=self.notes,
+            findings=self.findings,
+            provenance=self.provenance,
+        )
+
+    def _thresholds(self) -> SweepRecord | None:
+        if self.tuned is not None:
+            return SweepRecord((), {self.tuned.objective: self.tuned.to_wire()})
+        return None if self.sweep is None else self.sweep.to_wire()
+
+    @classmethod
+    def from_wire(cls, wire: Document) -> Self:
+        """Return the evaluation that a document holds."""
+        space = wire.space()
+        return cls(
+            space=space,
+            rows=wire.n,
+            weight=wire.weight,
+            sampling=wire.sampling,
+            metrics=wire.metrics,
+            score_kind=wire.score_kind,
+            threshold=wire.operating_point(),
+            weighted=wire.weighted,
+            clusters=wire.clusters,
+            truth_digest=wire.truth_digest,
+            no_skill=wire.no_skill,
+            classes=wire.class_results(),
+            confusion=None if wire.confusion is None else wire.confusion.counts(len(space)),
+            curves=wire.curves,
+            sweep=wire.sweep(),
+            tuned=wire.tuned(),
+            parsing=wire.parsing,
+            slices=wire.slices,
+            mistakes=wire.mistakes,
+            swaps=wire.swaps,
+            pair_texts=wire.pair_texts,
+            facts=wire.facts,
+            notes=wire.notes,
+            findings=wire.findings,
+            provenance=wire.provenance,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the evaluation as plain JSON values; what is not finite is null."""
-        whole = {
-            "schema": SCHEMA,
-            "task": self.task,
-            "n": self.rows,
-            "weight": self.weight,
-            "labels": list(self.space.labels),
-            "positive": self.space.positive if isinstance(self.space, Binary) else None,
-            "ordered": isinstance(self.space, Multiclass) and self.space.ordered,
-            "threshold": None if self.threshold is None else _finite(self.threshold.value),
-            "threshold_origin": None if self.threshold is None else self.threshold.origin,
-            "score_kind": self.score_kind,
-            "weighted": self.weighted,
-            "clusters": self.clusters,
-            "truth_digest": self.truth_digest,
-            "sampling": asdict(self.sampling),
-            "metrics": {name: result.as_dict() for name, result in self.metrics.items()},
-            "no_skill": dict(self.no_skill),
-            "classes": [entry.as_dict() for entry in self.classes],
-            "confusion": None if self.confusion is None else _confusion(self.space, self.confusion),
-            "curves": self.curves.as_dict(),
-            "thresholds": _thresholds(self.sweep, self.tuned),
-            "parsing": None if self.parsing is None else self.parsing.as_dict(),
-            "slices": [entry.as_dict() for entry in self.slices],
-            "mistakes": [asdict(entry) for entry in self.mistakes],
-            "swaps": [asdict(entry) for entry in self.swaps],
-            "pair_texts": [[row, column, list(texts)] for row, column, texts in self.pair_texts],
-            "facts": dict(self.facts),
-            "notes": list(self.notes),
-            "findings": [finding.as_dict() for finding in self.findings],
-            "provenance": asdict(self.provenance),
-        }
-        plain: dict[str, Any] = _plain(whole)
+        plain: dict[str, Any] = encode(self)
         return plain
 
     def to_json(self) -> str:
@@ -185,131 +227,21 @@ class Evaluation:
         Raises
         ------
         DataError
-            Not an evaluation, or one of a newer schema.
+            Not an evaluation, one of a newer schema, or one that was changed: keys, types and ranges are
+            checked, and that what is told twice agrees.
         """
-        try:
-            data = json.loads(text)
-            schema = data["schema"]
-        except (ValueError, TypeError, KeyError) as error:
+        data = loads(text, WHAT)
+        if not isinstance(data, dict) or "schema" not in data:
+            raise DataError("this is not an evaluation.json", fix="pass a file that evalreport wrote")
+        if data["schema"] != SCHEMA:
             raise DataError(
-                "this is not an evaluation.json", fix="pass a file that evalreport wrote"
-            ) from error
-        if schema != SCHEMA:
-            raise DataError(
-                f"evaluation.json has schema {schema}; this version reads {SCHEMA}", fix="upgrade evalreport"
+                f"evaluation.json has schema {data['schema']!a:.20}; this version reads {SCHEMA}",
+                fix="upgrade evalreport",
             )
-        return cls(**_fields(data))
-
-
-def _plain(value: Any) -> Any:
-    """NumPy scalars to Python's, tuples to lists, infinity and NaN to null."""
-    match value:
-        case dict():
-            return {str(key): _plain(entry) for key, entry in value.items()}
-        case list() | tuple():
-            return [_plain(entry) for entry in value]
-        case np.generic():
-            return _plain(value.item())
-        case float() if not math.isfinite(value):
-            return None
-        case _:
-            return value
-
-
-def _confusion(space: LabelSpace, counts: Counts) -> dict[str, Any]:
-    unread = ["(not readable)"] if counts.unparsed else []
-    cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
-    return {
-        "labels": list(space.labels),
-        "predicted_labels": [*space.labels, *unread],
-        "cells": [list(cell) for cell in cells],
-    }
-
-
-def _counts(size: int, data: Mapping[str, Any]) -> Counts:
-    cells = np.array(data["cells"], dtype=np.float64).reshape(-1, 3)
-    codes = (cells[:, 0] * (size + 1) + cells[:, 1]).astype(np.int64)
-    return Counts(size, codes, np.ascontiguousarray(cells[:, 2]))
-
-
-def _space(data: Mapping[str, Any]) -> LabelSpace:
-    match data["task"]:
-        case "binary":
-            return Binary(*data["labels"])
-        case "multiclass":
-            return Multiclass(data["labels"], ordered=data["ordered"])
-        case _:
-            return Multilabel(data["labels"])
-
-
-def _finite(value: float | tuple[float, ...]) -> Any:
-    """A threshold above all scores is null in JSON; that there is one is told by its origin."""
-    if isinstance(value, tuple):
-        return [entry if math.isfinite(entry) else None for entry in value]
-    return value if math.isfinite(value) else None
-
-
-def _infinite(value: float | None) -> float:
-    return math.inf if value is None else value
-
-
-def _threshold(data: Mapping[str, Any]) -> Threshold | None:
-    value = data["threshold"]
-    if data["threshold_origin"] is None:
-        return None
-    whole = tuple(map(_infinite, value)) if isinstance(value, list) else _infinite(value)
-    return Threshold(whole, data["threshold_origin"])
-
-
-def _thresholds(sweep: Sweep | None, tuned: Tuned | None) -> dict[str, Any] | None:
-    if tuned is not None:
-        keys = dict.fromkeys(("threshold", "low", "high"))
-        return {"points": [], "optima": {tuned.objective: {**keys, **tuned.as_dict()}}}
-    return None if sweep is None else sweep.as_dict()
-
-
-def _tuned(data: Mapping[str, Any]) -> Tuned | None:
-    if data["task"] != "multilabel" or data["thresholds"] is None:
-        return None
-    (found,) = data["thresholds"]["optima"].values()
-    return Tuned.from_dict(found)
-
-
-def _classes(data: Mapping[str, Any], threshold: Threshold | None) -> tuple[ClassResult, ...]:
-    classes: tuple[ClassResult, ...] = from_dicts(ClassResult, data["classes"])
-    if threshold is None or data["task"] != "multilabel":
-        return classes
-    values = threshold.value if isinstance(threshold.value, tuple) else (threshold.value,) * len(classes)
-    return tuple(replace(entry, threshold=at) for entry, at in zip(classes, values, strict=True))
-
-
-def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    space, threshold = _space(data), _threshold(data)
-    swept = data["task"] != "multilabel" and data["thresholds"] is not None
-    return {
-        "space": space,
-        "rows": data["n"],
-        "weight": data["weight"],
-        "sampling": Sampling(**data["sampling"]),
-        "metrics": results_from_dict(data["metrics"]),
-        "score_kind": data["score_kind"],
-        "threshold": threshold,
-        "weighted": data["weighted"],
-        "clusters": data["clusters"],
-        "truth_digest": data["truth_digest"],
-        "no_skill": data["no_skill"],
-        "classes": _classes(data, threshold),
-        "confusion": None if data["confusion"] is None else _counts(len(space), data["confusion"]),
-        "curves": curves_from_dict(space, data["curves"]),
-        "sweep": Sweep.from_dict(data["thresholds"]) if swept else None,
-        "tuned": _tuned(data),
-        "parsing": None if data["parsing"] is None else ParsingReport.from_dict(data["parsing"]),
-        "slices": from_dicts(Slice, data["slices"]),
-        "mistakes": from_dicts(Mistake, data["mistakes"]),
-        "swaps": tuple(Swap(**entry) for entry in data["swaps"]),
-        "pair_texts": tuple((row, column, tuple(texts)) for row, column, texts in data["pair_texts"]),
-        "facts": data["facts"],
-        "notes": tuple(data["notes"]),
-        "findings": tuple(Finding(**entry) for entry in data["findings"]),
-        "provenance": Provenance.from_dict(data["provenance"]),
-    }
+        made: Self = decode(cls, data, WHAT)
+        place = differing(data, encode(made))
+        if place is not None:
+            raise DataError(
+                f"{WHAT} contradicts itself", where=place, fix="pass what evalreport wrote, unchanged"
+            )
+        return made

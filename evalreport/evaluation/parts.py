@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, TypeAlias
 
+from evalreport.codec import Mass, Share, Whole
 from evalreport.labels import Label
-from evalreport.values import Result, result_from_dict
+from evalreport.values import Result
 
 State: TypeAlias = Literal["ok", "absent", "never_predicted", "spurious"]
 """``absent``: no true example, cannot be measured; ``never_predicted``: has true examples and recall 0
@@ -22,8 +22,8 @@ class Confusion:
     """Another label that examples of this one were given: how many, and their share of the class."""
 
     label: Label | None
-    weight: float
-    share: float
+    weight: Mass
+    share: Share
 
 
 @dataclass(frozen=True)
@@ -47,45 +47,25 @@ class ClassResult:
         bound, for it was chosen on the rows that judge it.
     """
 
+    KEYS: ClassVar = (
+        *("label", "state", "support", "predicted", "right"),
+        *SHOWN,
+        *("metrics", "confusions", "threshold", "best"),
+    )
+
     label: Label
     state: State
-    support: float
-    predicted: float
-    right: float
+    support: Mass
+    predicted: Mass
+    right: Mass
     metrics: Mapping[str, Result]
     confusions: tuple[Confusion, ...] = ()
     threshold: float | None = None
     best: tuple[float, float] | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the class as `evaluation.json` holds it."""
-        return {
-            "label": self.label,
-            "state": self.state,
-            "support": self.support,
-            "predicted": self.predicted,
-            "right": self.right,
-            **{name: self.metrics[name].value if name in self.metrics else None for name in SHOWN},
-            "metrics": {name: result.as_dict() for name, result in self.metrics.items()},
-            "confusions": [asdict(confusion) for confusion in self.confusions],
-            "threshold": None if self.threshold == math.inf else self.threshold,
-            "best": None if self.best is None else list(self.best),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ClassResult:
-        """Rebuild a class from its `as_dict()`."""
-        return cls(
-            label=data["label"],
-            state=data["state"],
-            support=data["support"],
-            predicted=data["predicted"],
-            right=data["right"],
-            metrics=results_from_dict(data["metrics"]),
-            confusions=tuple(Confusion(**entry) for entry in data["confusions"]),
-            threshold=data["threshold"],
-            best=None if data["best"] is None else (data["best"][0], data["best"][1]),
-        )
+    def again(self, name: str) -> float | None:
+        """Return the value of a metric that stands by itself."""
+        return self.metrics[name].value if name in self.metrics else None
 
 
 @dataclass(frozen=True)
@@ -108,36 +88,12 @@ class Slice:
 
     column: str
     value: str
-    rows: int
-    weight: float
+    rows: Whole
+    weight: Mass
     metrics: Mapping[str, Result] = field(default_factory=dict)
     differences: Mapping[str, Result] = field(default_factory=dict)
-    p_adjusted: Mapping[str, float] = field(default_factory=dict)
+    p_adjusted: Mapping[str, Share] = field(default_factory=dict)
     too_few: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the slice as `evaluation.json` holds it."""
-        return {
-            "column": self.column,
-            "value": self.value,
-            "rows": self.rows,
-            "weight": self.weight,
-            "metrics": {name: result.as_dict() for name, result in self.metrics.items()},
-            "differences": {name: result.as_dict() for name, result in self.differences.items()},
-            "p_adjusted": dict(self.p_adjusted),
-            "too_few": self.too_few,
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Slice:
-        """Rebuild a slice from its `as_dict()`."""
-        return cls(
-            **{
-                **data,
-                "metrics": results_from_dict(data["metrics"]),
-                "differences": results_from_dict(data["differences"]),
-            }
-        )
 
 
 @dataclass(frozen=True)
@@ -158,17 +114,12 @@ class Mistake:
         The example's own text, cut, only when its column was named.
     """
 
-    row: int
+    row: Whole
     id: str
     truth: tuple[str, ...]
     predicted: tuple[str, ...]
     confidence: float | None = None
     text: str | None = None
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Mistake:
-        """Rebuild a mistake from its fields."""
-        return cls(**{**data, "truth": tuple(data["truth"]), "predicted": tuple(data["predicted"])})
 
 
 @dataclass(frozen=True)
@@ -180,15 +131,5 @@ class Swap:
 
     left_out: str
     added: str
-    rows: float
-    by_chance: float
-
-
-def results_from_dict(data: Mapping[str, Any]) -> dict[str, Result]:
-    """Rebuild named values."""
-    return {name: result_from_dict(entry) for name, entry in data.items()}
-
-
-def from_dicts(kind: Any, data: Sequence[Mapping[str, Any]]) -> tuple[Any, ...]:
-    """Rebuild a list of parts by their `from_dict`."""
-    return tuple(kind.from_dict(entry) for entry in data)
+    rows: Mass
+    by_chance: Mass

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from evalreport.codec import encode
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.thresholds.cutoff import Cutoff, CutoffChoice
 from evalreport.thresholds.objectives import Objective
-from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_as_dict
+from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_to_wire
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
@@ -154,13 +155,13 @@ def found_as_dict(found: Selected) -> dict[str, Any]:
     """
     match found:
         case Tuned():
-            return {**dict.fromkeys(("threshold", "low", "high")), **found.as_dict(), "reason": None}
+            return {**encode(found), "reason": None}
         case Cutoff():
             out_of_sample = found.out_of_sample.value.value
-            whole = {**found.as_dict(), "apparent": found.coverage, "honest": out_of_sample, "reason": None}
-            return {**whole, "low": _finite(found.low)}
+            return {**encode(found), "apparent": found.coverage, "honest": out_of_sample, "reason": None}
         case _:
-            return choice_as_dict(found)
+            plain: dict[str, Any] = encode(choice_to_wire(found))
+            return plain
 
 
 def _points(sweep: Sweep) -> list[dict[str, float | None]]:

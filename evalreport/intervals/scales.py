@@ -11,6 +11,9 @@ from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.sampling import Limits, no_limits
 from evalreport.metrics import Metric
 
+WIDEST = 100.0
+"""Half-width on a log or logit scale from which the limits are the ends of the metric: e^710 is no float."""
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -98,13 +101,14 @@ def transformed(
             ends = score_limits(value, 0.0, events, quantile, (low, high))
             return float(ends[0]), float(ends[1])
         slope = (high - low) * share * (1 - share)
-        logit = math.log(share / (1 - share)) + quantile * error / slope * np.array([-1, 1])
+        half = min(quantile * error / slope, WIDEST)
+        logit = math.log(share / (1 - share)) + half * np.array([-1, 1])
         first, last = low + (high - low) / (1 + np.exp(-logit))
         return float(first), float(last)
     if math.isfinite(low) and value > low:
-        factor = math.exp(quantile * error / (value - low))
+        factor = math.exp(min(quantile * error / (value - low), WIDEST))
         return low + (value - low) / factor, low + (value - low) * factor
     if math.isfinite(high) and value < high:
-        factor = math.exp(quantile * error / (high - value))
+        factor = math.exp(min(quantile * error / (high - value), WIDEST))
         return high - (high - value) * factor, high - (high - value) / factor
     return value - quantile * error, value + quantile * error

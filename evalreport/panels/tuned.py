@@ -8,7 +8,8 @@ from evalreport.evaluation.threshold_selection import PLAIN
 from evalreport.format import interval, number, ratio
 from evalreport.panels.objectives import objective_title
 from evalreport.panels.parts import Cell, Column, Table
-from evalreport.thresholds.tuned import Method, Tuned
+from evalreport.thresholds.records import Method
+from evalreport.thresholds.tuned import Tuned
 
 HOW: Mapping[Method, str] = {
     "exact": "exact: no others reach more",
@@ -69,7 +70,7 @@ def how(choice: Tuned) -> str:
 
 def _where(choice: Tuned) -> str:
     value = choice.out_of_sample.value
-    return choice.out_of_sample.method if value.value is not None else str(value.as_dict()["reason"])
+    return choice.out_of_sample.method if value.value is not None else str(value.reason)
 
 
 def is_cost(choice: Tuned) -> bool:

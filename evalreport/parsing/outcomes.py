@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.codec import Whole
 from evalreport.labels import UNPARSED
 
 REASONS = (
@@ -134,8 +135,6 @@ class ParsingReport:
     Examples
     --------
     >>> report = ParsingReport("exact", "0" * 64, False, 4, 1, 0, {"empty": 1}, {"bare": 3}, {}, {})
-    >>> ParsingReport.from_dict(report.as_dict()) == report
-    True
     >>> (report + report).n
     8
     """
@@ -143,26 +142,13 @@ class ParsingReport:
     parser: str
     digest: str
     fuzzy: bool
-    n: int
-    n_unparsed: int
-    n_ambiguous: int
-    reasons: Mapping[str, int]
-    formats: Mapping[str, int]
+    n: Whole
+    n_unparsed: Whole
+    n_ambiguous: Whole
+    reasons: Mapping[str, Whole]
+    formats: Mapping[str, Whole]
     reason_examples: Mapping[str, tuple[Example, ...]]
     format_examples: Mapping[str, tuple[Example, ...]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the report as `evaluation.json` holds it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> ParsingReport:
-        """Rebuild a report from its `as_dict()`, also after a way through JSON."""
-        examples = {
-            name: {kind: tuple(Example(**item) for item in items) for kind, items in data[name].items()}
-            for name in ("reason_examples", "format_examples")
-        }
-        return cls(**{**data, **examples})
 
     def __add__(self, other: ParsingReport) -> ParsingReport:
         """Return the report on both, the rows of `other` following these."""

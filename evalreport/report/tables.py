@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from evalreport.codec import encode
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.labels import UNPARSED, Multilabel
@@ -35,7 +36,7 @@ def metrics_table(ev: Evaluation) -> Columns:
     ev : Evaluation
     """
     columns: Columns = {"metric": list(ev.metrics)}
-    rows = [result.as_dict() for result in ev.metrics.values()]
+    rows = [encode(result) for result in ev.metrics.values()]
     for name in ("value", "low", "high"):
         columns[name] = [row[name] for row in rows]
     columns["no_skill"] = [ev.no_skill.get(name) for name in ev.metrics]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
+from evalreport.codec import Whole
 from evalreport.errors import DataError, nearest
-from evalreport.study.values import Param, Space, Trial, plain
+from evalreport.study.values import Param, Space, State, StudyObjective, Trial, plain
 
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 _KEYS = (
     "number",
     "state",
@@ -23,77 +25,112 @@ _KEYS = (
 )
 
 
-def _number_out(value: float) -> float | str:
-    return value if math.isfinite(value) else str(value)
+Odd: TypeAlias = Literal["nan", "inf", "-inf"]
+Number: TypeAlias = float | Odd
+"""What JSON has no number for is text."""
 
 
-def _param_out(value: Param) -> Any:
+@dataclass(frozen=True)
+class OddParam:
+    """A parameter that is no finite number; as an object, it is not taken for text."""
+
+    float: Odd
+
+
+ParamRecord: TypeAlias = str | int | float | bool | OddParam | None
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial."""
+
+    number: Whole
+    state: State
+    values: tuple[Number, ...]
+    params: Mapping[str, ParamRecord]
+    intermediate: tuple[tuple[int, Number], ...]
+    started: float | None
+    finished: float | None
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class SpaceRecord:
+    """Where a parameter was searched."""
+
+    name: str
+    low: float | None
+    high: float | None
+    log: bool
+    choices: tuple[ParamRecord, ...]
+
+
+@dataclass(frozen=True)
+class TrialsRecord:
+    """All trials of a study."""
+
+    schema: Literal[1]
+    source: str
+    study_name: str | None
+    objectives: tuple[StudyObjective, ...]
+    space: tuple[SpaceRecord, ...]
+    notes: tuple[str, ...]
+    trials: tuple[TrialRecord, ...]
+
+
+def _number_out(value: float) -> Number:
+    odd: Mapping[str, Odd] = {"nan": "nan", "inf": "inf", "-inf": "-inf"}
+    return value if math.isfinite(value) else odd[str(value)]
+
+
+def _param_out(value: Param) -> ParamRecord:
     if isinstance(value, float) and not math.isfinite(value):
-        return {"float": str(value)}
+        odd = _number_out(value)
+        assert isinstance(odd, str)  # noqa: S101  no number stands for what is not finite
+        return OddParam(odd)
     return value
 
 
-def _param_in(value: Any) -> Param:
-    return float(value["float"]) if isinstance(value, Mapping) else value
+def _param_in(value: ParamRecord) -> Param:
+    return float(value.float) if isinstance(value, OddParam) else value
 
 
-def trial_to_dict(trial: Trial) -> dict[str, Any]:
-    """Return a trial as JSON-ready data."""
-    return {
-        "number": trial.number,
-        "state": trial.state,
-        "values": [_number_out(value) for value in trial.values],
-        "params": {name: _param_out(value) for name, value in trial.params.items()},
-        "intermediate": [[step, _number_out(value)] for step, value in trial.intermediate],
-        "started": trial.started,
-        "finished": trial.finished,
-        "run_id": trial.run_id,
-    }
-
-
-def trial_from_dict(data: Mapping[str, Any]) -> Trial:
-    """Rebuild a trial from `trial_to_dict`."""
-    return Trial(
-        data["number"],
-        data["state"],
-        tuple(float(value) for value in data["values"]),
-        {name: _param_in(value) for name, value in data["params"].items()},
-        tuple((step, float(value)) for step, value in data["intermediate"]),
-        data["started"],
-        data["finished"],
-        data["run_id"],
+def trial_to_wire(trial: Trial) -> TrialRecord:
+    """Return a trial as JSON holds it."""
+    return TrialRecord(
+        trial.number,
+        trial.state,
+        tuple(map(_number_out, trial.values)),
+        {name: _param_out(value) for name, value in trial.params.items()},
+        tuple((step, _number_out(value)) for step, value in trial.intermediate),
+        trial.started,
+        trial.finished,
+        trial.run_id,
     )
 
 
-def space_to_dict(space: Space) -> dict[str, Any]:
-    """Return a searched space as JSON-ready data."""
-    return {
-        "name": space.name,
-        "low": space.low,
-        "high": space.high,
-        "log": space.log,
-        "choices": [_param_out(choice) for choice in space.choices],
-    }
+def trial_from_wire(record: TrialRecord) -> Trial:
+    """Return the trial that JSON holds."""
+    return Trial(
+        record.number,
+        record.state,
+        tuple(map(float, record.values)),
+        {name: _param_in(value) for name, value in record.params.items()},
+        tuple((step, float(value)) for step, value in record.intermediate),
+        record.started,
+        record.finished,
+        record.run_id,
+    )
 
 
-def space_from_dict(data: Mapping[str, Any]) -> Space:
-    """Rebuild a searched space from `space_to_dict`."""
-    choices = tuple(_param_in(choice) for choice in data["choices"])
-    return Space(data["name"], data["low"], data["high"], data["log"], choices)
+def space_to_wire(space: Space) -> SpaceRecord:
+    """Return a searched space as JSON holds it."""
+    return SpaceRecord(space.name, space.low, space.high, space.log, tuple(map(_param_out, space.choices)))
 
 
-def check_schema(data: Mapping[str, Any]) -> None:
-    """Refuse data that another version of the schema wrote.
-
-    Raises
-    ------
-    DataError
-    """
-    if data.get("schema") != SCHEMA:
-        raise DataError(
-            f"trials are of schema {data.get('schema')!r}, not {SCHEMA}",
-            fix="read them with the release of evalreport that wrote them",
-        )
+def space_from_wire(record: SpaceRecord) -> Space:
+    """Return the searched space that JSON holds."""
+    return Space(record.name, record.low, record.high, record.log, tuple(map(_param_in, record.choices)))
 
 
 def trial_from_record(row: Mapping[str, Any], position: int) -> Trial:

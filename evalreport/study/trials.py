@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from evalreport.codec import decode, encode
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.study import records
 from evalreport.study.values import (
@@ -258,17 +259,34 @@ class Trials:
         trials = tuple(records.trial_from_record(row, position) for position, row in enumerate(rows))
         return cls(goals, trials, source, study_name)
 
+    def to_wire(self) -> records.TrialsRecord:
+        """Return everything as JSON holds it; NaN and infinite values are text."""
+        return records.TrialsRecord(
+            records.SCHEMA,
+            self.source,
+            self.study_name,
+            self.objectives,
+            tuple(map(records.space_to_wire, self.space)),
+            self.notes,
+            tuple(map(records.trial_to_wire, self.trials)),
+        )
+
+    @classmethod
+    def from_wire(cls, wire: records.TrialsRecord) -> Trials:
+        """Return the trials that JSON holds."""
+        return cls(
+            wire.objectives,
+            tuple(map(records.trial_from_wire, wire.trials)),
+            wire.source,
+            wire.study_name,
+            tuple(map(records.space_from_wire, wire.space)),
+            wire.notes,
+        )
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-ready data; NaN and infinite values become text."""
-        return {
-            "schema": records.SCHEMA,
-            "source": self.source,
-            "study_name": self.study_name,
-            "objectives": [{"name": goal.name, "direction": goal.direction} for goal in self.objectives],
-            "space": [records.space_to_dict(space) for space in self.space],
-            "notes": list(self.notes),
-            "trials": [records.trial_to_dict(trial) for trial in self.trials],
-        }
+        """Return everything as JSON-ready data."""
+        data: dict[str, Any] = encode(self)
+        return data
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trials:
@@ -277,23 +295,10 @@ class Trials:
         Raises
         ------
         DataError
-            Written by another version of the schema, or incomplete.
+            Written by another version of the schema, incomplete, or changed.
         """
-        records.check_schema(data)
-        try:
-            return cls(
-                tuple(StudyObjective(goal["name"], goal["direction"]) for goal in data["objectives"]),
-                tuple(records.trial_from_dict(trial) for trial in data["trials"]),
-                data["source"],
-                data["study_name"],
-                tuple(records.space_from_dict(space) for space in data["space"]),
-                tuple(data["notes"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"trials cannot be read: {type(error).__name__} {error}",
-                fix="write them with Trials.to_dict()",
-            ) from None
+        made: Trials = decode(cls, data, "trials")
+        return made
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per trial: number, state, objectives, ``params.*``, times and run."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,7 +17,8 @@ from evalreport.scores import Probabilities
 from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
-from evalreport.values import Undefined, result_from_dict
+from evalreport.thresholds.records import CutoffRecord
+from evalreport.values import Undefined
 
 OUTCOME = Binary("wrong", "right")
 
@@ -45,7 +44,7 @@ class Cutoff:
     --------
     >>> rows = OutOfSample(Undefined("too few rows"), None, "cross-fitted")
     >>> cutoff = Cutoff(0.9, 0.7, 0.6, 0.8, 0.5, 0.91, rows)
-    >>> Cutoff.from_dict(cutoff.as_dict()) == cutoff
+    >>> Cutoff.from_wire(cutoff.to_wire()) == cutoff
     True
     """
 
@@ -57,34 +56,17 @@ class Cutoff:
     accuracy: float
     out_of_sample: OutOfSample
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the cut-off as `evaluation.json` holds it; an infinite limit is null."""
-        return {
-            "wanted": self.wanted,
-            "threshold": self.threshold,
-            "low": self.low,
-            "high": self.high if math.isfinite(self.high) else None,
-            "coverage": self.coverage,
-            "accuracy": self.accuracy,
-            "honest_coverage": self.out_of_sample.value.as_dict(),
-            "honest_accuracy": None if self.out_of_sample.kept is None else self.out_of_sample.kept.as_dict(),
-            "honest_method": self.out_of_sample.method,
-        }
+    def to_wire(self) -> CutoffRecord:
+        """Return the cut-off as JSON holds it; an infinite limit is null."""
+        other = self.out_of_sample
+        own = (self.wanted, self.threshold, self.low, self.high, self.coverage, self.accuracy)
+        return CutoffRecord(*own, other.value, other.kept, other.method)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Cutoff:
-        """Rebuild from `as_dict()`."""
-        kept = data["honest_accuracy"]
-        numbers = {name: data[name] for name in ("wanted", "threshold", "low", "coverage", "accuracy")}
-        return cls(
-            **numbers,
-            high=math.inf if data["high"] is None else data["high"],
-            out_of_sample=OutOfSample(
-                result_from_dict(data["honest_coverage"]),
-                None if kept is None else result_from_dict(kept),
-                data["honest_method"],
-            ),
-        )
+    def from_wire(cls, wire: CutoffRecord) -> Cutoff:
+        """Return the cut-off that JSON holds."""
+        own = (wire.wanted, wire.threshold, wire.low, wire.high, wire.coverage, wire.accuracy)
+        return cls(*own, OutOfSample(wire.honest_coverage, wire.honest_accuracy, wire.honest_method))
 
 
 CutoffChoice: TypeAlias = Cutoff | Unreachable | Undefined

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
-from evalreport.values import Result, Undefined, result_from_dict
-
-_KEYS = ("threshold", "low", "high", "apparent", "honest")
+from evalreport.thresholds.records import (
+    ChoiceRecord,
+    FourCounts,
+    NoOptimumRecord,
+    OptimumRecord,
+    UnreachableRecord,
+)
+from evalreport.values import Result, Undefined
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Optimum:
     Examples
     --------
     >>> best = Optimum("f1", "f1", "f1", 0.4, 0.8, 8.0, 2.0, 2.0, 88.0)
-    >>> Optimum.from_dict("f1", best.as_dict()) == best
+    >>> choice_from_wire("f1", choice_to_wire(best)) == best
     True
     """
 
@@ -80,53 +84,22 @@ class Optimum:
     interval: str | None = None
     out_of_sample: OutOfSample | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_wire(self) -> OptimumRecord:
         """Return the optimum as `evaluation.json` holds it; an infinite threshold is null."""
-        value = None if self.out_of_sample is None else self.out_of_sample.value
-        kept = (
-            None
-            if self.out_of_sample is None or self.out_of_sample.kept is None
-            else self.out_of_sample.kept.as_dict()
-        )
-        return {
-            "threshold": _finite(self.threshold),
-            "low": _finite(self.low),
-            "high": _finite(self.high),
-            "apparent": self.apparent,
-            "honest": None if value is None else value.value,
-            "metric": self.metric,
-            "text": self.text,
-            "counts": {"tp": self.tp, "fp": self.fp, "fn": self.fn, "tn": self.tn},
-            "interval_method": self.interval,
-            "honest_method": None if self.out_of_sample is None else self.out_of_sample.method,
-            "honest_estimate": None if value is None else value.as_dict(),
-            "honest_constraint": kept,
-            "reason": None,
-        }
-
-    @classmethod
-    def from_dict(cls, objective: str, data: Mapping[str, Any]) -> Optimum:
-        """Rebuild an optimum from its key and `as_dict()`."""
-        out_of_sample = None
-        if data["honest_estimate"] is not None:
-            kept = data["honest_constraint"]
-            out_of_sample = OutOfSample(
-                result_from_dict(data["honest_estimate"]),
-                None if kept is None else result_from_dict(kept),
-                data["honest_method"],
-            )
-        method = data["interval_method"]
-        return cls(
-            objective,
-            data["text"],
-            data["metric"],
-            _infinite(data["threshold"]),
-            data["apparent"],
-            **data["counts"],
-            low=None if method is None else _infinite(data["low"]),
-            high=None if method is None else _infinite(data["high"]),
-            interval=method,
-            out_of_sample=out_of_sample,
+        other = self.out_of_sample
+        return OptimumRecord(
+            threshold=self.threshold,
+            low=self.low,
+            high=self.high,
+            apparent=self.apparent,
+            honest=None if other is None else other.value.value,
+            metric=self.metric,
+            text=self.text,
+            counts=FourCounts(self.tp, self.fp, self.fn, self.tn),
+            interval_method=self.interval,
+            honest_method=None if other is None else other.method,
+            honest_estimate=None if other is None else other.value,
+            honest_constraint=None if other is None else other.kept,
         )
 
 
@@ -167,56 +140,69 @@ class Unreachable:
             f"at {self.threshold:.4g}"
         )
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_wire(self) -> UnreachableRecord:
         """Return it as `evaluation.json` holds it: no threshold, and why."""
-        own = {name: value for name, value in asdict(self).items() if name not in ("objective", "threshold")}
-        return {
-            **dict.fromkeys(_KEYS),
-            **own,
-            "best_threshold": _finite(self.threshold),
-            "reason": self.reason,
-        }
-
-    @classmethod
-    def from_dict(cls, objective: str, data: Mapping[str, Any]) -> Unreachable:
-        """Rebuild from its key and `as_dict()`."""
-        own = {name: data[name] for name in ("text", "metric", "bound", "best")}
-        return cls(objective, **own, threshold=_infinite(data["best_threshold"]))
+        return UnreachableRecord(
+            *(None, None, None, None, None),
+            text=self.text,
+            metric=self.metric,
+            bound=self.bound,
+            best=self.best,
+            best_threshold=self.threshold,
+            reason=self.reason,
+        )
 
 
 Choice: TypeAlias = Optimum | Unreachable | Undefined
 
 
-def choice_as_dict(choice: Choice) -> dict[str, Any]:
+def choice_to_wire(choice: Choice) -> ChoiceRecord:
     """Return a choice as `evaluation.json` holds it: always with the same five keys, and a reason.
 
     Examples
     --------
-    >>> choice_as_dict(Undefined("no positive example"))["threshold"] is None
-    True
+    >>> choice_to_wire(Undefined("no positive example")).reason
+    'no positive example'
     """
     if isinstance(choice, Undefined):
-        return {**dict.fromkeys(_KEYS), "reason": choice.reason, "n": choice.n}
-    return choice.as_dict()
+        return NoOptimumRecord(None, None, None, None, None, choice.reason, choice.n)
+    return choice.to_wire()
 
 
-def choice_from_dict(objective: str, data: Mapping[str, Any]) -> Choice:
-    """Rebuild what was chosen for an objective.
+def choice_from_wire(objective: str, record: ChoiceRecord) -> Choice:
+    """Return what was chosen for an objective.
 
     Examples
     --------
-    >>> choice_from_dict("f1", choice_as_dict(Undefined("no positive example")))
+    >>> choice_from_wire("f1", choice_to_wire(Undefined("no positive example")))
     Undefined(reason='no positive example', n=0.0)
     """
-    if "best_threshold" in data:
-        return Unreachable.from_dict(objective, data)
-    if data["apparent"] is None:
-        return Undefined(data["reason"], data["n"])
-    return Optimum.from_dict(objective, data)
+    match record:
+        case UnreachableRecord():
+            told = (record.text, record.metric, record.bound, record.best, record.best_threshold)
+            return Unreachable(objective, *told)
+        case NoOptimumRecord():
+            return Undefined(record.reason, record.n)
+        case OptimumRecord():
+            return _optimum(objective, record)
 
 
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None
+def _optimum(objective: str, record: OptimumRecord) -> Optimum:
+    counts, method = record.counts, record.interval_method
+    value, kept = record.honest_estimate, record.honest_constraint
+    other = None if value is None else OutOfSample(value, kept, record.honest_method or "")
+    return Optimum(
+        objective,
+        record.text,
+        record.metric,
+        _infinite(record.threshold),
+        record.apparent,
+        *(counts.tp, counts.fp, counts.fn, counts.tn),
+        low=None if method is None else _infinite(record.low),
+        high=None if method is None else _infinite(record.high),
+        interval=method,
+        out_of_sample=other,
+    )
 
 
 def _infinite(number: float | None) -> float:

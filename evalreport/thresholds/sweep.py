@@ -15,7 +15,8 @@ from evalreport.curves.thin import along, bends, hull
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array, Places
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_as_dict, choice_from_dict
+from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_from_wire, choice_to_wire
+from evalreport.thresholds.records import SweepPoint, SweepRecord, TunedRecord
 from evalreport.values import Undefined
 
 if TYPE_CHECKING:
@@ -165,24 +166,32 @@ class Sweep:
 
         return pa.table(self._columns())
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_wire(self) -> SweepRecord:
         """Return the thinned sweep as `evaluation.json` holds it: points and optima."""
         thin = self.thin()
         rows = zip(*(column.tolist() for column in thin._columns().values()), strict=True)
-        points = [dict(zip(thin._columns(), row, strict=True)) for row in rows]
-        points[-1]["threshold"] = None  # flags nothing
-        return {
-            "points": points,
-            "optima": {name: choice_as_dict(found) for name, found in thin.optima.items()},
-        }
+        optima = {name: choice_to_wire(found) for name, found in thin.optima.items()}
+        return SweepRecord(tuple(SweepPoint(*row) for row in rows), optima)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Rebuild a (thinned) sweep from its `as_dict()`."""
-        points = data["points"]
-        tp, fp, fn, tn = (np.array([point[name] for point in points]) for name in ("tp", "fp", "fn", "tn"))
-        thresholds = np.array([*(point["threshold"] for point in points[:-1]), math.inf])
-        optima = {name: choice_from_dict(name, found) for name, found in data["optima"].items()}
+    def from_wire(cls, wire: SweepRecord) -> Self:
+        """Return the (thinned) sweep that `evaluation.json` holds.
+
+        Raises
+        ------
+        ValueError
+            No point, or thresholds that do not ascend to one that flags nothing.
+        """
+        names = ("threshold", "tp", "fp", "fn", "tn")
+        columns = [np.array([getattr(point, name) for point in wire.points]) for name in names]
+        thresholds, tp, fp, fn, tn = columns
+        if not (np.diff(thresholds) > 0).all() or thresholds[-1] != math.inf:
+            raise ValueError("the thresholds do not ascend to one that flags nothing")
+        optima = {
+            name: choice_from_wire(name, found)
+            for name, found in wire.optima.items()
+            if not isinstance(found, TunedRecord)
+        }
         return cls(thresholds, tp, fp, float(tp[-1] + fn[-1]), float(fp[-1] + tn[-1]), optima)
 
     def _columns(self) -> dict[str, Array]:

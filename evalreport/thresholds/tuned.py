@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,8 @@ from evalreport.study import Trials
 from evalreport.study.search import Search
 from evalreport.thresholds.cross_fitting import FOLDS, estimated
 from evalreport.thresholds.optimum import OutOfSample
-from evalreport.values import Undefined, result_from_dict
-
-Method: TypeAlias = Literal["exact", "bayes", "coordinate ascent", "optuna"]
+from evalreport.thresholds.records import Method, TunedRecord
+from evalreport.values import Undefined
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,10 @@ class Tuned:
 
     Examples
     --------
+    >>> import math
     >>> nothing = OutOfSample(Undefined("no other rows"), None, "other rows")
     >>> found = Tuned("f1_micro", {"joy": math.inf}, 0.5, nothing, "exact", {"0.5": 0.4})
-    >>> Tuned.from_dict(found.as_dict()) == found
+    >>> Tuned.from_wire(found.to_wire()) == found
     True
     """
 
@@ -64,34 +63,28 @@ class Tuned:
     trials: Trials | None = None
     without: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_wire(self) -> TunedRecord:
         """Return the choice as `evaluation.json` holds it."""
-        return {
-            "objective": self.objective,
-            "values": {label: at if math.isfinite(at) else None for label, at in self.values.items()},
-            "apparent": self.apparent,
-            "honest": self.out_of_sample.value.value,
-            "honest_estimate": self.out_of_sample.value.as_dict(),
-            "honest_method": self.out_of_sample.method,
-            "method": self.method,
-            "starts": dict(self.starts),
-            "trials": None if self.trials is None else self.trials.to_dict(),
-            "without": self.without,
-        }
+        return TunedRecord(
+            *(None, None, None),
+            objective=self.objective,
+            values=self.values,
+            apparent=self.apparent,
+            honest=self.out_of_sample.value.value,
+            honest_estimate=self.out_of_sample.value,
+            honest_method=self.out_of_sample.method,
+            method=self.method,
+            starts=self.starts,
+            trials=self.trials,
+            without=self.without,
+        )
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Tuned:
-        """Rebuild from `as_dict()`."""
-        return cls(
-            data["objective"],
-            {label: math.inf if at is None else at for label, at in data["values"].items()},
-            data["apparent"],
-            OutOfSample(result_from_dict(data["honest_estimate"]), None, data["honest_method"]),
-            data["method"],
-            data["starts"],
-            None if data["trials"] is None else Trials.from_dict(data["trials"]),
-            data["without"],
-        )
+    def from_wire(cls, wire: TunedRecord) -> Tuned:
+        """Return the choice that `evaluation.json` holds."""
+        other = OutOfSample(wire.honest_estimate, None, wire.honest_method)
+        told = (wire.method, wire.starts, wire.trials, wire.without)
+        return cls(wire.objective, wire.values, wire.apparent, other, *told)
 
 
 @dataclass(frozen=True, eq=False)

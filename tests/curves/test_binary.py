@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from evalreport.curves import Band, BinaryCurves, Curve, Reliability, binary_curves, curves, curves_from_dict
+from evalreport.codec import decode, encode
+from evalreport.curves import Band, BinaryCurves, Curve, Reliability, binary_curves, curves
 from evalreport.curves.thin import SHOWS, bends, hull, stairs
 from evalreport.engines.memory import summarise
 from evalreport.facts import ScoreTable
@@ -137,7 +138,7 @@ def test_histogram_holds_every_row() -> None:
 
 def test_round_trip_through_json_loses_nothing() -> None:
     found = made(*rows(2_000))
-    again = curves_from_dict(Binary(0, 1), json.loads(json.dumps(found.as_dict(), allow_nan=False)))
+    again = decode(BinaryCurves, json.loads(json.dumps(encode(found), allow_nan=False)))
     assert again == found
 
 
@@ -145,7 +146,7 @@ def test_one_class_and_constant_scores() -> None:
     found = made(np.ones(5, bool), np.linspace(0.1, 0.9, 5))
     assert isinstance(found.roc, Undefined) and "no negative" in found.roc.reason
     assert not isinstance(found.histogram, Undefined)
-    assert curves_from_dict(Binary(0, 1), found.as_dict()) == found
+    assert decode(BinaryCurves, encode(found)) == found
     flat = made(np.array([True, False, True]), np.full(3, 0.5))
     assert curve(flat.roc).x == (0.0, 1.0)
     assert curve(flat.pr).y == pytest.approx((2 / 3, 2 / 3))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
+from evalreport.codec import encode
 from evalreport.curves import LabelSweep, MultilabelCurves, curves
 from evalreport.curves.one_threshold import CELLS, label_sweep, thresholds
 from evalreport.engines.memory import summarise
@@ -30,7 +31,7 @@ def test_every_threshold_agrees_with_scikit_learn(dtype: type, weighted: bool) -
     facts = ClassScores(scores, truth, weights)
     sweep = label_sweep(facts, thresholds(facts.pooled(), unit=True))
     assert len(sweep.threshold) > 100
-    for t, found, added, macro, exact in zip(*sweep.as_dict().values(), strict=True):
+    for t, found, added, macro, exact in zip(*encode(sweep).values(), strict=True):
         answer = scores.astype(np.float64) >= t
         each = facts.row_weights[:, None]
         assert found == pytest.approx((each * (answer & truth)).sum())

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import precision_recall_curve
 
-from evalreport.curves import Curve, MulticlassCurves, MultilabelCurves, curves, curves_from_dict
+from evalreport.codec import decode, encode
+from evalreport.curves import Curve, MulticlassCurves, MultilabelCurves, curves
 from evalreport.engines.memory import summarise
 from evalreport.labels import Multiclass, Multilabel
 from evalreport.predictions import predictions
@@ -38,7 +39,7 @@ def test_coverage_is_accuracy_among_the_most_confident() -> None:
         assert x == pytest.approx(answered.mean()) and y == pytest.approx(right[answered].mean())
     assert not isinstance(found.histogram, Undefined)
     assert sum(found.histogram.positive) == right.sum()
-    again = curves_from_dict(space, json.loads(json.dumps(found.as_dict(), allow_nan=False)))
+    again = decode(type(found), json.loads(json.dumps(encode(found), allow_nan=False)))
     assert again == found
 
 
@@ -59,7 +60,7 @@ def test_multilabel_pools_and_counts_labels() -> None:
     ):
         assert true == (truth.sum(axis=1) == k).sum()
         assert predicted == ((scores >= 0.5).sum(axis=1) == k).sum()
-    assert curves_from_dict(space, json.loads(json.dumps(found.as_dict(), allow_nan=False))) == found
+    assert decode(type(found), json.loads(json.dumps(encode(found), allow_nan=False))) == found
 
 
 def test_what_is_missing_is_said() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.codec import encode
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
@@ -108,7 +109,7 @@ def test_counts_are_those_of_the_evaluation() -> None:
 
 def test_findings_survive_json() -> None:
     for ev in generated():
-        plain = [finding.as_dict() for finding in ev.findings]
+        plain = [encode(finding) for finding in ev.findings]
         assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evalreport.codec import encode
 from evalreport.engines.memory import summarise
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.labels import UNPARSED, Binary, Multiclass
@@ -50,7 +51,7 @@ def _without(p: Predictions, metrics: tuple[Metric, ...]) -> set[str]:
     return {
         metric.name
         for metric in metrics
-        if metric.interval != "none" and not found[metric.name].as_dict()["method"]
+        if metric.interval != "none" and not encode(found[metric.name])["method"]
     }
 
 
@@ -75,7 +76,7 @@ def test_every_interval_of_a_label_is_made(dependence: str) -> None:
     p = _sample("multilabel", dependence)
     few = {"brier_reliability", "brier_resolution"}  # each row has its own score
     for label in class_estimates(BINARY, summarise(p), p, QUICK):
-        without = {m.name for m in BINARY if m.interval != "none" and not label[m.name].as_dict()["method"]}
+        without = {m.name for m in BINARY if m.interval != "none" and not encode(label[m.name])["method"]}
         assert without <= few | {"recall_at_precision90"}
 
 

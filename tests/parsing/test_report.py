@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from evalreport.codec import decode, encode
 from evalreport.errors import DataError
 from evalreport.parsing import ParsingReport, make_parser, parse_all
 from tests.parsing.answers import BANK
@@ -81,8 +82,8 @@ def test_the_report_accounts_for_every_row() -> None:
     assert [example.row for example in report.reason_examples["ambiguous"]] == [2, 9]
     for kinds in (report.reason_examples, report.format_examples):
         assert all(len(item.text) <= 140 and len(items) <= 3 for items in kinds.values() for item in items)
-    assert ParsingReport.from_dict(json.loads(json.dumps(report.as_dict()))) == report
-    json.dumps(report.as_dict(), ensure_ascii=False).encode("utf-8")
+    assert decode(ParsingReport, json.loads(json.dumps(encode(report)))) == report
+    json.dumps(encode(report), ensure_ascii=False).encode("utf-8")
 
 
 def test_reports_of_two_shards_add_up() -> None:

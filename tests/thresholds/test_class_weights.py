@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.codec import decode, encode
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
@@ -126,7 +127,7 @@ def test_what_does_not_separate_is_searched(name: str) -> None:
     assert found.apparent >= max(found.starts.values()) - 1e-12
     assert np.prod(list(found.values.values())) == pytest.approx(1)
     assert honest(found).value > 0.2 and found.out_of_sample.method == "other rows"
-    assert Tuned.from_dict(json.loads(json.dumps(found.as_dict(), allow_nan=False))) == found
+    assert decode(Tuned, json.loads(json.dumps(encode(found), allow_nan=False))) == found
 
 
 def test_costs_can_be_searched_too_and_lower_is_better() -> None:

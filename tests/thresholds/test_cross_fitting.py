@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import f1_score
 
+from evalreport.codec import decode, encode
 from evalreport.errors import UsageError
 from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
@@ -99,9 +100,9 @@ def test_a_bound_kept_here_is_not_kept_elsewhere() -> None:
 def test_the_same_seed_gives_the_same_bytes() -> None:
     y, s = drawn(300, 2)
     table = ScoreTable.of(s, y)
-    first, again, other = (judged(table, sampling=Sampling(seed=seed)).as_dict() for seed in (0, 0, 1))
+    first, again, other = (encode(judged(table, sampling=Sampling(seed=seed))) for seed in (0, 0, 1))
     assert first == again != other
-    assert Sweep.from_dict(first).as_dict() == first
+    assert encode(decode(Sweep, first)) == first
 
 
 def test_tuned_on_other_rows_the_value_is_that_of_the_rows_reported() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.codec import decode, encode
 from evalreport.errors import UsageError
 from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
@@ -46,7 +47,7 @@ def test_it_is_the_widest_coverage_with_the_wanted_accuracy(wanted: float) -> No
     assert choice.coverage == pytest.approx(best) == pytest.approx(answered.mean())
     assert choice.accuracy == pytest.approx(right[answered].mean()) and choice.accuracy >= wanted
     assert choice.low <= choice.threshold <= choice.high
-    assert Cutoff.from_dict(json.loads(json.dumps(choice.as_dict(), allow_nan=False))) == choice
+    assert decode(Cutoff, json.loads(json.dumps(encode(choice), allow_nan=False))) == choice
 
 
 def test_the_accuracy_kept_elsewhere_is_told() -> None:

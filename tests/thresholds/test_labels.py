@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evalreport.codec import decode, encode
 from evalreport.errors import UsageError
 from evalreport.labels import Multilabel
 from evalreport.predictions import Predictions, Threshold, predictions
@@ -78,7 +79,7 @@ def test_optuna_never_loses_to_its_starts_on_dev(name: str) -> None:
     assert found.trials.trials[0].values[0] == pytest.approx(max(found.starts.values()), abs=1e-12)
     assert found.apparent == pytest.approx(value_at(name, dev, tuple(found.values.values())), abs=1e-12)
     assert honest(found).value > value_at(name, test, 0.5)
-    assert Tuned.from_dict(json.loads(json.dumps(found.as_dict(), allow_nan=False))) == found
+    assert decode(Tuned, json.loads(json.dumps(encode(found), allow_nan=False))) == found
 
 
 def made(n: int, seed: int, *, groups: Any = None, decisions: bool = False) -> Predictions:
@@ -130,8 +131,8 @@ def test_a_label_that_is_never_flagged_is_null_in_json() -> None:
     truth = rows.y_true.copy()
     truth[:, 3] = False
     found = tuned(label_thresholds(predictions(rows.space, truth, scores=rows.scores)))
-    assert found.values["d"] == np.inf and found.as_dict()["values"]["d"] is None
-    assert Tuned.from_dict(json.loads(json.dumps(found.as_dict(), allow_nan=False))) == found
+    assert found.values["d"] == np.inf and encode(found)["values"]["d"] is None
+    assert decode(Tuned, json.loads(json.dumps(encode(found), allow_nan=False))) == found
 
 
 def test_constant_scores_and_few_rows_do_not_fail() -> None:

@@ -1,0 +1,83 @@
+"""From values to plain JSON data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+def encode(value: Any) -> Any:
+    """Return a value as plain JSON data: what is not finite is null.
+
+    Parameters
+    ----------
+    value : dataclass, mapping, list, tuple, NumPy scalar, str, number, bool or None
+
+    Examples
+    --------
+    >>> encode({"limits": (0.5, math.inf), "n": np.int64(3)})
+    {'limits': [0.5, None], 'n': 3}
+    """
+    match value:
+        case None | bool() | str() | int():
+            return value
+        case float():
+            return float(value) if math.isfinite(value) else None
+        case np.generic():
+            return encode(value.item())
+        case Mapping():
+            return {str(key): encode(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return [encode(entry) for entry in value]
+        case _:
+            return encode(value.to_wire()) if hasattr(value, "to_wire") else _object(value)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    kind: Any = type(value)
+    own = {key: encode(getattr(value, key)) for key in names_of(kind)}
+    order = getattr(value, "KEYS", own)
+    return {key: own[key] if key in own else encode(told(value, key)) for key in order}
+
+
+def told(value: Any, key: str) -> Any:
+    """Return what stands under a key of `KEYS` that is no field: told again for readers, or null."""
+    again = getattr(value, "again", None)
+    return None if again is None else again(key)
+
+
+def differing(one: Any, other: Any) -> str | None:
+    """Return the first place where plain JSON data differ, or None where they are equal.
+
+    Examples
+    --------
+    >>> differing({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]})
+    'a[1].b'
+    >>> differing([1.0], [1]) is None
+    True
+    """
+    if one == other:
+        return None
+    steps: Sequence[Any] = ()
+    if isinstance(one, dict) and isinstance(other, dict):
+        steps = [
+            key for key in {**one, **other} if key not in one or key not in other or one[key] != other[key]
+        ]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        steps = [place for place in range(len(one)) if one[place] != other[place]]
+    if not steps or (isinstance(one, dict) and not (steps[0] in one and steps[0] in other)):
+        return str(steps[0]) if steps else ""
+    rest = differing(one[steps[0]], other[steps[0]]) or ""
+    here = f"[{steps[0]}]" if isinstance(steps[0], int) else str(steps[0])
+    return here + (f".{rest}" if rest and not rest.startswith("[") else rest)
+
+
+@cache
+def names_of(kind: Any) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass, in order."""
+    return tuple(field.name for field in fields(kind))
