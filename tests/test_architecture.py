@@ -26,7 +26,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("curves",),
     ("thresholds",),
     ("evaluation",),
-    ("findings", "comparison", "checks"),
+    ("findings", "comparison", "gate"),
     ("panels", "figures"),
     ("report",),
     ("sources", "sinks"),

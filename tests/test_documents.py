@@ -28,10 +28,10 @@ SPOKEN = (
     'evalreport log --experiment "bank-*" --filter "tags.split = \'test\'" --json',
     "evalreport report preds.csv --truth y --score p -o report.html",
     "evalreport report --run-id 77ab04 -o -",
-    'evalreport compare --run-id 3f9c1e --run-id 88d2aa --fail-on "recall drops > 0.02"',
+    'evalreport compare --run-id 3f9c1e --run-id 88d2aa --require "recall drops <= 0.02"',
     'evalreport sweep thresholds --run-id 3f9c1e --objective "recall>=0.95" --cost 10',
     "evalreport sweep optuna --study sqlite:///s.db --study-name triage --metric f1_macro --top 20",
-    'evalreport check --run-id 3f9c1e --require "recall >= 0.9" --require "ece <= 0.06" --use lower',
+    'evalreport check --run-id 3f9c1e --require "recall >= 0.9" --require "ece <= 0.06" --use interval',
 )
 """Commands that were promised in these words."""
 

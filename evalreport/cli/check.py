@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.types import StringParamType
 
+from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
@@ -18,57 +17,18 @@ from evalreport.cli.streams import put_document
 from evalreport.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
-    from evalreport.checks.documents import Checked
-    from evalreport.checks.values import CheckResult
-    from evalreport.workflow.check import Gate, Outcome
+    from evalreport.gate.documents import Checked
+    from evalreport.workflow.check import CheckedItem, GateRequest
     from evalreport.workflow.request import Request
     from evalreport.workflow.runs import Item
 
 STDOUT = "-"
 
 
-class Sentences(StringParamType):
-    """Texts with spaces in them; semicolons separate several in an environment variable."""
-
-    envvar_list_splitter = ";"
-
-
-_GATE = "Check"
-gate_options = opt.together(
+_GATE = "Gate"
+files_of_ci = opt.together(
     [
-        opt.option(
-            _GATE,
-            "--require",
-            metavar="RULE",
-            multiple=True,
-            type=Sentences(),
-            help="Bound of a metric, such as 'recall >= 0.9', 'f1[spam] > 0.8' or 'recall[site=a] > 0.7'.",
-        ),
-        opt.option(
-            _GATE,
-            "--use",
-            type=click.Choice(["estimate", "lower"]),
-            default="estimate",
-            show_default=True,
-            help="What a rule holds: the estimate, or the bad end of its interval.",
-        ),
-        opt.option(_GATE, "--baseline", metavar="RUN|FILE", help="What --allow-drop compares with."),
-        opt.option(
-            _GATE,
-            "--allow-drop",
-            metavar="RULE",
-            multiple=True,
-            type=Sentences(),
-            help="How much worse than the baseline, such as 'f1_macro 0.01'; repeat.",
-        ),
-        opt.option(
-            _GATE,
-            "--inconclusive",
-            type=click.Choice(["fail", "pass"]),
-            default="fail",
-            show_default=True,
-            help="What a check counts as that the sample could not decide.",
-        ),
+        opt.option(_GATE, "--baseline", metavar="RUN|FILE", help="What rules on a change are measured from."),
         opt.option(
             _GATE,
             "--train",
@@ -90,7 +50,8 @@ gate_options = opt.together(
 
 @click.command("check", cls=opt.SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
-@gate_options
+@gate.rules
+@files_of_ci
 @opt.selection
 @opt.describe
 @opt.evaluation
@@ -112,11 +73,11 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if (console.json or options["jsonl"]) and options["markdown"] == STDOUT:
         raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
     request = request_of(options, command_line())
-    rules = _rules(options)
+    gate.bounds_of(options)
     items = items_of(files, selection_of(options), tracking_uri(ctx))
     _spare(items, request, options)
-    gate = _gate(rules, options, request, tracking_uri(ctx))
-    return _checked(console, items, request, gate, options)
+    wanted = _gate(options, request, tracking_uri(ctx))
+    return _checked(console, items, request, wanted, options)
 
 
 def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -> None:
@@ -129,31 +90,23 @@ def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -
     refuse_inputs([Path(name) for name in written], files_read(request, [*items, *read]))
 
 
-def _rules(options: dict[str, Any]) -> dict[str, Any]:
-    from evalreport.checks.values import AllowedDrop, Rule
+def _gate(options: dict[str, Any], request: Request, uri: str | None) -> GateRequest:
+    from evalreport.workflow.check import GateRequest, baseline_of, training_rows
 
-    return {
-        "rules": tuple(map(Rule.parse, options["require"])),
-        "drops": tuple(map(AllowedDrop.parse, options["allow_drop"])),
-    }
-
-
-def _gate(rules: dict[str, Any], options: dict[str, Any], request: Request, uri: str | None) -> Gate:
-    from evalreport.workflow.check import Gate, baseline_of, training_rows
-
-    return Gate(
-        **rules,
+    bounds = gate.bounds_of(options)
+    return GateRequest(
+        bounds,
         use=options["use"],
-        baseline=baseline_of(options["baseline"], rules["drops"], request, uri),
+        baseline=baseline_of(options["baseline"], bounds, request, uri),
         train=training_rows(options["train"], request),
     )
 
 
 def _checked(
-    console: Console, items: tuple[Item, ...], request: Request, gate: Gate, options: dict[str, Any]
+    console: Console, items: tuple[Item, ...], request: Request, wanted: GateRequest, options: dict[str, Any]
 ) -> int:
-    from evalreport.checks.documents import Checked, as_dicts
-    from evalreport.checks.values import verdict
+    from evalreport.gate.documents import Checked, as_dicts
+    from evalreport.gate.results import is_open
     from evalreport.workflow.check import check_item
     from evalreport.workflow.request import Destination
 
@@ -163,14 +116,14 @@ def _checked(
     strict = options["inconclusive"] == "fail"
     line = console.say if options["markdown"] == STDOUT else console.out
 
-    def work(item: Item) -> tuple[Item, Outcome]:
+    def work(item: Item) -> tuple[Item, CheckedItem]:
         try:
-            return item, check_item(item, request, gate, where)
+            return item, check_item(item, request, wanted, where)
         except EvalreportError as error:
             done[item.shown] = Checked(item.shown, error=error)
             raise
 
-    def show(result: tuple[Item, Outcome]) -> dict[str, Any]:
+    def show(result: tuple[Item, CheckedItem]) -> dict[str, Any]:
         item, outcome = result
         run = done[item.shown] = _run(item, outcome)
         told = as_dicts(run)
@@ -182,7 +135,7 @@ def _checked(
             line(text)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
         body |= {"checks": told} if options["jsonl"] else {}
-        return body | {"ok": verdict(outcome.results, inconclusive_fails=strict)}
+        return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
 
     try:
         return each_run(console, items, work, show, options, checks=checks)
@@ -190,45 +143,23 @@ def _checked(
         _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
 
 
-def _run(item: Item, outcome: Outcome) -> Checked:
-    from evalreport.checks.documents import Checked
+def _run(item: Item, outcome: CheckedItem) -> Checked:
+    from evalreport.gate.documents import Checked
 
     ev = outcome.evaluation
     claims = tuple(finding.claim for finding in ev.findings if finding.severity == "error")
     return Checked(item.name, outcome.results, title(ev).partition("  ")[2], claims)
 
 
-def _lines(outcome: Outcome, *, several: bool) -> list[str]:
-    from evalreport.checks.values import tally
+def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
+    from evalreport.gate.results import tally
 
-    utf8 = sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    marks = marks_for(utf8=utf8)
     head = [title(outcome.evaluation)] if several else []
-    width = max((len(result.name) for result in outcome.results), default=0)
-    lines = [f"{marks[result.outcome]} {_line(result, width)}" for result in outcome.results]
-    return [*head, *lines, tally(outcome.results)]
-
-
-def marks_for(*, utf8: bool) -> dict[str, str]:
-    """Return how outcomes are marked: signs on a UTF-8 terminal, words elsewhere.
-
-    Examples
-    --------
-    >>> marks_for(utf8=False)["failed"], marks_for(utf8=True)["failed"]
-    ('FAILED      ', '✗')
-    """
-    if utf8:
-        return {"passed": "✓", "failed": "✗", "inconclusive": "?"}
-    return {"passed": "ok          ", "failed": "FAILED      ", "inconclusive": "inconclusive"}
-
-
-def _line(result: CheckResult, width: int) -> str:
-    detail = f" ({result.detail})" if result.detail and result.outcome != "passed" else ""
-    return f"{result.name:{width}}  {result.shown}{detail}"
+    return [*head, *gate.result_lines(outcome.results), tally(outcome.results)]
 
 
 def _write(runs: list[Checked], options: dict[str, Any], *, strict: bool) -> None:
-    from evalreport.checks.documents import junit, markdown
+    from evalreport.gate.documents import junit, markdown
     from evalreport.sinks.folder import write_file
 
     if options["junit"]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
@@ -28,16 +29,9 @@ _COMPARE = "Compare"
 @opt.option(_COMPARE, "--all-pairs", is_flag=True, help="Compare all with all.")
 @opt.option(_COMPARE, "--unpaired", is_flag=True, help="The runs were scored on different examples.")
 @opt.option(
-    _COMPARE,
-    "--fail-on",
-    "rules",
-    metavar="RULE",
-    multiple=True,
-    help='Exit 1 when a drop (or rise) beyond this is shown: "recall drops > 0.02"; repeat.',
-)
-@opt.option(
     _COMPARE, "--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best."
 )
+@gate.rules
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
 @opt.unit
 @opt.no_examples
@@ -51,21 +45,24 @@ _COMPARE = "Compare"
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Compare runs or files with paired intervals; FILE may be an evaluation.json (then unpaired).
 
-    Examples are matched by --id; without ids by order, if the truth is the same. A rule of --fail-on is
-    broken when the difference is beyond its number and is shown: the interval excludes 0, also after
-    Holm's correction for several runs.
+    Examples are matched by --id; without ids by order, if the truth is the same. Every run but
+    the baseline is held against the rules of --require, as `check` holds it alone; exit 1 unless all pass.
     """
     from evalreport.cli.show_comparison import print_comparison
     from evalreport.workflow.compare import CompareOptions, compared
     from evalreport.workflow.compare_deliver import as_dict, deliver_comparison
     from evalreport.workflow.request import STDOUT, Destination
-    from evalreport.workflow.rules import Rule
     from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
-    rules = tuple(map(Rule.of, options["rules"]))
     how = CompareOptions(
-        options["baseline"], options["all_pairs"], rules, options["sort_by"], options["unpaired"]
+        options["baseline"],
+        options["all_pairs"],
+        bounds=gate.bounds_of(options),
+        use=options["use"],
+        inconclusive_fails=options["inconclusive"] == "fail",
+        sort_by=options["sort_by"],
+        unpaired=options["unpaired"],
     )
     written = {name: options[name] for name in ("output", "out", "force", "dry_run")}
     where = Destination(log=bool(options["log"] or options["log_to"]), **written)
@@ -80,10 +77,15 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if to_stdout:
         console.document(made.document.html)
     console.out(*made.lines)
-    ok = all(outcome.state == "held" for outcome in done.outcomes)
     runs = [as_run(ev) for ev in done.comparison.evaluations]
-    console.emit(runs=runs, ok=ok, comparison=as_dict(done), files=made.files, logged=made.logged_as_dict)
-    return 0 if ok else 1
+    console.emit(
+        runs=runs,
+        ok=done.open,
+        comparison=as_dict(done),
+        files=made.files,
+        logged=made.logged_as_dict,
+    )
+    return 0 if done.open else 1
 
 
 opt.global_options(command)

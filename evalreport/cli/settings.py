@@ -20,13 +20,13 @@ KNOWN = (
     *("jobs", "fail_fast", "color", "tracking_uri"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
-CHECK = ("require", "use", "baseline", "allow_drop", "inconclusive", "train")
+CHECK = ("require", "use", "baseline", "inconclusive", "train")
 """Keys of `[tool.evalreport.check]`."""
 SWEEPS = ("thresholds", "optuna", "runs")
 """Commands below `sweep`; each takes the settings."""
 RENAMED = {"slice": "slices"}
 """Keys whose option has another name inside."""
-SEVERAL = ("slice", "group", "require", "allow_drop")
+SEVERAL = ("slice", "group", "require")
 """Keys that hold one name or a list of them."""
 MAY_RUN_CODE = ("parse", "threshold")
 """Keys that take a function of the user's, as ``module:function``."""

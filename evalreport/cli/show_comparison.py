@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
+from evalreport.cli.gate import result_lines
 from evalreport.codec import encode
 from evalreport.format import change, fixed, plural
+from evalreport.gate.results import tally
 from evalreport.panels.comparison.words import headline, matching, mistakes, ranked, same_matching, verdict
 
 if TYPE_CHECKING:
@@ -95,18 +97,18 @@ def _row(d: Difference) -> list[str]:
     before, after = d.values[1], d.values[0]
     shown = ["–" if value is None else fixed(value, 3) for value in (before, after)]
     gap = "–" if d.difference is None else change(d.difference)
-    limits = "" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
+    limits = "" if d.limits is None else f"{change(d.limits[0])} to {change(d.limits[1])}"
     return [d.metric, *shown, gap, limits, verdict(d).text]
 
 
 def _parts(found: Comparison, run: str, base: str) -> list[str]:
-    """Classes and slices of which a difference was shown, the largest first."""
-    mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.verdict in ("better", "worse")]
+    """Classes and slices of which a difference is demonstrated, the largest first."""
+    mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.demonstrated]
     if not mine:
         return []
     more = f"; {len(mine) - MOST_PARTS} more in the page and the JSON" if len(mine) > MOST_PARTS else ""
     rows = [[f"{d.scope}, {d.metric}", *_row(d)[1:]] for d in mine[:MOST_PARTS]]
-    return [f"  shown by class or slice (Holm){more}", *_aligned(rows)]
+    return [f"  demonstrated by class or slice (Holm){more}", *_aligned(rows)]
 
 
 def _primary_only(found: Comparison) -> Iterator[list[str]]:
@@ -129,14 +131,13 @@ def _ranking(found: Comparison) -> Iterator[str]:
 
 
 def _rules(done: Compared) -> Iterator[str]:
-    if not done.outcomes:
-        return
-    broken = [outcome for outcome in done.outcomes if outcome.state != "held"]
-    for outcome in broken:
-        what = change(outcome.difference) if outcome.state == "broken" and outcome.difference else ""
-        told = what or f"undefined: {outcome.reason}"
-        yield f"broken: {outcome.rule} ({outcome.run} against {outcome.baseline}: {told})"
-    yield "no rule broken" if not broken else f"{len(broken)} of {len(done.outcomes)} broken"
+    """The rules run by run, as `check` prints them."""
+    results = tuple(result for run in done.checked for result in run.results)
+    for run in done.checked:
+        yield from [run.name] if len(done.checked) > 1 else []
+        yield from result_lines(run.results)
+    if results:
+        yield tally(results)
 
 
 def _cut(name: str) -> str:

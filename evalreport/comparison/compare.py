@@ -8,13 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
-from evalreport.comparison.differences import paired_difference, unpaired_difference
+from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
 from evalreport.comparison.judging import judged
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
 from evalreport.comparison.pairing import Pairing, pair
 from evalreport.comparison.parts import part_differences
-from evalreport.comparison.sides import Sides
+from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import Comparison, DelongResult, Difference, McNemarResult, Movement
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
@@ -46,7 +46,7 @@ class Match:
     names: tuple[str, str]
     evaluations: tuple[Evaluation, Evaluation]
     pairing: Pairing
-    sides: Sides | None
+    samples: PairedSamples | None
 
 
 def compare(
@@ -182,11 +182,11 @@ def _matches(
     found = []
     for a, b in _order(len(evaluations), baseline):
         matched = pair(evaluations[a], evaluations[b], unpaired=unpaired)
-        sides = None
+        samples = None
         if matched.run is not None and matched.baseline is not None:
             both = [_counted(counted, rows) for rows in (matched.run, matched.baseline)]
-            sides = Sides(both[0], both[1], evaluations[a].sampling)
-        found.append(Match((names[a], names[b]), (evaluations[a], evaluations[b]), matched.pairing, sides))
+            samples = PairedSamples(both[0], both[1], evaluations[a].sampling)
+        found.append(Match((names[a], names[b]), (evaluations[a], evaluations[b]), matched.pairing, samples))
     return found
 
 
@@ -210,9 +210,9 @@ def _differences(matches: Sequence[Match], metrics: Sequence[Metric], level: flo
     return judged(in_order, {metric.name: metric.better for metric in metrics}, level)
 
 
-def _difference(metric: Metric, match: Match, level: float) -> Difference:
-    if match.sides is not None:
-        return paired_difference(metric, match.sides, match.names)
+def _difference(metric: Metric, match: Match, level: float) -> InferredDifference:
+    if match.samples is not None:
+        return paired_difference(metric, match.samples, match.names)
     missing = Undefined("not in this evaluation")
     values = [ev.metrics.get(metric.name, missing) for ev in match.evaluations]
     return unpaired_difference(metric, (values[0], values[1]), match.names, level)
@@ -226,13 +226,13 @@ def _detailed(matches: Sequence[Match], details: bool) -> Sequence[Match]:
 
 
 def _parts(match: Match) -> tuple[Difference, ...]:
-    return () if match.sides is None else part_differences(match.sides, match.names)
+    return () if match.samples is None else part_differences(match.samples, match.names)
 
 
 def _answers(match: Match) -> tuple[Predictions, Predictions] | None:
-    if match.sides is None:
+    if match.samples is None:
         return None
-    run, baseline = match.sides.run.predictions, match.sides.baseline.predictions
+    run, baseline = match.samples.run.predictions, match.samples.baseline.predictions
     return None if run.y_pred is None or baseline.y_pred is None else (run, baseline)
 
 
@@ -252,9 +252,9 @@ def _mcnemar(match: Match) -> McNemarResult | None:
 
 
 def _delong(match: Match) -> DelongResult | None:
-    if match.sides is None:
+    if match.samples is None:
         return None
-    run, baseline = match.sides.run.predictions, match.sides.baseline.predictions
+    run, baseline = match.samples.run.predictions, match.samples.baseline.predictions
     if isinstance(run.scores, NoScores) or isinstance(baseline.scores, NoScores):
         return None
     positive = run.y_true.astype(bool)

@@ -9,37 +9,38 @@ or three examples; up to 99.9 % where two models hardly ever differ on ten posit
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.comparison.resampling import resampled_spread
-from evalreport.comparison.sides import Sides
+from evalreport.comparison.resampling import resampled_error
+from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import Difference
 from evalreport.facts.counts import Array
 from evalreport.intervals.independent import independent_difference
-from evalreport.intervals.paired import (
-    Interval,
-    Spread,
-    by_class,
-    drawn_interval,
-    effective,
-    of_mean,
-    paired_score,
-)
-from evalreport.intervals.quantiles import two_sided_p
+from evalreport.intervals.inversion import ConfidenceCurve, ScaledCurve, ScoreCurve, StudentCurve
+from evalreport.intervals.paired import SampledError, by_class, drawn_curve, effective, of_mean
 from evalreport.labels import Binary
 from evalreport.metrics.record import Metric
 from evalreport.values import Estimate, Result, Undefined
 
 SAME = "the runs have the same value on every row"
 FEWEST = 10
-"""Shared rows below which no interval of a difference is given."""
+"""Shared rows below which no interval of a difference is given: Student's t of a handful is no promise."""
+ROUNDING = 1e-12
+"""A standard error up to this is none."""
 
 
-def paired_difference(metric: Metric, sides: Sides, names: tuple[str, str]) -> Difference:
+@dataclass(frozen=True, eq=False)
+class InferredDifference:
+    """A difference and its intervals of every level, before it is judged beside others."""
+
+    difference: Difference
+    curve: ConfidenceCurve | None = None
+
+
+def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:
     """Return the difference of a metric on shared rows, with its interval.
 
     A proportion of the same rows takes Tango's score interval, any other function of binary counts draws of
@@ -47,15 +48,17 @@ def paired_difference(metric: Metric, sides: Sides, names: tuple[str, str]) -> D
     (for ROC AUC these are DeLong's). A metric without such contributions (a maximum over thresholds, a
     binned error) takes the spread of its difference over resamples of the rows.
     """
-    start = _start(metric, [metric.of(side.facts) for side in (sides.run, sides.baseline)], names)
+    start = _start(metric, [metric.of(side.facts) for side in (samples.run, samples.baseline)], names)
     if start.difference is None:
-        return start
+        return InferredDifference(start)
     if metric.interval == "none":
-        return replace(start, reason="counts and settings estimate nothing")
-    if len(sides) < FEWEST:
-        return replace(start, reason=f"an interval needs at least {FEWEST} shared rows")
-    found = _of_rows_alike(metric, sides, start.difference) if sides.plain else None
-    return within(start, *found) if found is not None else _of_contributions(metric, sides, start)
+        return without(start, "counts and settings estimate nothing")
+    if len(samples) < FEWEST:
+        return without(start, f"an interval needs at least {FEWEST} shared rows")
+    found = _of_rows_alike(metric, samples, start.difference) if samples.plain else None
+    if found is None:
+        return _of_contributions(metric, samples, start)
+    return within(start, *found, samples.sampling.level)
 
 
 def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str, str]) -> Difference:
@@ -67,35 +70,25 @@ def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str
     )
 
 
-def within(start: Difference, found: Interval, method: str) -> Difference:
-    """Return a difference with its interval; half of it is the smallest difference that could be shown."""
-    half = (found.high - found.low) / 2
-    return replace(start, low=found.low, high=found.high, p=found.p, smallest=half, method=method)
+def within(start: Difference, curve: ConfidenceCurve, method: str, level: float) -> InferredDifference:
+    """Return a difference with its interval of one level, and those of every other."""
+    low, high = curve.limits(level)
+    return InferredDifference(replace(start, low=low, high=high, p=curve.p, method=method), curve)
 
 
-def _of_rows_alike(metric: Metric, sides: Sides, gap: float) -> tuple[Interval, str] | None:
-    counts = sides.agreement(metric)
+def without(start: Difference, reason: str) -> InferredDifference:
+    """Return a difference that has no interval, and why."""
+    return InferredDifference(replace(start, reason=reason))
+
+
+def _of_rows_alike(metric: Metric, samples: PairedSamples, gap: float) -> tuple[ConfidenceCurve, str] | None:
+    counts = samples.agreement(metric)
     if counts is not None:
-        return score_interval(*counts, sides.sampling.level), "paired score"
-    if metric.reads == "counts" and isinstance(sides.run.predictions.space, Binary):
-        drawn = drawn_interval(metric, gap, sides.draws, sides.sampling.level)
+        return ScoreCurve(*counts), "paired score"
+    if metric.reads == "counts" and isinstance(samples.run.predictions.space, Binary):
+        drawn = drawn_curve(metric, gap, samples.draws, samples.sampling.level)
         return None if drawn is None else (drawn, "paired draws of the counts")
     return None
-
-
-def score_interval(only_run: int, only_baseline: int, n: int, level: float) -> Interval:
-    """Return the interval of a difference of two proportions of the same rows, with McNemar's p.
-
-    Examples
-    --------
-    >>> found = score_interval(12, 2, 50, 0.95)
-    >>> round(found.low, 3), round(found.p, 4)
-    (0.061, 0.0075)
-    """
-    low, high = paired_score(only_run, only_baseline, n, level)
-    apart = only_run + only_baseline
-    p = two_sided_p((only_run - only_baseline) / math.sqrt(apart)) if apart else 1.0
-    return Interval(float(low), float(high), p)
 
 
 def classwise(metric: Metric) -> bool:
@@ -112,52 +105,53 @@ def classwise(metric: Metric) -> bool:
     return "macro" in metric.name or metric.name == "balanced_accuracy"
 
 
-def _of_contributions(metric: Metric, sides: Sides, start: Difference) -> Difference:
-    first, second = sides.run.contributions(metric), sides.baseline.contributions(metric)
+def _of_contributions(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+    first, second = samples.run.contributions(metric), samples.baseline.contributions(metric)
     if first is None or second is None:
-        return _of_resamples(metric, sides, start)
+        return _of_resamples(metric, samples, start)
     parts, how = first - second, "paired contributions"
-    if sides.clusters is not None:
-        parts, how = np.asarray(np.bincount(sides.clusters, parts), dtype=np.float64), f"{how}, by cluster"
-    spread = _spread(metric, sides, parts)
-    if spread.standard_error <= 1e-12 * max(1.0, abs(start.difference or 0.0)):
-        return _never_differing(start)
-    if metric.interval == "delong" and sides.plain:
+    if samples.clusters is not None:
+        parts, how = np.asarray(np.bincount(samples.clusters, parts), dtype=np.float64), f"{how}, by cluster"
+    error, gap = _error(metric, samples, parts), start.difference or 0.0
+    # What is left of equal contributions is the rounding of a sum of a row's shares.
+    if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
+        return _never_differing(start, samples.sampling.level)
+    if metric.interval == "delong" and samples.plain:
         how = "delong"
-    return within(start, spread.interval(start.difference or 0.0, sides.sampling.level), how)
+    return within(start, error.curve(gap), how, samples.sampling.level)
 
 
-def _never_differing(start: Difference) -> Difference:
-    """No row tells the runs apart: a difference of 0 is known exactly, and no other could be shown."""
-    known = replace(start, reason="the rows do not vary" if start.difference else SAME)
-    return (
-        known if start.difference else replace(known, low=0.0, high=0.0, p=1.0, method="paired contributions")
-    )
+def _never_differing(start: Difference, level: float) -> InferredDifference:
+    """No row tells the runs apart: a difference of 0 is known exactly, and no other could be demonstrated."""
+    if start.difference:
+        return without(start, "the rows do not vary")
+    return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired contributions", level)
 
 
-def _spread(metric: Metric, sides: Sides, parts: Array) -> Spread:
-    if not sides.plain:
+def _error(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
+    if not samples.plain:
         return effective(parts)
     if classwise(metric):
-        return by_class(parts, sides.strata)
+        return by_class(parts, samples.strata)
     return of_mean(parts) if metric.interval == "mean" else effective(parts)
 
 
-def _of_resamples(metric: Metric, sides: Sides, start: Difference) -> Difference:
+def _of_resamples(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+    level = samples.sampling.level
     if metric.reads == "truth":
-        return _never_differing(start)
-    spread = resampled_spread(metric, *sides.resampled)
-    if spread is None:
-        return replace(start, reason="too few resamples have a value")
-    if spread.standard_error <= 1e-12:
-        return _never_differing(start)
-    how = "paired bootstrap" if sides.clusters is None else "paired bootstrap, by cluster"
-    return within(start, spread.interval(start.difference or 0.0, sides.sampling.level), how)
+        return _never_differing(start, level)
+    error = resampled_error(metric, *samples.resampled)
+    if error is None:
+        return without(start, "too few resamples have a value")
+    if error.standard_error <= ROUNDING:
+        return _never_differing(start, level)
+    how = "paired bootstrap" if samples.clusters is None else "paired bootstrap, by cluster"
+    return within(start, error.curve(start.difference or 0.0), how, level)
 
 
 def unpaired_difference(
     metric: Metric, values: tuple[Result, Result], names: tuple[str, str], level: float
-) -> Difference:
+) -> InferredDifference:
     """Return the difference of two independent estimates from their own intervals (MOVER).
 
     Parameters
@@ -173,7 +167,7 @@ def unpaired_difference(
     --------
     >>> from evalreport.metrics.catalogue import find
     >>> a, b = Estimate(0.8, n=70, low=0.69, high=0.88), Estimate(0.6, n=80, low=0.49, high=0.70)
-    >>> found = unpaired_difference(find("recall"), (a, b), ("a", "b"), 0.95)
+    >>> found = unpaired_difference(find("recall"), (a, b), ("a", "b"), 0.95).difference
     >>> round(found.low, 2), round(found.high, 2)
     (0.05, 0.34)
     """
@@ -181,10 +175,10 @@ def unpaired_difference(
     bare = [value if isinstance(value, Undefined) else value.value for value in values]
     start = _start(metric, bare, names)
     if not isinstance(a, Estimate) or not isinstance(b, Estimate):
-        return start
+        return InferredDifference(start)
     if a.width is None or b.width is None:
-        return replace(start, reason=a.reason or b.reason or "one of the runs has no interval")
-    gap, p = independent_difference(a, b, level)
-    if not isinstance(gap, Estimate) or gap.low is None or gap.high is None or p is None:
-        return start
-    return within(start, Interval(gap.low, gap.high, p), "MOVER, unpaired")
+        return without(start, a.reason or b.reason or "one of the runs has no interval")
+    gap, _ = independent_difference(a, b, level)
+    if not isinstance(gap, Estimate) or gap.low is None or gap.high is None:
+        return InferredDifference(start)
+    return within(start, ScaledCurve(gap.value, gap.low, gap.high, level), "MOVER, unpaired", level)

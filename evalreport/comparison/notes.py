@@ -22,7 +22,7 @@ def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str,
     >>> from evalreport.predictions import predictions
     >>> ev = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]))
     >>> notes(["a", "b"], [ev, ev])
-    ('“a” and “b” are the same predictions: no difference can be shown.',)
+    ('“a” and “b” are the same predictions: no difference can be demonstrated.',)
     """
     ways = (_same, _labels, _thresholds, _remarks)
     return tuple(sentence for way in ways for sentence in way(names, evaluations))
@@ -31,7 +31,7 @@ def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str,
 def _same(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
     for (a, x), (b, y) in combinations(zip(names, evaluations, strict=True), 2):
         if same_predictions(x, y):
-            yield f"“{a}” and “{b}” are the same predictions: no difference can be shown."
+            yield f"“{a}” and “{b}” are the same predictions: no difference can be demonstrated."
 
 
 def same_predictions(a: Evaluation, b: Evaluation) -> bool:

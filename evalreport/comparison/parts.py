@@ -9,15 +9,16 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.differences import FEWEST, paired_difference, score_interval, within
+from evalreport.comparison.differences import FEWEST, InferredDifference, paired_difference, within
 from evalreport.comparison.judging import judged
-from evalreport.comparison.sides import Sides
-from evalreport.comparison.values import Difference
+from evalreport.comparison.samples import PairedSamples
+from evalreport.comparison.values import CLASS, Difference
 from evalreport.evaluation.rows import one_label
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.intervals.contributions import Counted
-from evalreport.intervals.paired import drawn_interval, label_cells, paired_draws, told
+from evalreport.intervals.inversion import ScoreCurve
+from evalreport.intervals.paired import drawn_curve, label_cells, paired_draws, told
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import HEADLINE, find
 from evalreport.predictions import Predictions
@@ -34,18 +35,23 @@ BLOCK = 40
 """Classes whose draws are held at once."""
 
 
-def part_differences(sides: Sides, names: tuple[str, str]) -> tuple[Difference, ...]:
+def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Difference, ...]:
     """Return the differences of each class and each slice, corrected for their number, the largest first.
 
     Classes and slices with fewer than ten examples are left out.
     """
-    space = sides.run.predictions.space
-    classes = [] if isinstance(space, Binary) else list(_classes(sides, names))
-    slices = list(_slices(sides, names))
+    space = samples.run.predictions.space
+    classes = [] if isinstance(space, Binary) else list(_classes(samples, names))
+    slices = list(_slices(samples, names))
     better = {metric.name: metric.better for metric in (*COUNTED, *RANKED)}
     headline = {name: find(name, space.task).better for name in HEADLINE[space.task]}
-    level = sides.sampling.level
+    level = samples.sampling.level
     return (*_ranked(judged(classes, better, level)), *_ranked(judged(slices, headline, level)))
+
+
+def scoped(found: InferredDifference, scope: str) -> InferredDifference:
+    """Return a difference as that of a class or a slice."""
+    return replace(found, difference=replace(found.difference, scope=scope))
 
 
 def _ranked(parts: tuple[Difference, ...]) -> list[Difference]:
@@ -53,14 +59,16 @@ def _ranked(parts: tuple[Difference, ...]) -> list[Difference]:
     return sorted(known, key=lambda part: -abs(part.difference or 0.0))
 
 
-def _classes(sides: Sides, names: tuple[str, str]) -> Iterator[Difference]:
-    run, baseline = sides.run.predictions, sides.baseline.predictions
+def _classes(samples: PairedSamples, names: tuple[str, str]) -> Iterator[InferredDifference]:
+    run, baseline = samples.run.predictions, samples.baseline.predictions
     support = _support(run)
     codes = np.flatnonzero(support >= FEWEST)
     if run.y_pred is not None and baseline.y_pred is not None:
-        yield from _plain_classes(sides, names, codes) if sides.plain else _each(sides, names, codes, False)
+        yield from (
+            _plain_classes(samples, names, codes) if samples.plain else _each(samples, names, codes, False)
+        )
     if not isinstance(run.scores, NoScores) and len(run) * len(codes) <= CELLS:
-        yield from _each(sides, names, codes, True)
+        yield from _each(samples, names, codes, True)
 
 
 def _support(p: Predictions) -> Array:
@@ -68,23 +76,25 @@ def _support(p: Predictions) -> Array:
     return np.asarray(rows, dtype=np.float64)
 
 
-def _plain_classes(sides: Sides, names: tuple[str, str], codes: Codes) -> Iterator[Difference]:
-    run, baseline = sides.run.predictions, sides.baseline.predictions
+def _plain_classes(
+    samples: PairedSamples, names: tuple[str, str], codes: Codes
+) -> Iterator[InferredDifference]:
+    run, baseline = samples.run.predictions, samples.baseline.predictions
     cells = label_cells(run.y_true, np.asarray(run.y_pred), np.asarray(baseline.y_pred), len(run.space))
     for start in range(0, len(codes), BLOCK):
         block = codes[start : start + BLOCK]
-        draws = paired_draws(cells[block], sides.sampling)
+        draws = paired_draws(cells[block], samples.sampling)
         for place, code in enumerate(block):
             own = (cells[code], (draws[0][:, place], draws[1][:, place]))
-            scope = f"class: {run.space.names[code]}"
-            yield from (replace(found, scope=scope) for found in _of_class(own, sides, names))
+            scope = CLASS + run.space.names[code]
+            yield from (scoped(found, scope) for found in _of_class(own, samples, names))
 
 
 def _of_class(
-    own: tuple[Array, tuple[BinaryCounts, BinaryCounts]], sides: Sides, names: tuple[str, str]
-) -> Iterator[Difference]:
+    own: tuple[Array, tuple[BinaryCounts, BinaryCounts]], samples: PairedSamples, names: tuple[str, str]
+) -> Iterator[InferredDifference]:
     cells, draws = own
-    level = sides.sampling.level
+    level = samples.sampling.level
     counts = told(cells)
     for metric in COUNTED:
         values = [float(metric.function(count)) for count in counts]
@@ -94,31 +104,35 @@ def _of_class(
         start = Difference(metric.name, *names, values=(values[0], values[1]), difference=gap)
         if metric.name == "recall":
             apart = (int(cells[1, 1].sum() - cells[1, 1, 1]), int(cells[1, :, 1].sum() - cells[1, 1, 1]))
-            yield within(start, score_interval(*apart, int(cells[1].sum()), level), "paired score")
-        elif (found := drawn_interval(metric, gap, draws, level)) is not None:
-            yield within(start, found, "paired draws of the counts")
+            yield within(start, ScoreCurve(*apart, int(cells[1].sum())), "paired score", level)
+        elif (found := drawn_curve(metric, gap, draws, level)) is not None:
+            yield within(start, found, "paired draws of the counts", level)
 
 
-def _each(sides: Sides, names: tuple[str, str], codes: Codes, scores: bool) -> Iterator[Difference]:
+def _each(
+    samples: PairedSamples, names: tuple[str, str], codes: Codes, scores: bool
+) -> Iterator[InferredDifference]:
     """Class by class as binary problems: by their scores, or by their answers."""
     for code in codes.tolist():
-        pair = [one_label(side.predictions, code) for side in (sides.run, sides.baseline)]
+        pair = [one_label(side.predictions, code) for side in (samples.run, samples.baseline)]
         if not scores:
             pair = [replace(p, scores=NoScores()) for p in pair]
-        own = Sides(Counted.of(pair[0]), Counted.of(pair[1]), sides.sampling)
+        own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
         for metric in RANKED if scores else COUNTED:
             found = paired_difference(metric, own, names)
-            yield replace(found, scope=f"class: {sides.run.predictions.space.names[code]}")
+            yield scoped(found, CLASS + samples.run.predictions.space.names[code])
 
 
-def _slices(sides: Sides, names: tuple[str, str]) -> Iterator[Difference]:
-    run, baseline = sides.run.predictions, sides.baseline.predictions
+def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[InferredDifference]:
+    run, baseline = samples.run.predictions, samples.baseline.predictions
     metrics = [find(name, run.space.task) for name in HEADLINE[run.space.task]]
     for column_name, column in run.slices.items():
         for code, value in enumerate(column.values):
             rows = column.codes == code
             if rows.sum() < FEWEST:
                 continue
-            part = Sides(Counted.of(run.take(rows)), Counted.of(baseline.take(rows)), sides.sampling)
+            part = PairedSamples(
+                Counted.of(run.take(rows)), Counted.of(baseline.take(rows)), samples.sampling
+            )
             for metric in metrics:
-                yield replace(paired_difference(metric, part, names), scope=f"{column_name} = {value}")
+                yield scoped(paired_difference(metric, part, names), f"{column_name} = {value}")

@@ -17,7 +17,7 @@ from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array
 from evalreport.intervals.contributions import Counted
-from evalreport.intervals.paired import Spread
+from evalreport.intervals.paired import SampledError
 from evalreport.intervals.units import Units, table_replicates
 from evalreport.labels import Binary
 from evalreport.metrics import Metric
@@ -80,7 +80,7 @@ def _scores(p: Predictions) -> npt.NDArray[np.floating]:
     return np.empty((0, 0)) if isinstance(p.scores, NoScores) else p.scores.values
 
 
-def resampled_spread(metric: Metric, run: Resampled, baseline: Resampled) -> Spread | None:
+def resampled_error(metric: Metric, run: Resampled, baseline: Resampled) -> SampledError | None:
     """Return the spread of a difference over resamples of the shared rows, or of whole clusters.
 
     Parameters
@@ -92,7 +92,7 @@ def resampled_spread(metric: Metric, run: Resampled, baseline: Resampled) -> Spr
 
     Returns
     -------
-    Spread or None
+    SampledError or None
         None where the metric is no function of scores, or fewer than half of the resamples have a value.
 
     References
@@ -107,4 +107,4 @@ def resampled_spread(metric: Metric, run: Resampled, baseline: Resampled) -> Spr
     if 2 * len(known) < len(gaps):
         return None
     free = max(run.units.size - 1, 1.0)
-    return Spread(float(known.std()) * math.sqrt(run.units.size / free), free)
+    return SampledError(float(known.std()) * math.sqrt(run.units.size / free), free)

@@ -9,7 +9,29 @@ from typing import Any, Literal, TypeAlias
 from evalreport.comparison.pairing import Pairing
 from evalreport.evaluation.model import Evaluation
 
-Verdict: TypeAlias = Literal["better", "worse", "no difference shown", "undefined"]
+Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
+PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated"]
+CLASS = "class: "
+"""How the scope of a class begins; that of a slice is ``column = value``."""
+DEMONSTRATED = ("better", "worse")
+"""Verdicts of a difference whose interval excludes 0."""
+
+
+@dataclass(frozen=True)
+class AdjustedInterval:
+    """Interval of a difference at the level that Holm's correction leaves to it."""
+
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The true difference that a sample like this demonstrates with the probability `power`."""
+
+    power: float
+    difference: float
 
 
 @dataclass(frozen=True)
@@ -23,12 +45,17 @@ class Difference:
         The metric of the run and of the baseline, on the rows that were compared.
     difference, low, high : float or None
     p, p_adjusted : float or None
-        Two-sided; adjusted by Holm over the runs that were compared by this metric.
+        Two-sided, the inversion of the interval; adjusted by Holm over the runs that were compared by this
+        metric.
+    adjusted : AdjustedInterval or None
+        The interval at the level of Holm's step; it excludes 0 exactly where the adjusted p is below one
+        minus the level of the comparison.
     method : str
     verdict : str
-        ``better`` or ``worse`` only when the interval excludes 0 and the adjusted p agrees.
-    smallest : float or None
-        The smallest difference that this sample could have shown: half of the interval.
+        ``better`` or ``worse`` when `adjusted` excludes 0, else ``not_demonstrated``; ``undefined`` where
+        there is no interval or no better direction.
+    detectable : Detectable or None
+        What this sample would have demonstrated with 80 % probability.
     scope : str
         Empty for all rows, else the class or the slice.
     reason : str
@@ -44,11 +71,25 @@ class Difference:
     high: float | None = None
     p: float | None = None
     p_adjusted: float | None = None
+    adjusted: AdjustedInterval | None = None
     method: str = ""
     verdict: Verdict = "undefined"
-    smallest: float | None = None
+    detectable: Detectable | None = None
     scope: str = ""
     reason: str = ""
+
+    @property
+    def demonstrated(self) -> bool:
+        """Whether the adjusted interval excludes 0, in a direction that is better or worse."""
+        return self.verdict in DEMONSTRATED
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The interval that words and marks show, which is the adjusted one: beside a verdict the plain one
+        of several comparisons may exclude 0 where nothing is demonstrated."""
+        if self.adjusted is not None:
+            return self.adjusted.low, self.adjusted.high
+        return None if self.low is None or self.high is None else (self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -168,10 +209,8 @@ class Comparison:
         return tuple(d for d in self.differences if d.metric == metric and run in (None, d.run))
 
     def apart(self, metric: str, a: str, b: str) -> bool:
-        """Return whether a difference between two runs was shown."""
-        return any(
-            d.verdict in ("better", "worse") and {d.run, d.baseline} == {a, b} for d in self.of(metric)
-        )
+        """Return whether a difference between two runs is demonstrated."""
+        return any(d.demonstrated and {d.run, d.baseline} == {a, b} for d in self.of(metric))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the comparison as `compare --json` prints it; `pairing` is the weakest of the pairs."""

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
-from evalreport.intervals.quantiles import normal_quantile, t_quantile, two_sided_p, two_sided_t
+from evalreport.intervals.inversion import DrawnCurve, StudentCurve
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics import Metric
 from evalreport.resampling import posterior_shares
@@ -24,72 +24,6 @@ from evalreport.resampling import posterior_shares
 Codes = npt.NDArray[np.int32]
 READABLE = np.zeros((2, 3, 3), dtype=bool)
 READABLE[:, :2, :2] = True
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Limits of a difference, with the p-value of its being 0.
-
-    Parameters
-    ----------
-    low, high : float
-        Around the observed difference.
-    p : float
-        Two-sided.
-    """
-
-    low: float
-    high: float
-    p: float
-
-
-def paired_score(
-    only1: npt.ArrayLike, only2: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the score interval of the difference of two proportions of the same examples.
-
-    It holds 0 exactly when McNemar's chi-square does not reach its limit, is of no zero width where the
-    two never differ, and lies in [-1, 1].
-
-    Parameters
-    ----------
-    only1, only2 : float or array
-        Examples that the first alone and the second alone got right.
-    n : float or array
-        All examples, > 0.
-
-    Returns
-    -------
-    low, high : float64 arrays of the broadcast shape
-
-    References
-    ----------
-    Tango 1998, Statistics in Medicine 17:891.
-
-    Examples
-    --------
-    >>> low, high = paired_score(12, 2, 50)
-    >>> float(low.round(4)), float(high.round(4))
-    (0.0611, 0.3447)
-    """
-    b, c, n = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (only1, only2, n)))
-    z2 = normal_quantile((1 + level) / 2) ** 2
-    inside = np.stack([(b - c) / n] * 2)
-    outside = np.stack([np.full(b.shape, -1.0), np.full(b.shape, 1.0)])
-    for _ in range(36):
-        half = (outside + inside) / 2
-        beyond = (b - c - n * half) ** 2 > z2 * _constrained_variance(half, b, c, n)
-        outside, inside = np.where(beyond, half, outside), np.where(beyond, inside, half)
-    return outside[0], outside[1]
-
-
-def _constrained_variance(gap: Array, b: Array, c: Array, n: Array) -> Array:
-    """Variance of b - c where the true difference is `gap`, the share of c at its most likely."""
-    room = gap * (1 - gap)
-    linear = (2 * n - b + c) * gap - b - c
-    discordant = (np.sqrt(np.maximum(linear * linear + 8 * n * c * room, 0)) - linear) / (4 * n)
-    variance: Array = n * np.maximum(2 * discordant + room, 0)
-    return variance
 
 
 def joint_cells(truth: npt.NDArray[np.int32], first: Codes, second: Codes) -> Array:
@@ -188,45 +122,40 @@ def _counts(table: Array) -> BinaryCounts:
     return BinaryCounts(tp, fp, fn + unread_positive, tn, unread, unread_positive=unread_positive)
 
 
-def drawn_interval(
+def drawn_curve(
     metric: Metric, gap: float, draws: tuple[BinaryCounts, BinaryCounts], level: float
-) -> Interval | None:
-    """Return the interval of a difference of functions of counts; None where the draws have no value.
+) -> DrawnCurve | None:
+    """Return the intervals of a difference of functions of counts; None where the draws have no value.
 
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
     >>> cells = np.zeros((2, 3, 3))
     >>> cells[:, :2, :2] = [[[80, 5], [5, 10]], [[5, 5], [15, 75]]]
-    >>> found = drawn_interval(find("f1", "binary"), 0.05, paired_draws(cells, Sampling()), 0.95)
-    >>> found.low < 0.05 < found.high
+    >>> found = drawn_curve(find("f1", "binary"), 0.05, paired_draws(cells, Sampling()), 0.95)
+    >>> found.limits(0.95)[0] < 0.05 < found.limits(0.95)[1]
     True
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         drawn = np.asarray(metric.function(draws[0]) - metric.function(draws[1]), dtype=np.float64)
     if not np.isfinite(drawn).all() or np.ptp(drawn) == 0:
         return None
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    # The draws lie nearer to 0 than what was observed where counts are small: so does their p-value.
-    return Interval(
-        min(float(low), gap), max(float(high), gap), two_sided_p(float(drawn.mean() / drawn.std()))
-    )
+    return DrawnCurve.of(gap, drawn, level)
 
 
 @dataclass(frozen=True)
-class Spread:
+class SampledError:
     """Standard error of a difference and the degrees of freedom that it is known with."""
 
     standard_error: float
     df: float
 
-    def interval(self, gap: float, level: float) -> Interval:
-        """Return Student's interval of a difference."""
-        reach = t_quantile((1 + level) / 2, self.df) * self.standard_error
-        return Interval(gap - reach, gap + reach, two_sided_t(gap / self.standard_error, self.df))
+    def curve(self, gap: float) -> StudentCurve:
+        """Return Student's intervals of a difference."""
+        return StudentCurve(gap, self.standard_error, self.df)
 
 
-def by_class(parts: Array, classes: npt.NDArray[np.integer]) -> Spread:
+def by_class(parts: Array, classes: npt.NDArray[np.integer]) -> SampledError:
     """Return the spread of a sum of rows' contributions whose metric averages over classes.
 
     A class of k rows shows too little of its variance by (k - 1) / k, and what a few rows show is itself
@@ -255,10 +184,10 @@ def by_class(parts: Array, classes: npt.NDArray[np.integer]) -> Spread:
     free = np.maximum(rows - 1, 1)
     own = squares * np.where(rows > 1, rows / free, 1.0)
     total = float(own.sum())
-    return Spread(math.sqrt(total), total**2 / float((own**2 / free).sum()) if total else 1.0)
+    return SampledError(math.sqrt(total), total**2 / float((own**2 / free).sum()) if total else 1.0)
 
 
-def of_mean(parts: Array) -> Spread:
+def of_mean(parts: Array) -> SampledError:
     """Return the spread of a mean over rows, from the rows' contributions.
 
     Examples
@@ -268,10 +197,10 @@ def of_mean(parts: Array) -> Spread:
     (0.231, 3.0)
     """
     n = len(parts)
-    return Spread(math.sqrt(n / max(n - 1, 1) * float(parts @ parts)), max(n - 1.0, 1.0))
+    return SampledError(math.sqrt(n / max(n - 1, 1) * float(parts @ parts)), max(n - 1.0, 1.0))
 
 
-def effective(parts: Array) -> Spread:
+def effective(parts: Array) -> SampledError:
     """Return the spread of a sum of contributions of rows, or of clusters, of unequal moment.
 
     The degrees of freedom are those of the variance estimate itself: few where few rows, or heavy ones,
@@ -289,4 +218,4 @@ def effective(parts: Array) -> Spread:
     excess = float(squares @ squares) - total**2 / len(parts)
     if excess <= 1e-12 * total**2:
         return whole
-    return Spread(whole.standard_error, min(whole.df, max(2 * total**2 / excess, 1.0)))
+    return SampledError(whole.standard_error, min(whole.df, max(2 * total**2 / excess, 1.0)))

@@ -87,6 +87,43 @@ def holm(p: Sequence[float]) -> list[float]:
     return adjusted.tolist()
 
 
+def holm_levels(p: Sequence[float], level: float) -> list[float]:
+    """Return the level of each interval that excludes 0 exactly where Holm's procedure rejects.
+
+    With p sorted and k the first step that is not rejected, interval j has the level
+    1 - alpha / (m - min(j, k) + 1): the step at which it was rejected, or at which the procedure stopped.
+
+    Parameters
+    ----------
+    p : sequence of float
+        Two-sided p-values of one family; of any order.
+    level : float
+        Of the family: 0.95 for alpha = 0.05.
+
+    Returns
+    -------
+    list of float
+        In the given order.
+
+    References
+    ----------
+    Holm 1979.
+
+    Examples
+    --------
+    >>> [round(level, 4) for level in holm_levels([0.2, 0.001, 0.02], 0.95)]
+    [0.95, 0.9833, 0.975]
+    """
+    alpha, size = 1 - level, len(p)
+    order = sorted(range(size), key=lambda place: p[place])
+    found, left, stopped = [level] * size, size, False
+    for step, place in enumerate(order):
+        left = left if stopped else size - step
+        found[place] = 1 - alpha / left
+        stopped = stopped or p[place] > alpha / left
+    return found
+
+
 @dataclass(frozen=True)
 class PairedAuc:
     """DeLong's test of two AUCs on the same examples.

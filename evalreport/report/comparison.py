@@ -114,5 +114,5 @@ def _description(comparison: Comparison, verdict: str) -> str:
 def _row(d: Difference, *, two: bool) -> str:
     name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
     gap = "–" if d.difference is None else change(d.difference)
-    limits = "–" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
-    return f"| {as_text(name)} | {gap} | {limits} | {d.verdict} |"
+    limits = "–" if d.limits is None else f"{change(d.limits[0])} to {change(d.limits[1])}"
+    return f"| {as_text(name)} | {gap} | {limits} | {d.verdict.replace('_', ' ')} |"

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from evalreport.checks.data import TrainingRows, data_checks
-from evalreport.checks.drops import drop_checks
-from evalreport.checks.rules import Use, run_rules
-from evalreport.checks.values import AllowedDrop, CheckResult, Rule
+from evalreport.bounds import Bound
+from evalreport.comparison.compare import compare
+from evalreport.comparison.values import Comparison
 from evalreport.errors import ColumnNotFoundError, FileMissingError, UsageError
 from evalreport.evaluation.model import Evaluation
+from evalreport.gate.change import NEEDS, check_change
+from evalreport.gate.data import TrainingRows, data_checks
+from evalreport.gate.results import CheckResult
+from evalreport.gate.rules import Use, rule_checks
+from evalreport.metrics.catalogue import find
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.request import listed
 from evalreport.sources.runs import find_run
 from evalreport.sources.shapes.extras import texts_of
 from evalreport.sources.shapes.roles import ID
 from evalreport.sources.tables import read_table
-from evalreport.workflow.compare import evaluation_of
+from evalreport.workflow.compare import evaluation_of, is_item, with_metrics
 from evalreport.workflow.report import deliver_evaluation
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
@@ -28,28 +32,34 @@ _RUN_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 @dataclass(frozen=True, eq=False)
-class Gate:
+class GateRequest:
     """What every item is held against.
 
     Parameters
     ----------
-    rules : tuple of Rule
-    use : {"estimate", "lower"}
-    drops : tuple of AllowedDrop
-    baseline : Evaluation or None
-        Needed where there are drops.
+    bounds : tuple of Bound
+    use : {"interval", "estimate"}
+    baseline : Baseline or None
+        Needed where a change is bounded.
     train : TrainingRows or None
     """
 
-    rules: tuple[Rule, ...] = ()
-    use: Use = "estimate"
-    drops: tuple[AllowedDrop, ...] = ()
-    baseline: Evaluation | None = None
+    bounds: tuple[Bound, ...] = ()
+    use: Use = "interval"
+    baseline: Baseline | None = None
     train: TrainingRows | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """What changes are measured from, and how it was named."""
+
+    name: str
+    evaluation: Evaluation
+
+
 @dataclass(frozen=True)
-class Outcome:
+class CheckedItem:
     """An evaluation with its checks, and the files that were written."""
 
     evaluation: Evaluation
@@ -57,53 +67,61 @@ class Outcome:
     paths: tuple[Path, ...] = ()
 
 
-def check_item(item: Item, request: Request, gate: Gate, where: Destination) -> Outcome:
-    """Evaluate a run or a file, hold it against the gate (rules, drops, data), and deliver its report.
+def check_item(item: Item, request: Request, gate: GateRequest, where: Destination) -> CheckedItem:
+    """Evaluate a run or a file, hold it against the gate (rules, then data), and deliver its report.
 
-    Of an `evaluation.json` there are no data to check.
+    Among several items the baseline itself is held against no rule. Of an `evaluation.json` there are no
+    data to check.
 
     Raises
     ------
     EvalreportError
         Whatever keeps the item from being evaluated, or a rule from being understood.
     """
-    ev = evaluation_of(item, request)
-    results = _results(ev, gate)
+    ev = evaluation_of(item, with_metrics(request, gate.bounds))
+    results: tuple[CheckResult, ...] = ()
+    if not (where.several and gate.baseline is not None and is_item(item, gate.baseline.name)):
+        results = _rules(ev, gate)
     if ev.predictions is not None:
         results += data_checks(ev.predictions, gate.train, named="withheld" not in ev.facts)
-    return Outcome(ev, results, deliver_evaluation(ev, item, request, where).paths)
+    return CheckedItem(ev, results, deliver_evaluation(ev, item, request, where).paths)
 
 
-def _results(ev: Evaluation, gate: Gate) -> tuple[CheckResult, ...]:
-    results = run_rules(ev, gate.rules, gate.use)
-    return results if gate.baseline is None else results + drop_checks(ev, gate.baseline, gate.drops)
+def _rules(ev: Evaluation, gate: GateRequest) -> tuple[CheckResult, ...]:
+    changes = [bound for bound in gate.bounds if bound.change]
+    against = None
+    if changes and gate.baseline is not None:
+        against = _against(ev, gate.baseline.evaluation, changes)
+    return rule_checks(ev, gate.bounds, gate.use, against=against, run="run")
+
+
+def _against(ev: Evaluation, baseline: Evaluation, changes: Sequence[Bound]) -> Comparison:
+    """Compare what rules ask for, and no more."""
+    whole = tuple(dict.fromkeys(find(b.metric, ev.task).name for b in changes if not b.part))
+    for bound in changes:
+        check_change(ev, bound)
+    parts = any(bound.part for bound in changes)
+    return compare([ev, baseline], baseline=1, names=("run", "baseline"), metrics=whole, details=parts)
 
 
 def baseline_of(
-    name: str | None, drops: Sequence[AllowedDrop], request: Request, tracking_uri: str | None
-) -> Evaluation | None:
+    name: str | None, bounds: Sequence[Bound], request: Request, tracking_uri: str | None
+) -> Baseline | None:
     """Read and evaluate the baseline: a file of predictions, an `evaluation.json`, or a run.
 
     Raises
     ------
     UsageError
-        A baseline without an allowed drop, or the other way round.
+        A bounded change, and nothing that it is a change from.
     NotFoundError
         Neither a file nor a run.
     """
-    if name is None and not drops:
-        return None
     if name is None:
-        raise UsageError(
-            "--allow-drop needs something to drop from", fix="name a file or a run with --baseline"
-        )
-    if not drops:
-        raise UsageError(
-            "--baseline says nothing by itself", fix='add what is allowed: --allow-drop "f1_macro 0.01"'
-        )
-    wanted = tuple(dict.fromkeys(drop.metric for drop in drops))
-    plain = replace(request, artifact=None, format=None, tune_on=None, metrics=wanted)
-    return evaluation_of(_item(name, tracking_uri), plain)
+        changes = [bound.text for bound in bounds if bound.change]
+        if changes:
+            raise UsageError(f"{changes[0]!r} needs a baseline", where="--require", fix=NEEDS)
+        return None
+    return Baseline(name, evaluation_of(_item(name, tracking_uri), with_metrics(request, bounds)))
 
 
 def _item(name: str, tracking_uri: str | None) -> Item:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalreport.bounds import Bound
 from evalreport.comparison.compare import MOST_RUNS, compare
 from evalreport.comparison.values import Comparison
 from evalreport.errors import (
@@ -19,6 +20,9 @@ from evalreport.errors import (
     nearest,
 )
 from evalreport.evaluation.model import Evaluation
+from evalreport.gate.documents import Checked
+from evalreport.gate.results import is_open
+from evalreport.gate.rules import Use, rule_checks
 from evalreport.labels import Task
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.report.names import EVALUATION
@@ -26,7 +30,6 @@ from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
-from evalreport.workflow.rules import Outcome, Rule, judged_by
 from evalreport.workflow.runs import STDIN, Item
 
 LARGEST = 100 * 1024**2
@@ -43,7 +46,11 @@ class CompareOptions:
     baseline : str or None
         Name, id, file or position (from 1); the first, or with `sort_by` the best, when None.
     all_pairs : bool
-    rules : tuple of Rule
+    bounds : tuple of Bound
+        Rules that every run but the baseline is held against.
+    use : {"interval", "estimate"}
+        What rules are held against.
+    inconclusive_fails : bool
     sort_by : str or None
         Metric by which the runs are ordered, best first; over twenty runs are only ranked by it.
     unpaired : bool
@@ -52,15 +59,17 @@ class CompareOptions:
 
     baseline: str | None = None
     all_pairs: bool = False
-    rules: tuple[Rule, ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    use: Use = "interval"
+    inconclusive_fails: bool = True
     sort_by: str | None = None
     unpaired: bool = False
 
     def __post_init__(self) -> None:
         if self.all_pairs and self.baseline is not None:
             raise UsageError("--all-pairs has no baseline", fix="leave --baseline or --all-pairs out")
-        if self.all_pairs and self.rules:
-            raise UsageError("--fail-on needs one baseline", fix="leave --all-pairs out")
+        if self.all_pairs and any(bound.change for bound in self.bounds):
+            raise UsageError("a change needs one baseline", where="--require", fix="leave --all-pairs out")
 
 
 @dataclass(frozen=True)
@@ -71,15 +80,18 @@ class Compared:
     ----------
     items : tuple of Item
         In the order of the comparison's names.
-    outcomes : tuple of Outcome
-        One per rule and run.
+    checked : tuple of Checked
+        The rules of every run but the baseline.
+    open : bool
+        Whether the gate is open: no rule has closed it.
     ranking : Comparison or None
         Every run against the best one, by the metric of `sort_by`.
     """
 
     comparison: Comparison
     items: tuple[Item, ...]
-    outcomes: tuple[Outcome, ...] = ()
+    checked: tuple[Checked, ...] = ()
+    open: bool = True
     ranking: Comparison | None = None
 
 
@@ -112,34 +124,58 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
         raise UsageError(
             "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
         )
-    plain = replace(request, title="")
+    plain = with_metrics(replace(request, title=""), how.bounds)
     rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
     task = rivals[0].evaluation.task
-    metrics = wanted(request.metrics, how.rules, task)
+    metrics = wanted(request.metrics, how.bounds, task)
     ranking = None
     if how.sort_by is not None:
         chosen = None if place is None else rivals[place]
         rivals = _ordered(rivals, find(how.sort_by, task).name)
         place = None if chosen is None else rivals.index(chosen)
         ranking = _compare(rivals, 0, (how.sort_by,), details=False, unpaired=how.unpaired)
-    if ranking is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.rules):
+    if ranking is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.bounds):
         found = ranking
     else:
         found = _compare(rivals, None if how.all_pairs else place or 0, metrics, unpaired=how.unpaired)
     items = tuple(rival.item for rival in rivals)
-    return Compared(found, items, judged_by(how.rules, found), ranking)
+    checked = _held_to_rules(found, how)
+    results = tuple(result for run in checked for result in run.results)
+    return Compared(
+        found, items, checked, is_open(results, inconclusive_fails=how.inconclusive_fails), ranking
+    )
 
 
-def wanted(metrics: Sequence[str], rules: Sequence[Rule], task: Task) -> tuple[str, ...]:
-    """Return the metrics that are compared: those asked for, or the headline ones, and those of rules.
+def wanted(metrics: Sequence[str], bounds: Sequence[Bound], task: Task) -> tuple[str, ...]:
+    """Return the metrics that are compared: those asked for, or the headline ones, and those of changes.
 
     Raises
     ------
     UsageError
         A rule names an unknown metric.
     """
-    named = [find(rule.metric, task).name for rule in rules]
+    named = [find(bound.metric, task).name for bound in bounds if bound.change and not bound.part]
     return tuple(dict.fromkeys((*(metrics or COMPARED[task]), *named))) if named else tuple(metrics)
+
+
+def with_metrics(request: Request, bounds: Sequence[Bound]) -> Request:
+    """Return a request that also evaluates what rules name, where only some metrics are asked for."""
+    if not request.metrics:
+        return request
+    named = (bound.metric for bound in bounds if not bound.part)
+    return replace(request, metrics=tuple(dict.fromkeys((*request.metrics, *named))))
+
+
+def _held_to_rules(found: Comparison, how: CompareOptions) -> tuple[Checked, ...]:
+    """Hold every run but the baseline against the rules, as `check` holds it alone."""
+    if not how.bounds:
+        return ()
+    base = None if found.baseline is None else found.names[found.baseline]
+    rivals = [pair for pair in zip(found.names, found.evaluations, strict=True) if pair[0] != base]
+    against = None if base is None else found
+    return tuple(
+        Checked(name, rule_checks(ev, how.bounds, how.use, against=against, run=name)) for name, ev in rivals
+    )
 
 
 def _compare(
@@ -190,7 +226,7 @@ def with_baseline(items: Sequence[Item], baseline: str | None) -> tuple[tuple[It
     if baseline is None:
         return every, None
     for place, item in enumerate(every):
-        if _is(item, baseline):
+        if is_item(item, baseline):
             return every, place
     if baseline.isdigit() and 1 <= int(baseline) <= len(every):
         return every, int(baseline) - 1
@@ -204,7 +240,8 @@ def with_baseline(items: Sequence[Item], baseline: str | None) -> tuple[tuple[It
     return (extra, *every), 0
 
 
-def _is(item: Item, word: str) -> bool:
+def is_item(item: Item, word: str) -> bool:
+    """Return whether a word names an item: by run id, name, path, or another path to the same file."""
     if item.run is not None:
         short = _ID.fullmatch(word) is not None and item.run.run_id.startswith(word)
         return short or word in (item.run.run_id, item.run.name)

@@ -6,6 +6,7 @@ from typing import Any
 
 from evalreport.comparison.values import Comparison
 from evalreport.errors import UsageError
+from evalreport.gate.documents import as_dicts
 from evalreport.panels.comparison.words import headline
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sources.mlflow_client import connect
@@ -49,7 +50,7 @@ def as_dict(done: Compared) -> dict[str, Any]:
     return {
         **done.comparison.as_dict(),
         "headline": headline(done.comparison).text,
-        "rules": [outcome.as_dict() for outcome in done.outcomes],
+        "checks": [check for run in done.checked for check in as_dicts(run)],
         "ranking": ranking,
     }
 

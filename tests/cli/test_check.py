@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evalreport.cli.check import marks_for
+from evalreport.cli.gate import marks_for
 from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.running import run
 from tests.tracking import MlflowServer, make_run
@@ -43,19 +44,27 @@ def parsed(path: str) -> ET.Element:
 
 
 def test_rules_that_hold_open_the_gate(capsys: Capture) -> None:
-    done = run(capsys, "check", "lr.parquet", *FAST, "--require", "recall >= 0.9", "--require", "ece <= 0.06")
+    done = run(capsys, "check", "lr.parquet", *FAST, "--require", "recall >= 0.88", "--require", "ece <= 6%")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert lines[0].startswith("ok           recall >= 0.9  0.913 (0.8")
+    assert lines[0].startswith("ok           recall >= 0.88  0.913 (0.89")
     assert lines[-1] == "6 of 6 passed"
     assert "took truth y_true" in done.err
 
 
-def test_the_bad_end_of_the_interval_closes_it(capsys: Capture) -> None:
-    done = run(capsys, "check", "lr.parquet", *FAST, "--require", "recall >= 0.9", "--use", "lower")
+def test_what_the_interval_leaves_open_closes_it_and_says_how_many_rows_would_tell(capsys: Capture) -> None:
+    asked = ("check", "lr.parquet", *FAST, "--require", "recall >= 0.9")
+    done = run(capsys, *asked)
     assert done.code == 1
-    assert done.out.splitlines()[0].startswith("FAILED       recall >= 0.9  lower bound 0.89")
-    assert done.out.endswith("1 of 5 failed\n")
+    first = done.out.splitlines()[0]
+    assert first.startswith("inconclusive recall >= 0.9  0.913 (0.89")
+    assert re.search(r"a truth 0\.0\d+ from it would be told with 80% probability, this one by about", first)
+    assert done.out.endswith("1 of 5 inconclusive\n")
+    assert run(capsys, *asked, "--inconclusive", "pass").code == 0
+    by_value = run(capsys, *asked, "--use", "estimate")
+    assert (by_value.code, by_value.out.splitlines()[-1]) == (0, "5 of 5 passed")
+    failed = run(capsys, "check", "lr.parquet", *FAST, "--require", "recall > 0.95", "--inconclusive", "pass")
+    assert (failed.code, failed.out.splitlines()[-1]) == (1, "1 of 5 failed")
 
 
 def test_without_rules_the_data_are_checked(capsys: Capture) -> None:
@@ -65,12 +74,13 @@ def test_without_rules_the_data_are_checked(capsys: Capture) -> None:
 
 
 def test_a_baseline_on_paired_rows(capsys: Capture) -> None:
-    passed = run(capsys, "check", LR, *FAST, "--baseline", COLLAPSED, "--allow-drop", "f1_macro 0.01")
+    passed = run(capsys, "check", LR, *FAST, "--baseline", COLLAPSED, "--require", "f1_macro drops <= 0.01")
     assert passed.code == 0
-    assert "f1_macro drops by at most 0.01  difference +0.8" in passed.out
-    failed = run(capsys, "check", COLLAPSED, *FAST, "--baseline", LR, "--allow-drop", "f1_macro 0.01")
+    assert "f1_macro drops <= 0.01  difference +0.8" in passed.out
+    failed = run(capsys, "check", COLLAPSED, *FAST, "--baseline", LR, "--require", "f1_macro drops <= 0.01")
     assert failed.code == 1
-    assert "a larger drop is shown; paired on 3,080 examples, matched by id" in failed.out
+    assert "FAILED       f1_macro drops <= 0.01" in failed.out
+    assert "(paired on 3,080 examples, matched by id)" in failed.out
 
 
 def test_what_the_sample_cannot_decide(capsys: Capture) -> None:
@@ -80,27 +90,28 @@ def test_what_the_sample_cannot_decide(capsys: Capture) -> None:
         *FAST,
         "--baseline",
         "nb.parquet",
-        "--allow-drop",
-        "roc_auc 0.0001",
+        "--require",
+        "roc_auc drops <= 0.0001",
         "--json",
     )
     closed = run(capsys, *asked)
     check = closed.json["checks"][0]
     assert (closed.code, closed.json["ok"], check["outcome"]) == (1, False, "inconclusive")
-    assert check["smallest"] > 0
-    assert "the smallest difference that this sample could have shown" in check["detail"]
+    assert check["detectable"]["difference"] > 0
+    assert check["rows_needed"] > 5572
+    assert f"about {check['rows_needed']:,} rows in place of 5,572" in check["detail"]
     opened = run(capsys, *asked, "--inconclusive", "pass")
     assert (opened.code, opened.json["ok"]) == (0, True)
 
 
 def test_json_holds_the_checks_beside_the_runs(capsys: Capture) -> None:
-    done = run(capsys, "check", "lr.parquet", "nb.parquet", *FAST, "--require", "recall >= 0.9", "--json")
+    done = run(capsys, "check", "lr.parquet", "nb.parquet", *FAST, "--require", "recall >= 0.8", "--json")
     assert done.code == 1
     assert done.json["ok"] is False
     assert [entry["ok"] for entry in done.json["runs"]] == [True, False]
     rules = [entry for entry in done.json["checks"] if entry["kind"] == "rule"]
     assert [(entry["run"], entry["outcome"]) for entry in rules] == [("lr", "passed"), ("nb", "failed")]
-    assert rules[0]["bound"] == 0.9
+    assert rules[0]["bound"] == 0.8
     assert rules[0]["low"] < rules[0]["value"] < rules[0]["high"]
 
 
@@ -130,13 +141,13 @@ def test_leakage_by_text(capsys: Capture) -> None:
 
 def test_files_for_ci_are_written_whatever_the_outcome(capsys: Capture) -> None:
     files = ("--junit", "out/checks.xml", "--markdown", "summary.md")
-    done = run(capsys, "check", "lr.parquet", "nb.parquet", *FAST, "--require", "recall >= 0.9", *files)
+    done = run(capsys, "check", "lr.parquet", "nb.parquet", *FAST, "--require", "recall >= 0.8", *files)
     assert done.code == 1
     root = parsed("out/checks.xml")
     assert (root.get("failures"), [suite.get("name") for suite in root]) == ("1", ["lr", "nb"])
     text = Path("summary.md").read_text("utf-8")
     assert text.startswith("### evalreport check: 1 of 10 failed\n")
-    assert "| ✗ failed | recall >= 0.9 | 0." in text
+    assert "| ✗ failed | recall >= 0.8 | 0." in text
 
 
 def test_a_run_that_cannot_be_read_is_an_error_in_the_files(capsys: Capture) -> None:
@@ -161,15 +172,15 @@ def test_markdown_on_stdout_is_alone_there(capsys: Capture) -> None:
 def test_rules_from_the_settings(capsys: Capture) -> None:
     Path("pyproject.toml").write_text(
         "[tool.evalreport]\nresamples = 100\n[tool.evalreport.check]\n"
-        'require = ["recall >= 0.9", "ece <= 0.001"]\nallow-drop = "roc_auc 0.5"\nbaseline = "nb.parquet"\n'
-        'use = "lower"\ninconclusive = "pass"\n',
+        'require = ["recall >= 0.9", "ece <= 0.001", "roc_auc drops <= 0.5"]\nbaseline = "nb.parquet"\n'
+        'use = "interval"\ninconclusive = "pass"\n',
         encoding="utf-8",
     )
     done = run(capsys, "check", "lr.parquet")
     assert done.code == 1
-    assert "lower bound" in done.out
-    assert "upper bound" in done.out
-    assert "roc_auc drops by at most 0.5" in done.out
+    assert "inconclusive recall >= 0.9" in done.out
+    assert "FAILED       ece <= 0.001" in done.out
+    assert "ok           roc_auc drops <= 0.5" in done.out
     chosen = run(capsys, "check", "lr.parquet", "--require", "recall >= 0.5")
     assert chosen.code == 0
     assert "ece" not in chosen.out
@@ -187,11 +198,12 @@ def test_rules_from_the_environment(capsys: Capture, monkeypatch: pytest.MonkeyP
     ("arguments", "code", "said"),
     [
         (("--require", "recal >= 0.9"), 2, "recall"),
-        (("--require", "recall"), 2, "is not a rule"),
+        (("--require", "recall"), 2, "is not a bound"),
         (("--require", "recall >= 90"), 2, "can never hold"),
-        (("--allow-drop", "recall 0.1"), 2, "--baseline"),
-        (("--baseline", "nb.parquet"), 2, "--allow-drop"),
-        (("--baseline", "gone.parquet", "--allow-drop", "recall 0.1"), 3, "no baseline gone.parquet"),
+        (("--require", "recall drops <= 0.1"), 2, "--baseline"),
+        (("--baseline", "gone.parquet"), 3, "no baseline gone.parquet"),
+        (("--baseline", "nb.parquet", "--require", "recall rises <= 0.1"), 2, "asks for the worse"),
+        (("--use", "lower"), 2, "interval"),
         (("--train", "gone.csv"), 3, "gone.csv"),
         (("--train", "columns.csv"), 3, "columns are: word, class"),
     ],
@@ -208,7 +220,16 @@ def test_bad_input_in_three_lines(capsys: Capture, arguments: tuple[str, ...], c
 @pytest.mark.parametrize("name", ["lr.parquet", "nb.parquet", "rf.parquet"])
 def test_what_is_read_is_not_written_over(capsys: Capture, option: str, name: str) -> None:
     before = Path(name).read_bytes()
-    asked = ("--baseline", "nb.parquet", "--allow-drop", "recall 0.1", "--train", "rf.parquet", option, name)
+    asked = (
+        "--baseline",
+        "nb.parquet",
+        "--require",
+        "recall drops <= 0.1",
+        "--train",
+        "rf.parquet",
+        option,
+        name,
+    )
     done = run(capsys, "check", "lr.parquet", *FAST, *asked)
     assert (done.code, done.out) == (2, "")
     assert Path(name).read_bytes() == before
@@ -225,8 +246,10 @@ def test_the_step_of_the_worked_workflow_runs(capsys: Capture) -> None:
     spam("score_nb").assign(text="").to_parquet("baseline/predictions.parquet")
     pd.DataFrame({"example_id": ["train-1"], "text": ["elsewhere"]}).to_parquet("data/train.parquet")
     done = run(capsys, *arguments, *FAST)
-    assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 9 failed")
-    assert Path("report/summary.md").read_text("utf-8").startswith("### evalreport check: 1 of 9 failed")
+    assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 9 inconclusive")
+    assert (
+        Path("report/summary.md").read_text("utf-8").startswith("### evalreport check: 1 of 9 inconclusive")
+    )
     assert parsed("report/checks.xml").get("tests") == "9"
     assert Path("report/evalreport.html").is_file()
 
@@ -240,8 +263,8 @@ def test_an_evaluation_without_its_predictions(capsys: Capture) -> None:
         *FAST,
         "--baseline",
         "nb/evaluation.json",
-        "--allow-drop",
-        "roc_auc 0.1",
+        "--require",
+        "roc_auc drops <= 0.1",
     )
     assert drop.code == 0
     assert "not paired" in drop.out
@@ -255,10 +278,10 @@ def test_runs_of_a_store(capsys: Capture, sqlite_store: Store, tmp_path: Path) -
         for column in ("score_lr", "score_nb")
     ]
     asked = ("--tracking-uri", sqlite_store.uri, "--run-id", runs[0], *FAST)
-    done = run(capsys, "check", *asked, "--baseline", runs[1], "--allow-drop", "roc_auc 0.1")
+    done = run(capsys, "check", *asked, "--baseline", runs[1], "--require", "roc_auc drops <= 0.1")
     assert done.code == 0
-    assert "roc_auc drops by at most 0.1" in done.out
-    missing = run(capsys, "check", *asked, "--baseline", "0123456789", "--allow-drop", "roc_auc 0.1")
+    assert "roc_auc drops <= 0.1" in done.out
+    missing = run(capsys, "check", *asked, "--baseline", "0123456789", "--require", "roc_auc drops <= 0.1")
     assert missing.code == 3
 
 
@@ -271,7 +294,7 @@ def test_runs_of_a_server(capsys: Capture, mlflow_server: MlflowServer) -> None:
     before = store.client.get_run(made[0].run_id)
     asked = ("--tracking-uri", store.uri, "--run-id", made[0].run_id, "--baseline", made[1].run_id)
     done = run(
-        capsys, "check", *asked, "--require", "recall >= 0.8", "--allow-drop", "roc_auc 0.01", "--jsonl"
+        capsys, "check", *asked, "--require", "recall >= 0.8", "--require", "roc_auc drops <= 0.01", "--jsonl"
     )
     (line,) = map(json.loads, done.out.splitlines())
     assert (done.code, line["ok"], line["run_id"]) == (0, True, made[0].run_id)

@@ -67,9 +67,9 @@ def test_the_words_say_what_the_json_says(capsys: Capture) -> None:
     assert told["pairing"] == {"kind": "paired", "n_shared": 5572, "reason": "matched by id"}
     for entry in told["differences"]:
         (line,) = (line for line in said.splitlines() if line.split()[:1] == [entry["metric"]])
-        assert entry["verdict"] in line
+        assert entry["verdict"].replace("_", " ") in line
         assert entry["difference"] == pytest.approx(entry["values"][0] - entry["values"][1])
-        assert (entry["verdict"] == "no difference shown") == (entry["low"] <= 0 <= entry["high"])
+        assert (entry["verdict"] == "not_demonstrated") == (entry["low"] <= 0 <= entry["high"])
         assert f"{entry['values'][1]:.3f}" in line
 
 
@@ -96,22 +96,53 @@ def test_multiclass_names_the_classes_that_moved(capsys: Capture) -> None:
 
 
 def test_rules(capsys: Capture) -> None:
-    broken = run(capsys, "compare", "lr.parquet", "nb.parquet", "--fail-on", "recall drops > 0.02", "--json")
-    assert (broken.code, broken.json["ok"]) == (1, False)
-    assert [outcome["state"] for outcome in broken.json["comparison"]["rules"]] == ["broken"]
-    held = run(capsys, "compare", "nb.parquet", "lr.parquet", "--fail-on", "recall drops > 0.02")
-    assert (held.code, held.out.splitlines()[-1]) == (0, "no rule broken")
-    risen = run(capsys, "compare", "lr.parquet", "nb.parquet", "--fail-on", "log_loss rises > 0.02")
-    assert risen.out.splitlines()[-2] == "broken: log_loss rises > 0.02 (nb against lr: +0.052)"
+    failed = run(capsys, "compare", "lr.parquet", "nb.parquet", "--require", "recall drops <= 0.02", "--json")
+    assert (failed.code, failed.json["ok"]) == (1, False)
+    (check,) = failed.json["comparison"]["checks"]
+    assert (check["run"], check["outcome"], check["kind"]) == ("nb", "failed", "change")
+    passed = run(capsys, "compare", "nb.parquet", "lr.parquet", "--require", "recall drops <= 0.02")
+    assert (passed.code, passed.out.splitlines()[-1]) == (0, "1 of 1 passed")
+    risen = run(capsys, "compare", "lr.parquet", "nb.parquet", "--require", "log_loss rises <= 0.02")
+    assert risen.out.splitlines()[-2].startswith("FAILED       log_loss rises <= 0.02  difference +0.052")
 
 
-def test_a_drop_that_is_not_shown_breaks_no_rule(tmp_path: Path, capsys: Capture) -> None:
+def test_what_the_sample_cannot_decide_keeps_the_gate_closed(tmp_path: Path, capsys: Capture) -> None:
     rows = [(k, "ab"[k % 2], "ab"[k % 2]) for k in range(40)]
     worse = [(k, t, p if k else "b") for k, t, p in rows]
     files = small(tmp_path / "old.csv", rows), small(tmp_path / "new.csv", worse)
-    done = run(capsys, "compare", *files, "--fail-on", "accuracy drops > 0.001")
-    assert done.code == 0
-    assert "no difference shown (smallest that could have shown: about 0." in done.out
+    asked = ("compare", *files, "--require", "accuracy drops <= 0.001")
+    done = run(capsys, *asked)
+    assert done.code == 1
+    assert "not demonstrated (0." in done.out
+    assert "would be, with 80% probability" in done.out
+    assert done.out.splitlines()[-1] == "1 of 1 inconclusive"
+    assert run(capsys, *asked, "--inconclusive", "pass").code == 0
+    assert run(capsys, *asked, "--use", "estimate").out.splitlines()[-1] == "1 of 1 failed"
+
+
+RULES = (
+    *("recall >= 0.9", "recall > 0.8", "roc_auc drops <= 0.001", "roc_auc drops <= 0.02", "mcc rises > 0"),
+    *("log_loss rises <= 0.01", "f1 drops <= 1 %", "brier <= 0.02", "recall[part=0] drops <= 0.1"),
+)
+
+
+@pytest.mark.parametrize("use", ["interval", "estimate"])
+@pytest.mark.parametrize("rule", RULES)
+def test_check_and_compare_answer_alike(rule: str, use: str, capsys: Capture, tmp_path: Path) -> None:
+    """The same rule on the same runs has the same outcome, the same numbers and the same exit code."""
+    for model in ("lr", "nb", "rf"):
+        table = pd.read_parquet(f"{model}.parquet")
+        table["part"] = np.arange(len(table)) % 2
+        table.to_parquet(tmp_path / f"{model}.parquet")
+    files = [str(tmp_path / f"{model}.parquet") for model in ("lr", "nb", "rf")]
+    asked = ("--baseline", files[0], "--require", rule, "--use", use, "--slice", "part", "--json")
+    for more in ((), ("--inconclusive", "pass")):
+        checked = run(capsys, "check", *files, *asked, *more)
+        compared = run(capsys, "compare", *files, *asked, *more)
+        assert (checked.code, checked.json["ok"]) == (compared.code, compared.json["ok"])
+        rules = [check for check in checked.json["checks"] if check["kind"] != "data"]
+        assert rules == compared.json["comparison"]["checks"]
+        assert [check["run"] for check in rules] == ["nb", "rf"], "the baseline is held against no rule"
 
 
 @pytest.mark.parametrize("baseline", ["nb", "nb.parquet", "2", "./nb.parquet"])
@@ -195,8 +226,9 @@ def test_no_examples_shows_no_id(capsys: Capture) -> None:
         (["lr.parquet"], 2, "one run cannot be compared"),
         (["lr.parquet", BANKING[0]], 2, "a multiclass run cannot be compared with a binary run"),
         (["lr.parquet", "nb.parquet", "--baseline", "lrr"], 3, "fix  Did you mean lr?"),
-        (["lr.parquet", "nb.parquet", "--fail-on", "recal drops > 0.1"], 2, "fix  Did you mean recall?"),
-        (["lr.parquet", "nb.parquet", "--fail-on", "recall falls"], 2, "is not a rule"),
+        (["lr.parquet", "nb.parquet", "--require", "recal drops <= 0.1"], 2, "fix  Did you mean recall?"),
+        (["lr.parquet", "nb.parquet", "--require", "recall falls"], 2, "is not a bound"),
+        (["lr.parquet", "nb.parquet", "--all-pairs", "--require", "mcc drops <= 1 %"], 2, "one baseline"),
         (["lr.parquet", "nb.parquet", "--sort-by", "roc_acu"], 2, "fix  Did you mean roc_auc"),
         (["lr.parquet", "nb.parquet", "--all-pairs", "--baseline", "lr"], 2, "--all-pairs has no baseline"),
         (["lr.parquet", "not_there.parquet"], 3, "not_there.parquet"),

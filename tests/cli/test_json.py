@@ -127,25 +127,36 @@ def test_the_schema_refuses_what_it_should() -> None:
 
 CHECKS = jsonschema.Draft202012Validator({"$ref": "#/$defs/checks", "$defs": SCHEMA["$defs"]})
 SMS = str(DATA / "sms_spam" / "oof_scores.parquet")
-GATE = ("--score", "score_lr", "--require", "recall >= 0.9")
+GATE = ("--score", "score_lr", "--require", "recall >= 0.8")
 
 
 def test_checks_keep_to_the_schema_whatever_their_outcome(capsys: Capture) -> None:
-    base = ("--baseline", SMS, "--allow-drop", "roc_auc 0.01")
-    for rule, code in (("ece <= 0.9", 0), ("recall >= 0.99", 1), ("log_loss <= 0.1", 0)):
+    base = ("--baseline", SMS, "--require", "roc_auc drops <= 0.01")
+    for rule, code in (("ece <= 0.9", 0), ("recall >= 0.99", 1), ("recall >= 0.91", 1)):
         done = run(capsys, "check", SMS, *GATE, "--require", rule, *base, "--json", "-q")
         body = json.loads(done.out, parse_constant=refuse_constants)
         WHOLE.validate(body)
         CHECKS.validate(body["checks"])
         assert (done.code, body["ok"], body["runs"][0]["ok"]) == (code, code == 0, code == 0)
-        assert {"rule", "drop", "data"} == {check["kind"] for check in body["checks"]}
+        assert {"rule", "change", "data"} == {check["kind"] for check in body["checks"]}
     refused = run(capsys, "check", SMS, "--score", "score_lr", "--require", "recal >= 0.9", "--json")
     WHOLE.validate(refused.json)
     assert refused.code == 2
 
 
 def test_checks_line_by_line(capsys: Capture) -> None:
-    done = run(capsys, "check", "rows.csv", "gap.csv", "--require", "accuracy >= 0.5", "--jsonl", "-qq")
+    done = run(
+        capsys,
+        "check",
+        "rows.csv",
+        "gap.csv",
+        "--require",
+        "accuracy >= 0.5",
+        "--use",
+        "estimate",
+        "--jsonl",
+        "-qq",
+    )
     good, bad = map(json.loads, done.out.splitlines())
     LINE.validate(good)
     LINE.validate(bad)
@@ -157,7 +168,7 @@ def test_checks_line_by_line(capsys: Capture) -> None:
 def test_comparisons_keep_to_the_schema(capsys: Capture) -> None:
     Path("one.csv").write_text("y_true,y_pred\n" + "a,a\nb,b\n" * 10)
     Path("two.csv").write_text("y_true,y_pred\n" + "a,a\nb,b\n" * 8 + "a,b\nb,b\n" * 2)
-    for more in ((), ("--all-pairs",), ("--sort-by", "accuracy"), ("--fail-on", "accuracy drops > 0.9")):
+    for more in ((), ("--all-pairs",), ("--sort-by", "accuracy"), ("--require", "accuracy drops <= 0.9")):
         done = run(capsys, "compare", "one.csv", "two.csv", *more, "--json", "-q")
         assert done.code == 0, done.err
         WHOLE.validate(json.loads(done.out, parse_constant=refuse_constants))

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.sides import Sides
+from evalreport.comparison.differences import paired_difference
+from evalreport.comparison.judging import judged
+from evalreport.comparison.samples import PairedSamples
+from evalreport.comparison.values import Difference
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.intervals.contributions import Counted
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 
@@ -98,9 +102,21 @@ def multilabel(
     return found
 
 
-def sides(pair: Sequence[Predictions], sampling: Sampling = QUICK) -> Sides:
+def sides(pair: Sequence[Predictions], sampling: Sampling = QUICK) -> PairedSamples:
     """Two sets of predictions of the same rows."""
-    return Sides(Counted.of(pair[0]), Counted.of(pair[1]), sampling)
+    return PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), sampling)
+
+
+def paired(metric: Metric, samples: PairedSamples, names: tuple[str, str] = ("a", "b")) -> Difference:
+    """One difference on the same rows, judged alone."""
+    found = paired_difference(metric, samples, names)
+    return judged([found], {metric.name: metric.better}, samples.sampling.level)[0]
+
+
+def reach(found: Difference) -> float:
+    """What would have been demonstrated, in standard errors: 2.80 of them."""
+    assert found.detectable is not None, found.reason
+    return found.detectable.difference
 
 
 def evaluations(runs: Sequence[Predictions]) -> list[Evaluation]:

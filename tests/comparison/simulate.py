@@ -124,7 +124,7 @@ def coverage(setting: Setting, times: int, names: Sequence[str] = (), seed: int 
     for _ in range(times):
         both = models.sides(setting.draw(rng))
         for name in wanted:
-            found = paired_difference(find(name, setting.task), both, ("a", "b"))
+            found = paired_difference(find(name, setting.task), both, ("a", "b")).difference
             if found.low is not None and found.high is not None:
                 held[name].append(found.low - 1e-12 <= true[name] <= found.high + 1e-12)
                 methods[name].add(found.method)

@@ -55,7 +55,7 @@ def spam() -> Comparison:
 def test_against_a_baseline_every_other_run_has_its_row() -> None:
     result = compare(four(), 1, names=NAMES, metrics=["roc_auc"], details=False)
     assert [(d.run, d.baseline) for d in result.differences] == [("lr", "nb"), ("rf", "nb"), ("histgb", "nb")]
-    assert [d.verdict for d in result.differences] == ["better", "no difference shown", "no difference shown"]
+    assert [d.verdict for d in result.differences] == ["better", "not_demonstrated", "not_demonstrated"]
     assert result.groups == ()
 
 
@@ -66,7 +66,7 @@ def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) ->
     lowest = min(found, key=lambda d: d.p or 0)
     assert lowest.p_adjusted == pytest.approx(6 * (lowest.p or 0))
     for d in found:
-        assert spam.apart("roc_auc", d.run, d.baseline) == (d.verdict != "no difference shown")
+        assert spam.apart("roc_auc", d.run, d.baseline) == (d.verdict != "not_demonstrated")
 
 
 def test_groups_hold_runs_that_cannot_be_told_apart() -> None:
@@ -88,7 +88,7 @@ def test_a_verdict_needs_the_interval_and_the_corrected_p() -> None:
     found = compare(runs, None, metrics=["accuracy"], details=False).of("accuracy")
     alone = [d for d in found if d.low is not None and d.high is not None and (d.low > 0 or d.high < 0)]
     assert alone, "of 45 intervals of 95 % some lie beside 0 by chance"
-    assert all(d.verdict == "no difference shown" for d in found)
+    assert all(d.verdict == "not_demonstrated" for d in found)
 
 
 def test_moved_examples_are_counted_and_named(spam: Comparison) -> None:
@@ -151,8 +151,8 @@ def test_labels_of_a_multilabel_problem_are_compared_one_by_one() -> None:
 def test_a_run_compared_with_itself_says_so() -> None:
     ev = four()[0]
     result = compare([ev, ev], names=["new", "old"], metrics=["roc_auc", "mcc"])
-    assert result.notes == ("“new” and “old” are the same predictions: no difference can be shown.",)
-    assert {d.verdict for d in result.differences} == {"no difference shown"}
+    assert result.notes == ("“new” and “old” are the same predictions: no difference can be demonstrated.",)
+    assert {d.verdict for d in result.differences} == {"not_demonstrated"}
     assert all(d.difference == 0 for d in result.differences)
     moved = result.movement[0]
     assert (moved.fixed, moved.broken) == (0, 0)
@@ -209,9 +209,7 @@ def test_evaluations_alone_are_compared_by_their_own_intervals() -> None:
     found = result.of("roc_auc")[0]
     paired = compare(runs, names=["a", "b"]).of("roc_auc")[0]
     assert found.difference == paired.difference
-    assert found.smallest is not None
-    assert paired.smallest is not None
-    assert found.smallest > paired.smallest, "what is not paired knows less"
+    assert models.reach(found) > models.reach(paired), "what is not paired knows less"
     assert not (result.parts or result.movement)
     assert result.as_dict()["pairing"]["kind"] == "unpaired"
     few = Evaluation.from_json(replace(runs[0], metrics={}).to_json())
@@ -254,11 +252,14 @@ def test_json_is_plain_and_has_the_documented_keys(spam: Comparison) -> None:
     assert {"fixed", "broken", "both_wrong", "both_right"} <= set(one)
 
 
-def test_a_smaller_difference_than_the_smallest_is_never_shown(spam: Comparison) -> None:
-    for d in spam.differences:
-        assert d.smallest is not None
-        if d.verdict in ("better", "worse"):
-            assert abs(d.difference or 0) > 0.8 * d.smallest
+def test_a_verdict_is_whether_the_adjusted_interval_excludes_0(spam: Comparison) -> None:
+    assert any(d.demonstrated for d in spam.differences)
+    for d in (*spam.differences, *spam.parts):
+        assert d.adjusted is not None
+        assert d.p_adjusted is not None
+        apart = d.adjusted.low > 0 or d.adjusted.high < 0
+        assert d.demonstrated == apart == (d.p_adjusted < 0.05), d
+        assert d.limits == (d.adjusted.low, d.adjusted.high)
 
 
 def test_difference_defaults_say_nothing() -> None:
@@ -302,7 +303,7 @@ def test_two_intent_classifiers_and_two_emotion_classifiers() -> None:
     result = compare(runs, baseline=1, names=["svm", "lr"])
     assert (result.mcnemar[0].only_first, result.mcnemar[0].only_second) == (114, 80)
     assert result.of("accuracy")[0].verdict == "better"
-    assert result.of("top_3_accuracy")[0].verdict == "no difference shown"
+    assert result.of("top_3_accuracy")[0].verdict == "not_demonstrated"
     emotions = json.loads((DATA / "goemotions" / "labels.json").read_text(encoding="utf-8"))
     truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
     pair = []

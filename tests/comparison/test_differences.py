@@ -16,10 +16,11 @@ from sklearn.metrics import roc_auc_score
 from statsmodels.stats.contingency_tables import mcnemar as other_mcnemar
 
 from evalreport.comparison.compare import compare
-from evalreport.comparison.differences import paired_difference, unpaired_difference
+from evalreport.comparison.differences import unpaired_difference
 from evalreport.engines.memory import summarise
 from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.paired import by_class, effective, label_cells, of_mean, paired_score, told
+from evalreport.intervals.inversion import paired_score
+from evalreport.intervals.paired import by_class, effective, label_cells, of_mean, told
 from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.quantiles import two_sided_t
 from evalreport.labels import Binary, Task
@@ -175,9 +176,8 @@ def test_intervals_are_as_wide_as_the_paired_bootstrap_says(task: Task) -> None:
     spread = resampled(pair, names, None)
     both = models.sides(pair)
     for name in names:
-        found = paired_difference(find(name, task), both, ("a", "b"))
-        assert found.smallest is not None, (name, found.reason)
-        assert found.smallest == pytest.approx(1.96 * spread[name], rel=0.2), name
+        found = models.paired(find(name, task), both, ("a", "b"))
+        assert models.reach(found) == pytest.approx(2.80 * spread[name], rel=0.2), name
 
 
 def brute_force(metric: Metric, pair: list[Predictions], seed: int = 5, times: int = 300) -> float:
@@ -205,7 +205,7 @@ def test_metrics_without_contributions_are_resampled_in_pairs(name: str, cluster
         groups = Column(np.arange(240, dtype=np.int32) // 4, tuple(map(str, range(60))))
         pair = [replace(p, groups=groups) for p in pair]
     metric = find(name, pair[0].space.task)
-    found = paired_difference(metric, models.sides(pair), ("a", "b"))
+    found = models.paired(metric, models.sides(pair), ("a", "b"))
     assert found.method == "paired bootstrap" + (", by cluster" if clusters else "")
     assert found.low is not None
     assert found.high is not None
@@ -216,7 +216,7 @@ def test_metrics_without_contributions_are_resampled_in_pairs(name: str, cluster
 def test_what_the_truth_alone_decides_cannot_differ() -> None:
     pair = models.sides(models.binary(np.random.default_rng(1), 80))
     for name in ("prevalence", "no_information_rate"):
-        found = paired_difference(find(name, "binary"), pair, ("a", "b"))
+        found = models.paired(find(name, "binary"), pair, ("a", "b"))
         assert (found.difference, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
 
 
@@ -234,15 +234,17 @@ def test_clusters_are_resampled_whole() -> None:
     whole, grouped = models.sides(pair), models.sides(copies)
     for name in ("f1", "roc_auc", "log_loss", "recall"):
         metric = find(name, "binary")
-        one, four = (paired_difference(metric, side, ("a", "b")) for side in (whole, grouped))
+        one, four = (models.paired(metric, side, ("a", "b")) for side in (whole, grouped))
         assert four.difference == pytest.approx(one.difference)
         assert "by cluster" in four.method
-        assert four.smallest == pytest.approx(one.smallest, rel=0.2), "four copies know no more than one"
+        assert models.reach(four) == pytest.approx(models.reach(one), rel=0.2), (
+            "four copies know no more than one"
+        )
     clusters = np.repeat(np.arange(100), 4).astype(np.int32)
     spread = resampled(copies, ["f1", "roc_auc"], clusters)
     for name, width in spread.items():
-        found = paired_difference(find(name, "binary"), grouped, ("a", "b"))
-        assert found.smallest == pytest.approx(1.96 * width, rel=0.25)
+        found = models.paired(find(name, "binary"), grouped, ("a", "b"))
+        assert models.reach(found) == pytest.approx(2.80 * width, rel=0.25)
 
 
 def test_whole_weights_are_repeated_rows() -> None:
@@ -253,18 +255,16 @@ def test_whole_weights_are_repeated_rows() -> None:
     repeated = [replace(p.take(np.repeat(np.arange(300), weights.astype(int))), ids=None) for p in pair]
     for name in ("f1", "roc_auc", "brier", "accuracy"):
         metric = find(name, "binary")
-        found = paired_difference(metric, models.sides(weighted), ("a", "b"))
-        other = paired_difference(metric, models.sides(repeated), ("a", "b"))
+        found = models.paired(metric, models.sides(weighted), ("a", "b"))
+        other = models.paired(metric, models.sides(repeated), ("a", "b"))
         assert found.difference == pytest.approx(other.difference)
-        assert found.smallest is not None
-        assert other.smallest is not None
-        assert found.smallest > other.smallest, "a weight is not more rows"
+        assert models.reach(found) > models.reach(other), "a weight is not more rows"
 
 
 def test_spread_by_class_of_roc_auc_is_delongs() -> None:
     pair = models.binary(np.random.default_rng(5), 200, skills=(2.0, 1.6))
     both = models.sides(pair)
-    found = paired_difference(find("roc_auc", "binary"), both, ("a", "b"))
+    found = models.paired(find("roc_auc", "binary"), both, ("a", "b"))
     values = [p.scores.values.astype(np.float64) for p in pair if not isinstance(p.scores, NoScores)]
     z, _ = naive_delong(pair[0].y_true.astype(bool), values[0], values[1])
     parts = both.run.contributions(find("roc_auc", "binary"))
@@ -306,7 +306,7 @@ def test_every_metric_that_estimates_something_gets_an_interval_or_a_reason(task
     pair = PLAIN[task]()
     both = models.sides(pair)
     for metric in catalogue(pair[0].space):
-        found = paired_difference(metric, both, ("a", "b"))
+        found = models.paired(metric, both, ("a", "b"))
         if found.difference is None or found.low is None:
             assert found.reason, metric.name
             continue
@@ -314,23 +314,23 @@ def test_every_metric_that_estimates_something_gets_an_interval_or_a_reason(task
         assert found.low <= found.difference <= found.high, metric.name
         assert found.p is not None
         assert 0 <= found.p <= 1
-        assert (found.smallest or 0) > 0 or found.reason, metric.name
+        assert (found.detectable is not None and models.reach(found) > 0) or found.reason, metric.name
 
 
 def test_answers_that_never_differ_leave_room_and_scores_that_never_differ_do_not() -> None:
     p = models.binary(np.random.default_rng(0), 200)[0]
     both = models.sides([p, p])
-    recall = paired_difference(find("recall", "binary"), both, ("a", "b"))
+    recall = models.paired(find("recall", "binary"), both, ("a", "b"))
     assert recall.low is not None
     assert recall.low < 0 == recall.difference
-    auc = paired_difference(find("roc_auc", "binary"), both, ("a", "b"))
-    assert (auc.difference, auc.low, auc.high, auc.smallest) == (0, 0, 0, None)
+    auc = models.paired(find("roc_auc", "binary"), both, ("a", "b"))
+    assert (auc.difference, auc.low, auc.high, auc.detectable) == (0, 0, 0, None)
     assert auc.reason == "the runs have the same value on every row"
 
 
 def test_few_shared_rows_have_no_interval() -> None:
     pair = [p.take(np.arange(9)) for p in models.binary(np.random.default_rng(0), 50)]
-    found = paired_difference(find("accuracy", "binary"), models.sides(pair), ("a", "b"))
+    found = models.paired(find("accuracy", "binary"), models.sides(pair), ("a", "b"))
     assert found.low is None
     assert found.reason == "an interval needs at least 10 shared rows"
 
@@ -339,7 +339,7 @@ def test_undefined_names_the_run_and_the_reason() -> None:
     whole = models.binary(np.random.default_rng(0), 60)[0]
     assert isinstance(whole.scores, Probabilities)
     margins = replace(whole, scores=Decisions(whole.scores.values))
-    found = paired_difference(find("log_loss", "binary"), models.sides([whole, margins]), ("new", "old"))
+    found = models.paired(find("log_loss", "binary"), models.sides([whole, margins]), ("new", "old"))
     assert (found.difference, found.verdict) == (None, "undefined")
     assert found.reason == "old: needs probabilities; got decision scores"
 
@@ -348,12 +348,12 @@ def test_unpaired_difference_of_proportions_is_newcombes() -> None:
     a, b = models.binary(np.random.default_rng(0), 300)
     metric = find("accuracy", "binary")
     values = [estimates([metric], summarise(p), p, Sampling())["accuracy"] for p in (a, b)]
-    found = unpaired_difference(metric, (values[0], values[1]), ("a", "b"), 0.95)
+    found = unpaired_difference(metric, (values[0], values[1]), ("a", "b"), 0.95).difference
     right = [int((p.y_true == p.y_pred).sum()) for p in (a, b)]
     _, low, high = newcombe(right[0], 300, right[1], 300)
     assert (found.low, found.high) == pytest.approx((low, high))
     assert found.method == "MOVER, unpaired"
-    missing = unpaired_difference(metric, (values[0], Undefined("not there")), ("a", "b"), 0.95)
+    missing = unpaired_difference(metric, (values[0], Undefined("not there")), ("a", "b"), 0.95).difference
     assert missing.reason == "b: not there"
 
 
@@ -361,8 +361,8 @@ def test_more_correlated_models_are_told_apart_more_easily() -> None:
     widths = []
     for correlation in (0.0, 0.5, 0.9):
         pair = models.binary(np.random.default_rng(1), 500, correlation=correlation)
-        found = paired_difference(find("roc_auc", "binary"), models.sides(pair), ("a", "b"))
-        widths.append(found.smallest or 0.0)
+        found = models.paired(find("roc_auc", "binary"), models.sides(pair), ("a", "b"))
+        widths.append(models.reach(found))
     assert widths == sorted(widths, reverse=True)
 
 
@@ -371,8 +371,8 @@ def test_every_pair_is_seen_from_both_ends() -> None:
     for one, two in combinations(pair, 2):
         for name in ("f1", "recall", "roc_auc", "log_loss"):
             metric = find(name, "binary")
-            there = paired_difference(metric, models.sides([one, two]), ("a", "b"))
-            back = paired_difference(metric, models.sides([two, one]), ("b", "a"))
+            there = models.paired(metric, models.sides([one, two]), ("a", "b"))
+            back = models.paired(metric, models.sides([two, one]), ("b", "a"))
             assert there.difference == pytest.approx(-(back.difference or 0))
             assert there.low is not None
             assert back.high is not None

@@ -95,7 +95,7 @@ def test_the_headline_agrees_with_the_verdict() -> None:
         found = several(kind)
         (main,) = found.of(found.primary)
         (body,) = [s.body for s in (PANELS[0](found),) if s is not None]
-        word = {"better": "is better", "worse": "is worse"}.get(main.verdict, "No difference is shown")
+        word = {"better": "is better", "worse": "is worse"}.get(main.verdict, "No difference is demonstrated")
         assert word in body.headline.text
 
 

@@ -6,7 +6,7 @@ from evalreport.comparison.values import Comparison, Difference
 from evalreport.format import change, fixed
 from evalreport.metrics.catalogue import find
 from evalreport.panels.classes import Classes
-from evalreport.panels.comparison.words import SHOWN, title_of_metric
+from evalreport.panels.comparison.words import title_of_metric
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.words import say
 from evalreport.values import Estimate
@@ -45,18 +45,18 @@ def parts(comparison: Comparison) -> Section | None:
     if not comparison.parts:
         return None
     found = sorted(comparison.parts, key=lambda d: -abs(d.difference or 0.0))
-    shown = [d for d in found if d.verdict in SHOWN]
+    shown = [d for d in found if d.demonstrated]
     table = Table(
         id="parts-table",
         name="Differences by class and slice",
         columns=_heads(comparison),
         rows=tuple(_row(comparison, d) for d in found[:MOST]),
         tall=True,
-        filters=(("better", "better"), ("worse", "worse"), ("no difference shown", "none")),
-        marks=tuple(d.verdict if d.verdict in SHOWN else "none" for d in found[:MOST]),
+        filters=(("better", "better"), ("worse", "worse"), ("not demonstrated", "none")),
+        marks=tuple(d.verdict if d.demonstrated else "none" for d in found[:MOST]),
     )
     lede = say(
-        "{shown:count} of {parts:count} differences are shown (Holm). The largest first.",
+        "{shown:count} of {parts:count} differences are demonstrated (Holm). The largest first.",
         shown=len(shown),
         parts=len(found),
     )
@@ -83,7 +83,7 @@ def _heads(comparison: Comparison) -> tuple[Column, ...]:
 
 def _row(comparison: Comparison, d: Difference) -> tuple[Cell, ...]:
     pair = (Cell(f"{d.run} against {d.baseline}"),) if len(comparison.pairings) > 1 else ()
-    limits = "–" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
+    limits = "–" if d.limits is None else f"{change(d.limits[0])} to {change(d.limits[1])}"
     return (
         Cell(d.scope),
         Cell(find(d.metric).title),
@@ -91,5 +91,5 @@ def _row(comparison: Comparison, d: Difference) -> tuple[Cell, ...]:
         *(Cell("–" if value is None else fixed(value, 3), "n", value) for value in reversed(d.values)),
         Cell("–" if d.difference is None else change(d.difference), "n", d.difference),
         Cell(limits, "n"),
-        Cell(d.verdict),
+        Cell(d.verdict.replace("_", " ")),
     )

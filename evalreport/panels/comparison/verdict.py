@@ -113,12 +113,12 @@ def joined(*parts: Sentence) -> Sentence:
 
 def _could(comparison: Comparison) -> Sentence:
     (first, *others) = comparison.of(comparison.primary)
-    if others or first.verdict != "no difference shown" or not first.smallest:
+    if others or first.verdict != "not_demonstrated" or first.detectable is None:
         return NOTHING
     return say(
-        "These {units} could have shown a difference of about {smallest:three}, not a smaller one.",
-        units=plural(2, comparison.unit),
-        smallest=first.smallest,
+        "A difference of {difference:three} would be demonstrated with {power:percent} probability.",
+        difference=first.detectable.difference,
+        power=first.detectable.power,
     )
 
 
@@ -152,7 +152,7 @@ def _span(found: Iterable[Difference]) -> float:
     ends = [
         abs(end)
         for d in found
-        for end in (d.low, d.high, d.difference)
+        for end in (*(d.limits or ()), d.difference)
         if end is not None and find(d.metric).high <= 1
     ]
     return next((span for span in SPANS if span >= max(ends, default=1.0)), 1.0)
@@ -187,7 +187,8 @@ def result(d: Difference) -> Result:
     """Return a difference as an estimate."""
     if d.difference is None:
         return Undefined(because(d))
-    return Estimate(d.difference, 0, d.low, d.high, d.method)
+    low, high = d.limits or (None, None)
+    return Estimate(d.difference, 0, low, high, d.method)
 
 
 def pairs(comparison: Comparison) -> Section | None:

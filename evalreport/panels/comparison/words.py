@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalreport.comparison.pairing import Pairing
-from evalreport.comparison.values import Comparison, Difference, McNemarResult, Movement
+from evalreport.comparison.values import (
+    DEMONSTRATED,
+    Comparison,
+    Difference,
+    McNemarResult,
+    Movement,
+)
 from evalreport.format import plural
 from evalreport.metrics.catalogue import find
 from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
-
-SHOWN = ("better", "worse")
-"""Verdicts of a difference that was shown."""
 
 
 def title_of_metric(comparison: Comparison, name: str) -> str:
@@ -35,21 +38,23 @@ def _of_two(comparison: Comparison, d: Difference) -> Sentence:
             lead = "{run} is *better* than {base}: " + title + " {difference:change}"
         case "worse":
             lead = "{run} is _worse_ than {base}: " + title + " {difference:change}"
-        case "no difference shown":
-            lead = "*No difference is shown* between {run} and {base}: " + title + " {difference:change}"
+        case "not_demonstrated":
+            lead = (
+                "*No difference is demonstrated* between {run} and {base}: " + title + " {difference:change}"
+            )
         case "undefined":
             return say("{run} and {base} cannot be compared by " + title + ": {why}.", called, why=because(d))
     return say(lead + _limits(d) + ".", called, **numbers(d))
 
 
 def _limits(d: Difference) -> str:
-    return "" if d.low is None or d.high is None else " ({low:change} to {high:change})"
+    return "" if d.limits is None else " ({low:change} to {high:change})"
 
 
 def numbers(d: Difference) -> dict[str, float]:
     """Return the numbers of a difference that are known, by their names."""
-    known = {name: getattr(d, name) for name in ("difference", "low", "high", "smallest")}
-    return {name: value for name, value in known.items() if value is not None}
+    known = {} if d.difference is None else {"difference": d.difference}
+    return known if d.limits is None else known | {"low": d.limits[0], "high": d.limits[1]}
 
 
 def because(d: Difference) -> str:
@@ -58,11 +63,11 @@ def because(d: Difference) -> str:
 
 
 def _against(comparison: Comparison, main: Sequence[Difference]) -> Sentence:
-    better, worse = ([d for d in main if d.verdict == verdict] for verdict in SHOWN)
+    better, worse = ([d for d in main if d.verdict == verdict] for verdict in DEMONSTRATED)
     base = shortened(main[0].baseline)
     by = title_of_metric(comparison, comparison.primary)
     if not better and not worse:
-        lead = "*None of {rivals:count} runs* is shown to differ from {base} by "
+        lead = "*None of {rivals:count} runs* is demonstrated to differ from {base} by "
         return say(lead + by + ".", rivals=len(main), base=base)
     told = " and ".join(_counted(better, worse, len(main)))
     return say(
@@ -88,7 +93,7 @@ def _of_all(comparison: Comparison) -> Sentence:
     by = title_of_metric(comparison, comparison.primary)
     runs = len(comparison.names)
     if not comparison.groups:
-        return say("*No order* of {runs:count} runs can be shown by " + by + ".", runs=runs)
+        return say("*No order* of {runs:count} runs is demonstrated by " + by + ".", runs=runs)
     first = comparison.groups[0]
     if len(first) == 1:
         return say(
@@ -105,26 +110,27 @@ def _of_all(comparison: Comparison) -> Sentence:
 
 
 def verdict(d: Difference) -> Sentence:
-    """Return better, worse or "no difference shown", with the smallest that could have been shown.
+    """Return better, worse or "not demonstrated", with the difference that would have been.
 
     Examples
     --------
-    >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, smallest=0.03,
-    ...                    verdict="no difference shown")).text
-    'no difference shown (smallest that could have shown: about 0.030)'
+    >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, verdict="not_demonstrated",
+    ...                    detectable=Detectable(0.8, 0.043))).text
+    'not demonstrated (0.043 would be, with 80% probability)'
     """
     match d.verdict:
         case "better":
             return say("*better*")
         case "worse":
             return say("_worse_")
-        case "no difference shown" if d.smallest:
+        case "not_demonstrated" if d.detectable is not None:
             return say(
-                "no difference shown (smallest that could have shown: about {smallest:three})",
-                smallest=d.smallest,
+                "not demonstrated ({difference:three} would be, with {power:percent} probability)",
+                difference=d.detectable.difference,
+                power=d.detectable.power,
             )
-        case "no difference shown":
-            return say("no difference shown")
+        case "not_demonstrated":
+            return say("not demonstrated")
         case "undefined":
             return say("{why}", why=because(d))
 
@@ -199,7 +205,7 @@ def ranked(comparison: Comparison, metric: str) -> Sentence:
     comparison : Comparison
         Of every run against the best one by the metric.
     """
-    tied = [d for d in comparison.of(metric) if d.verdict not in SHOWN]
+    tied = [d for d in comparison.of(metric) if d.verdict not in DEMONSTRATED]
     runs, best = len(comparison.names), comparison.names[comparison.baseline or 0]
     by = title_of_metric(comparison, metric)
     if not tied:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from evalreport.checks.values import CheckResult, tally
 from evalreport.errors import EvalreportError
+from evalreport.gate.results import CheckResult, tally
 from evalreport.text import printable
 
 MARK = {"passed": "✓", "failed": "✗", "inconclusive": "?"}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from evalreport.checks.data import TrainingRows, data_checks
-from evalreport.checks.values import CheckResult
+from evalreport.gate.data import TrainingRows, data_checks
+from evalreport.gate.results import CheckResult
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions

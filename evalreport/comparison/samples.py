@@ -24,7 +24,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Sides:
+class PairedSamples:
     """Two runs on the same rows, row by row.
 
     Examples
@@ -32,7 +32,7 @@ class Sides:
     >>> from evalreport.predictions import predictions
     >>> a = Counted.of(predictions(Binary(0, 1), [1, 1, 0], [1, 1, 1]))
     >>> b = Counted.of(predictions(Binary(0, 1), [1, 1, 0], [0, 1, 0]))
-    >>> Sides(a, b, Sampling()).cells[1, :2, :2]
+    >>> PairedSamples(a, b, Sampling()).cells[1, :2, :2]
     array([[0., 0.],
            [1., 1.]])
     """

@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from evalreport.checks.documents import Checked, as_dicts, junit, markdown
-from evalreport.checks.values import CheckResult
 from evalreport.errors import DataError
+from evalreport.gate.documents import Checked, as_dicts, junit, markdown
+from evalreport.gate.results import CheckResult
 
 NASTY = "a\"<b>&'|`@team #12 ]]>\x1b[31m\x00\ufffe\u202e\nhttps://example.org ![x](y)"
 RESULTS = (

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.checks.values import CheckResult
+from evalreport.gate.results import CheckResult
 from evalreport.labels import UNPARSED, Multiclass
 from evalreport.predictions import Predictions
 from evalreport.scores import Decisions, NoScores, Probabilities

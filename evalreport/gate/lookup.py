@@ -1,0 +1,128 @@
+"""The value that a rule names: of all rows, of one class or of one slice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evalreport.bounds import Bound
+from evalreport.errors import UsageError, nearest
+from evalreport.evaluation.model import Evaluation
+from evalreport.gate.measured import MeasuredBound
+from evalreport.labels import Binary, Task
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
+from evalreport.values import Estimate, Result, Undefined
+
+
+def measured_value(ev: Evaluation, bound: Bound) -> MeasuredBound:
+    """Return the value that a bound is about, with its interval.
+
+    Raises
+    ------
+    UsageError
+        A metric, class or slice that is not there, or a bound that no value can keep.
+    """
+    metric, result = _of_part(ev, bound) if bound.part else _of_all(ev, bound)
+    bound.check_possible(metric.low, metric.high)
+    interval = None
+    if isinstance(result, Estimate) and result.low is not None and result.high is not None:
+        interval = (result.low, result.high)
+    return MeasuredBound(
+        bound,
+        result.value,
+        interval,
+        ev.rows,
+        ev.sampling.level,
+        exact=metric.interval == "none",
+        reason=result.reason or "",
+    )
+
+
+def slice_of(part: str) -> str | None:
+    """Return a part as ``column=value`` without spaces around the sign; None for the name of a class.
+
+    Examples
+    --------
+    >>> slice_of("site = a"), slice_of("card arrival")
+    ('site=a', None)
+    """
+    column, sign, value = part.partition("=")
+    return f"{column.strip()}={value.strip()}" if sign else None
+
+
+def check_class(ev: Evaluation, bound: Bound) -> None:
+    """Refuse a class that is not there, or any of a binary problem.
+
+    Raises
+    ------
+    UsageError
+    """
+    if isinstance(ev.space, Binary):
+        raise UsageError(
+            f"{bound.text!r} names a class of a binary problem",
+            where="--require",
+            fix=f"write {bound.metric} without a class; it is of the positive one",
+        )
+    known = [str(entry.label) for entry in ev.classes] or list(ev.space.names)
+    if bound.part not in known:
+        raise UsageError(
+            f"there is no class {bound.part!r}", where="--require", fix=nearest(bound.part, known)
+        )
+
+
+def names_a_slice(ev: Evaluation, bound: Bound) -> bool:
+    """Return whether the part of a bound is a slice; a class may hold an equals sign, too."""
+    return slice_of(bound.part) is not None and (
+        isinstance(ev.space, Binary) or bound.part not in ev.space.names
+    )
+
+
+def _of_all(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
+    result = ev[bound.metric]
+    return find(bound.metric, ev.task), result
+
+
+def _of_part(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
+    if names_a_slice(ev, bound):
+        return _of_slice(ev, bound)
+    check_class(ev, bound)
+    classes = {str(entry.label): entry for entry in ev.classes}
+    return _known(bound, classes[bound.part].metrics, "binary", "a class")
+
+
+def _of_slice(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
+    wanted = slice_of(bound.part) or ""
+    slices = {f"{part.column}={part.value}": part for part in ev.slices}
+    check_slice(bound, [part.column for part in ev.slices], list(slices))
+    found = slices[wanted]
+    if found.too_few:
+        column, _, value = wanted.partition("=")
+        return find(bound.metric, ev.task), Undefined(f"only {found.rows} rows have {column} = {value}")
+    return _known(bound, found.metrics, ev.task, "a slice")
+
+
+def check_slice(bound: Bound, columns: list[str], slices: list[str]) -> None:
+    """Refuse a slice that was not asked for, or a value that no row has.
+
+    Raises
+    ------
+    UsageError
+    """
+    wanted = slice_of(bound.part) or ""
+    column, _, value = wanted.partition("=")
+    if column not in columns:
+        raise UsageError(
+            f"{bound.text!r} names a slice of {column!r}, which was not asked for",
+            where="--require",
+            fix=f"add --slice {column}",
+        )
+    if wanted not in slices:
+        raise UsageError(f"no row has {column} = {value}", where="--require", fix=nearest(wanted, slices))
+
+
+def _known(bound: Bound, metrics: Mapping[str, Result], task: Task, what: str) -> tuple[Metric, Result]:
+    if bound.metric not in metrics:
+        raise UsageError(
+            f"{what} has no metric {bound.metric!r}", where="--require", fix=nearest(bound.metric, metrics)
+        )
+    return find(bound.metric, task), metrics[bound.metric]

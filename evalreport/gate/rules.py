@@ -1,0 +1,187 @@
+"""Rules: bounds of metrics, and of their change from a baseline, each with one of three outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evalreport.bounds import Bound
+from evalreport.comparison.planning import rows_needed
+from evalreport.comparison.values import Comparison, Detectable
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import fixed
+from evalreport.gate.change import measured_change
+from evalreport.gate.lookup import measured_value
+from evalreport.gate.measured import MeasuredBound
+from evalreport.gate.results import CheckOutcome, CheckResult
+from evalreport.intervals.inversion import POWER
+from evalreport.intervals.quantiles import normal_quantile
+
+Use: TypeAlias = Literal["interval", "estimate"]
+"""What a rule is held against: the interval, or the value alone."""
+MOST_DIGITS = 12
+"""Decimals up to which a value is written out to tell on which side of its bound it lies."""
+
+
+def rule_checks(
+    ev: Evaluation,
+    bounds: Sequence[Bound],
+    use: Use = "interval",
+    *,
+    against: Comparison | None = None,
+    run: str = "",
+) -> tuple[CheckResult, ...]:
+    """Hold an evaluation against rules, in their order.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    bounds : sequence of Bound
+    use : {"interval", "estimate"}
+        ``interval``: a rule has passed when the interval excludes that it is broken, failed when it excludes
+        that it is kept, and is inconclusive in between. ``estimate``: the values alone.
+    against : Comparison, optional
+        With the baseline; needed where a change is bounded.
+    run : str
+        The name of the evaluation in that comparison.
+
+    Returns
+    -------
+    tuple of CheckResult
+        An undefined value fails, with its reason. A change is judged by its own interval, without correction
+        for other runs: each run is let in or kept out by itself, as if it had come alone.
+
+    Raises
+    ------
+    UsageError
+        A metric, class or slice that is not there, or a bound that no value can keep.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Multiclass("ab"), ["a", "b"] * 10, ["a"] * 20))
+    >>> for text in ("accuracy >= 0.9", "accuracy >= 0.6"):
+    ...     (result,) = rule_checks(ev, [Bound.parse(text)])
+    ...     print(result.outcome, result.shown, sep=": ")
+    failed: 0.500 (0.299 to 0.701)
+    inconclusive: 0.500 (0.299 to 0.701)
+    """
+    found = [
+        measured_change(ev, bound, against, run) if bound.change else measured_value(ev, bound)
+        for bound in bounds
+    ]
+    return tuple(_judged(entry, use) for entry in found)
+
+
+def outcome_of(bound: Bound, value: float, limits: tuple[float, float] | None, use: Use) -> CheckOutcome:
+    """Return what a value and its interval say of a bound.
+
+    Examples
+    --------
+    >>> bound = Bound.parse("recall >= 0.9")
+    >>> [outcome_of(bound, value, (value - 0.02, value + 0.02), "interval") for value in (0.95, 0.91, 0.85)]
+    ['passed', 'inconclusive', 'failed']
+    >>> outcome_of(bound, 0.91, None, "interval"), outcome_of(bound, 0.91, None, "estimate")
+    ('inconclusive', 'passed')
+    """
+    if use == "estimate":
+        return "passed" if bound.holds(value) else "failed"
+    if limits is None:
+        return "inconclusive"
+    worst, best = limits if bound.demands == "high" else limits[::-1]
+    if bound.holds(worst):
+        return "passed"
+    return "inconclusive" if bound.holds(best) else "failed"
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """Why a rule is undecided: what the sample can tell, and how many rows would."""
+
+    detectable: Detectable | None = None
+    rows: int | None = None
+    words: str = ""
+
+
+def _judged(found: MeasuredBound, use: Use) -> CheckResult:
+    bound = found.bound
+    if found.value is None:
+        return CheckResult(
+            bound.text, "failed", f"undefined: {found.reason}", kind=found.kind, bound=bound.number
+        )
+    outcome = outcome_of(bound, found.value, found.limits, "estimate" if found.exact else use)
+    why = _undecided(found) if outcome == "inconclusive" else _Decision()
+    low, high = found.reported(found.limits) if found.limits is not None else (None, None)
+    return CheckResult(
+        bound.text,
+        outcome,
+        _shown(found, use),
+        "; ".join(filter(None, (why.words, found.note))),
+        kind=found.kind,
+        value=found.reported((found.value, found.value))[0],
+        low=low,
+        high=high,
+        bound=bound.number,
+        detectable=why.detectable,
+        rows_needed=why.rows,
+    )
+
+
+def _undecided(found: MeasuredBound) -> _Decision:
+    """What a sample like this decides with 80 % probability, and how many rows decide this.
+
+    The end of the interval that faces the bound is taken for 1.96 standard errors, at a level of 95 %.
+    """
+    if found.value is None or found.limits is None:
+        return _Decision(words=f"no interval: {found.reason or 'this metric has none'}")
+    distance = abs(found.value - found.bound.number)
+    facing = found.limits[0] if found.value > found.bound.number else found.limits[1]
+    ends = normal_quantile((1 + found.level) / 2)
+    reach = abs(found.value - facing) * (1 + normal_quantile(POWER) / ends)
+    rows = rows_needed(found.rows, reach, distance)
+    words = (
+        f"on either side of {found.bound.number:.12g}; a truth {_fine(found, reach)} from it would be told "
+        f"with {POWER:.0%} probability"
+    )
+    if rows is None:
+        words += ", and no number of rows tells one that lies on it"
+    else:
+        words += f", this one by about {rows:,} rows in place of {found.rows:,}"
+    return _Decision(Detectable(POWER, reach), rows, words)
+
+
+def _shown(found: MeasuredBound, use: Use) -> str:
+    value = found.value or 0.0
+    if not found.bound.change:
+        text = _number(value, found.bound)
+        limits = [fixed(end, 3) for end in found.limits or ()]
+        if use == "interval" and found.limits is not None:
+            limits = [_number(end, found.bound) for end in found.limits]
+    else:
+        text = "difference " + _signed(found, found.reported((value, value))[0])
+        limits = [_signed(found, end) for end in found.reported(found.limits or (0.0, 0.0))]
+    if found.limits is None:
+        return f"{text}, no interval" if use == "interval" and not found.exact else text
+    return f"{text} ({limits[0]} to {limits[1]})" + ("" if found.paired else ", not paired")
+
+
+def _number(value: float, bound: Bound) -> str:
+    """Return a value with as many decimals as it takes to show on which side of the bound it lies."""
+    for digits in range(3, MOST_DIGITS):
+        if bound.holds(round(value, digits)) == bound.holds(value):
+            return fixed(value, digits)
+    return f"{value!r}"
+
+
+def _fine(found: MeasuredBound, value: float) -> str:
+    """Return a number with one decimal more than the bound has, at least three."""
+    decimals = len(f"{found.bound.number:.10f}".rstrip("0").partition(".")[2])
+    return fixed(value, max(3, decimals + 1))
+
+
+def _signed(found: MeasuredBound, value: float) -> str:
+    text = _fine(found, value)
+    return f"+{text}" if value > 0 else text
