@@ -147,7 +147,7 @@ class DrawnCurve(ConfidenceCurve):
     >>> drawn = np.random.default_rng(0).normal(1, 0.5, 4000)
     >>> found = DrawnCurve.of(1.0, drawn, 0.95)
     >>> [round(end, 1) for end in found.limits(0.95)], [round(end, 1) for end in found.limits(0.9999)]
-    ([0.0, 2.0], [-1.0, 3.0])
+    ([0.0, 2.0], [-1.0, 2.9])
     """
 
     gap: float
