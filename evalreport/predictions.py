@@ -46,6 +46,7 @@ from evalreport.scores import (
     highest,
     normalised,
 )
+from evalreport.weights import WeightKind, relative, repeated
 
 Codes: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.bool_]
 Origin: TypeAlias = Literal["default", "given", "tuned", "cross-fitted", "predictions"]
@@ -109,6 +110,7 @@ class Predictions:
     scores : Probabilities, Decisions or NoScores
         Binary: P(positive) or its score, shape (n,). Else one column per label.
     weights : float64 of shape (n,), finite and >= 0
+        Their mean over the rows that weigh anything is 1.
     weighted : bool
         Whether weights were given (else all are 1).
     """
@@ -178,6 +180,7 @@ def predictions(
     *,
     threshold: float | Sequence[float] | None = None,
     weights: npt.ArrayLike | None = None,
+    weight_kind: WeightKind = "relative",
     ids: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
     slices: Mapping[str, npt.ArrayLike] | None = None,
@@ -200,6 +203,9 @@ def predictions(
         without that probabilities at 0.5, or the greatest score of a multiclass row.
     weights, ids, groups : array-like of shape (n,), optional
         Weights are finite and >= 0. Ids are distinct.
+    weight_kind : {"relative", "count"}
+        Relative weights are rescaled to mean 1, so that a common factor changes nothing. Weights that are
+        numbers of rows (``count``) are whole: each row stands for so many equal ones.
     slices : mapping from a column's name to its values, optional
     texts : sequence of str, optional
         Example texts that the report may show.
@@ -238,12 +244,12 @@ def predictions(
     if not isinstance(known, NoScores):
         _same_length(n, {"scores": known.values})
     decided, point = _operating_point(space, decided, known, threshold)
-    return Predictions(
+    found = Predictions(
         space=space,
         y_true=read_only(truth),
         y_pred=None if decided is None else read_only(decided),
         scores=known,
-        weights=read_only(np.ones(n) if weights is None else checked_weights(weights)),
+        weights=read_only(np.ones(n) if weights is None else relative(checked_weights(weights))),
         weighted=weights is not None,
         threshold=point,
         ids=None if ids is None else distinct_ids(ids),
@@ -252,6 +258,9 @@ def predictions(
         texts=texts,
         parsed=parsed,
         notes=(*notes, *(() if isinstance(known, NoScores) else known.notes)),
+    )
+    return (
+        found if weights is None or weight_kind == "relative" else repeated(found, checked_weights(weights))
     )
 
 

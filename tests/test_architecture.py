@@ -18,7 +18,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (),
     ("errors", "values", "text", "format", "cells", "provenance", "bounds", "codec"),
     ("labels", "scores", "parsing"),
-    ("predictions", "study"),
+    ("predictions", "weights", "study"),
     ("facts", "resampling"),
     ("metrics",),
     ("engines",),

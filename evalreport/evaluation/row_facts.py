@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
+from evalreport.resampling import unit_sums
 from evalreport.scores import Decisions, NoScores, Probabilities, highest
 
 HALF = 0.5
@@ -31,6 +32,9 @@ def row_facts(p: Predictions) -> dict[str, float]:
     or by the threshold that explains most of them (one for each label); ``near_threshold``: that threshold
     of a binary problem; ``own_scores``: rows predicted negative, where all scores are of the answer that was
     given and none of the positive label (at least one half, also where the answer is the negative one).
+    ``effective_n``: with weights or groups, the independent rows of equal weight that would know as much;
+    ``design_effect``: with groups, how many times the variance of the share of right answers (without
+    decisions, of the prevalence) is that of independent rows.
     ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
     that share their text with a row of another truth; ``repeated_rows``: rows whose truth and scores stood
     there before, where the scores are fine enough for that to be no accident.
@@ -42,12 +46,31 @@ def row_facts(p: Predictions) -> dict[str, float]:
     >>> row_facts(predictions(Binary(0, 1), [0, 1, 1, 1], [0, 1, 1, 1], scores))
     {'constant_scores': 0.0, 'hard_scores': 0.0, 'off_scores': 0.0, 'near_threshold': 0.3}
     """
-    facts: dict[str, float] = {}
+    facts = _effective(p)
     if not isinstance(p.scores, NoScores):
         facts |= _shape(p.scores) | _repeats(p, p.scores) | _rule(p, p.scores)
     if p.texts is not None:
         facts |= _texts(p)
     return facts
+
+
+def _effective(p: Predictions) -> dict[str, float]:
+    """Effective number of rows, and the design effect of groups (Kish 1965, Survey Sampling, 8.2, 11.7)."""
+    if not p.weighted and p.groups is None:
+        return {}
+    kish = float(p.weights.sum() ** 2 / np.square(p.weights).sum())
+    if p.groups is None:
+        return {"effective_n": kish}
+    share = (p.y_true if p.y_pred is None else p.y_true == p.y_pred).astype(np.float64)
+    share = share.mean(axis=1) if share.ndim == 2 else share
+    moved = p.weights * (share - p.weights @ share / p.weights.sum())
+    size = len(p.groups.values)
+    number = int(np.count_nonzero(unit_sums(p.groups.codes, p.weights, size)))
+    alone = float(np.square(moved).sum()) * kish / max(kish - 1, 1.0)
+    together = float(np.square(unit_sums(p.groups.codes, moved, size)).sum()) * number / max(number - 1, 1)
+    # Where all rows are alike, or of one group, nothing tells how alike: rows count as their groups.
+    effect = max(1.0, together / alone) if alone > 0 and number > 1 else kish / number
+    return {"effective_n": kish / effect, "design_effect": effect}
 
 
 def _shape(scores: Probabilities | Decisions) -> dict[str, float]:

@@ -93,7 +93,7 @@ def _per_label(values: Any, size: int) -> Any:
 
 def _result(metric: Metric, value: Any, n: Any, limits: Limits, fact: BinaryCounts | ScoreTable) -> Result:
     if math.isfinite(value):
-        return estimate(metric, float(value), float(n), limits)
+        return estimate(metric, metric.inside(float(value)), float(n), limits)
     reason = metric.undefined if isinstance(metric.undefined, str) else metric.undefined(fact)
     return Undefined(reason, float(n))
 

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from evalreport.intervals.quantiles import normal_quantile
 
+ROUNDING = 1e-12
+"""A share this near to 0 or 1 is there: sums of weights are not exact."""
+
 
 def wilson(
     k: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
@@ -162,7 +165,9 @@ def score_limits(
     error = np.asarray(standard_error, dtype=np.float64) / wide
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = share * (1 - share) / error**2
-    trials = np.where(np.isfinite(trials) & (trials > 0), trials, n)
+    # Sums of weights round: a share this near to an end is at it, and its error is rounding.
+    inside = (share > ROUNDING) & (share < 1 - ROUNDING)
+    trials = np.where(np.isfinite(trials) & (trials > 0) & inside, trials, n)
     z2 = np.asarray(z, dtype=np.float64) ** 2
     centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
     half = np.sqrt(z2 * (share * (1 - share) / trials + z2 / (4 * trials**2))) / (1 + z2 / trials)

@@ -95,21 +95,20 @@ class Metric:
         fact = view(summary, self.reads)
         value = float(self.function(fact))
         if math.isfinite(value):
-            return _inside(value, self.low, self.high)
+            return self.inside(value)
         reason = self.undefined if isinstance(self.undefined, str) else self.undefined(fact)
         return Undefined(reason, summary.weight)
+
+    def inside(self, value: float) -> float:
+        """Return a value on its bound where rounding of weighted sums carried it over."""
+        near = 1e-9 * max(1.0, abs(value))
+        return min(max(value, self.low), self.high) if self.low - near <= value <= self.high + near else value
 
     def weight(self, summary: Summary) -> float:
         """Return the weight that the value was computed over."""
         if self.over is None or lacks(self, summary) is not None:
             return summary.weight
         return float(self.over(view(summary, self.reads)))
-
-
-def _inside(value: float, low: float, high: float) -> float:
-    """Return a value on its bound where rounding of weighted sums carried it over."""
-    near = 1e-9 * max(1.0, abs(value))
-    return min(max(value, low), high) if low - near <= value <= high + near else value
 
 
 def divide(above: Any, below: Any) -> Any:

@@ -57,6 +57,8 @@ class Case:
             threshold=self.threshold,
             weights=self.weights,
         )
+        if self.weights is not None:  # as they are, not of mean 1: sums are held against sums of them
+            made = replace(made, weights=np.asarray(self.weights, dtype=np.float64))
         if self.codes is None:
             return made
         return replace(made, y_pred=self.codes.astype(np.int32), threshold=None)

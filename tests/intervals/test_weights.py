@@ -1,0 +1,88 @@
+"""Weights: a common factor changes nothing, numbers of rows stand for rows, what they are worth is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from evalreport.errors import DataError
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.row_facts import row_facts
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary, Multiclass
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Probabilities
+from evalreport.weights import WeightKind
+
+QUICK = Sampling(resamples=200)
+ROWS = 120
+RNG = np.random.default_rng(4)
+TRUTH = RNG.integers(0, 2, ROWS)
+SCORES = 1 / (1 + np.exp(-(RNG.normal(size=ROWS) + 2 * TRUTH - 1)))
+WEIGHTS = RNG.lognormal(size=ROWS)
+IDS = [f"r{k}" for k in range(ROWS)]
+
+
+def _made(weights: npt.ArrayLike, kind: WeightKind = "relative") -> Predictions:
+    scores = Probabilities(SCORES)
+    return predictions(Binary(0, 1), TRUTH, scores=scores, weights=weights, weight_kind=kind, ids=IDS)
+
+
+@pytest.mark.parametrize("factor", [2.0**-20, 1024.0])
+def test_a_common_factor_changes_no_byte(factor: float) -> None:
+    """A power of two, so that not even rounding differs."""
+    one, other = (evaluate_predictions(_made(WEIGHTS * f), QUICK).as_dict() for f in (1.0, factor))
+    assert one == other
+
+
+def test_a_common_factor_that_rounds_changes_no_limit() -> None:
+    one, other = (evaluate_predictions(_made(WEIGHTS * f), QUICK).metrics for f in (1.0, 1e6 / 3))
+    for name, result in one.items():
+        for part in ("value", "low", "high", "n"):
+            mine, theirs = result.as_dict()[part], other[name].as_dict()[part]
+            assert theirs == (mine if mine is None else pytest.approx(mine, rel=1e-6, abs=1e-9)), (name, part)
+
+
+def test_equal_weights_are_those_of_rows_that_weigh_one() -> None:
+    assert (_made(np.full(ROWS, 0.3)).weights == 1).all()
+
+
+def test_weights_that_are_numbers_of_rows_are_rows() -> None:
+    times = RNG.integers(0, 4, ROWS)
+    counted = _made(times, "count")
+    rows = np.repeat(np.arange(ROWS), times)
+    written = predictions(Binary(0, 1), TRUTH[rows], scores=Probabilities(SCORES[rows]))
+    assert len(counted) == times.sum()
+    assert not counted.weighted
+    assert counted.ids is not None
+    assert len(set(counted.ids.tolist())) == len(counted)
+    assert evaluate_predictions(counted, QUICK).metrics == evaluate_predictions(written, QUICK).metrics
+    assert any("numbers of rows" in note for note in counted.notes)
+
+
+def test_numbers_of_rows_are_whole_and_can_be_held() -> None:
+    with pytest.raises(DataError, match="is no number of rows"):
+        _made(WEIGHTS, "count")
+    with pytest.raises(DataError, match="at most 50,000,000"):
+        _made(np.full(ROWS, 1e6), "count")
+
+
+def test_the_effective_number_of_rows_by_hand() -> None:
+    """Weights 3 and 1: (6 + 2)² / (18 + 2) of four rows."""
+    p = predictions(Binary(0, 1), [0, 1, 0, 1], [0, 1, 0, 0], weights=[3, 3, 1, 1])
+    assert row_facts(p)["effective_n"] == pytest.approx(64 / 20)
+    p = predictions(Multiclass("ab"), list("aabb"), list("aaaa"), groups=[1, 1, 2, 2])
+    # Residuals ½, ½, -½, -½: as rows 4/3 times their squares' sum of 1, as groups 2/1 times 2.
+    assert row_facts(p) == pytest.approx({"design_effect": 3.0, "effective_n": 4 / 3})
+    assert "effective_n" not in row_facts(predictions(Binary(0, 1), [0, 1], [0, 1]))
+
+
+def test_the_design_effect_is_that_of_intraclass_correlation() -> None:
+    """Groups of eight that share half of the variance of their difficulty."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(2000), 8)
+    right = (rng.normal(size=2000)[group] + rng.normal(size=16000) > 0).astype(int)
+    p = predictions(Binary(0, 1), np.ones(16000, int), right, groups=group)
+    within = 1 / 3  # of signs of normals with correlation 1/2: 2/π arcsin(1/2)
+    assert row_facts(p)["design_effect"] == pytest.approx(1 + 7 * within, rel=0.08)
