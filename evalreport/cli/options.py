@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from evalreport.cli.console import Console
 
@@ -24,6 +25,33 @@ class Words(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return lists as they are, all else as text."""
         return value if isinstance(value, list) else str(value)
+
+
+class Format(click.ParamType):  # type: ignore[type-arg]
+    """The name of a reader, asked for only when it is needed, because readers bring NumPy."""
+
+    name = "format"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the readers call themselves."""
+        from evalreport.sources.tables import FORMATS
+
+        return FORMATS
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name of a format that there is."""
+        if value not in self.names:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names))}.", param, ctx)
+        return value
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the names, for the help."""
+        return f"[{'|'.join(self.names)}]"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]
 
 
 class SectionOption(click.Option):
@@ -126,6 +154,9 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
             ctx.default_map = {name: settings.defaults(name) for name in ctx.command.list_commands(ctx)}
         else:
             ctx.default_map = settings.defaults(ctx.info_name or "")
+    if not isinstance(ctx.command, click.Group):  # a --config behind the command may still take their place
+        for error in ctx.meta["evalreport.settings"].refused:
+            raise error
     return value
 
 
@@ -203,7 +234,7 @@ describe = together(
         option(
             _DATA,
             "--format",
-            type=click.Choice(["parquet", "csv", "json", "jsonl", "npz", "npy", "arrow"]),
+            type=Format(),
             help="Format of the predictions, when the name does not tell.",
         ),
         option(
@@ -329,7 +360,7 @@ page = together(
 
 _WRITE = "Write"
 out = option(_WRITE, "--out", metavar="DIR", type=FOLDER, help="Also write the report and the tables here.")
-force = option(_WRITE, "--force", is_flag=True, help="Replace artifacts that evalreport did not write.")
+force = option(_WRITE, "--force", is_flag=True, help="Replace files that evalreport did not write.")
 dry_run = option(_WRITE, "-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
 prefix = option(
     _WRITE, "--prefix", metavar="TEXT", default="eval/", show_default=True, help="Prefix of metric names."

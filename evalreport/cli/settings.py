@@ -30,6 +30,8 @@ SEVERAL = ("slice", "group", "require")
 """Keys that hold one name or a list of them."""
 MAY_RUN_CODE = ("parse", "threshold")
 """Keys that take a function of the user's, as ``module:function``."""
+PATHS = ("out", "labels", "truth_file", "tune_on", "baseline", "train")
+"""Keys that may name a file or a folder: of `labels` what follows ``@``."""
 _TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 
 
@@ -41,6 +43,8 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
     check: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    refused: tuple[UsageError, ...] = ()
+    """Settings that a stranger's file may not make; raised when no trusted file takes its place."""
 
     def defaults(self, command: str) -> dict[str, Any]:
         """Return the default values of a command's parameters."""
@@ -115,9 +119,11 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
     origins: dict[str, str] = {}
     check: dict[str, Any] = {}
     warnings: list[str] = []
+    refused: list[UsageError] = []
     for path, data in layers:
         rules = _table(data.pop("check", {}), "check", path)
         for name, value in _known(rules, CHECK, path).items():
+            refused += [] if trusted else _leading_out(name, value, path)
             check[name], origins[f"check.{name}"] = value, _shown(path)
         for name, value in _known(data, KNOWN, path).items():
             _plain(name, value, path)
@@ -125,8 +131,9 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
             if warning is not None:
                 warnings.append(warning)
                 continue
+            refused += [] if trusted else _leading_out(name, value, path)
             values[name], origins[name] = value, _shown(path)
-    return Settings(values, origins, check, tuple(warnings))
+    return Settings(values, origins, check, tuple(warnings), tuple(refused))
 
 
 def _known(data: Mapping[str, Any], known: tuple[str, ...], path: Path) -> dict[str, Any]:
@@ -163,6 +170,25 @@ def _distrusted(name: str, value: Any, path: Path) -> str | None:
     else:
         return None
     return f"{name} in {_shown(path)} is ignored: {why}"
+
+
+def _leading_out(name: str, value: Any, path: Path) -> list[UsageError]:
+    """Return the error of a path that leads out of the folder of a file that may have come with a repository.
+
+    Links are followed: one inside the repository may lead out of it as well.
+    """
+    if name not in PATHS or not isinstance(value, str) or (name == "labels" and not value.startswith("@")):
+        return []
+    try:
+        inside = Path(value.removeprefix("@")).resolve().is_relative_to(path.parent.resolve())
+    except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no system takes
+        inside = False
+    if inside:
+        return []
+    fix = f"{'write' if name == 'out' else 'read'} below that folder, {_TRUST}"
+    return [
+        UsageError(f"{name} leads out of the folder of {path.name}: {value}", where=_shown(path), fix=fix)
+    ]
 
 
 def _runs_code(value: str) -> bool:

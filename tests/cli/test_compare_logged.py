@@ -92,3 +92,39 @@ def test_onto_the_parent_that_all_share(store: Store, capsys: Capture) -> None:
     assert state(store, parent) == after
     other = compare(capsys, store, ids, "--log", "--baseline", "rf")
     assert other["logged"]["state"] == "written", "another baseline says something else"
+
+
+def test_a_dry_run_writes_nothing_anywhere(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [logged(sqlite_store, model) for model in ("lr", "nb")]
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*")), state(sqlite_store, ids[0])
+    words = [word for one in ids for word in ("--run-id", one)]
+    words += ["--tracking-uri", sqlite_store.uri, "--log", "-n", "--out", "D", "-o", "F.html"]
+    done = run(capsys, "compare", *words)
+    assert done.code == 0, done.err
+    assert (sorted(tmp_path.rglob("*")), state(sqlite_store, ids[0])) == before
+    lines = done.out.splitlines()
+    assert "would write F.html" in lines
+    assert "would write D/comparison.json" in lines
+    assert any(line.startswith("would log ") for line in lines)
+    told = run(capsys, "compare", *words, "--json").json
+    assert (told["files"], told["logged"]["state"]) == ([], "dry run")
+
+
+def test_a_dry_run_of_nothing_is_refused(capsys: Capture) -> None:
+    done = run(capsys, "compare", "a.csv", "b.csv", "-n")
+    assert (done.code, done.out) == (2, "")
+    assert "nothing would be written" in done.err
+
+
+def test_it_says_what_an_earlier_logging_left(sqlite_store: Store, capsys: Capture) -> None:
+    ids = [logged(sqlite_store, model) for model in ("lr", "nb", "rf")]
+    assert not compare(capsys, sqlite_store, ids, "--log")["logged"]["left"]
+    told = compare(capsys, sqlite_store, ids[:2], "--log")
+    left = told["logged"]["left"]
+    assert "compare/rf/roc_auc_difference" in left
+    (warning,) = [text for text in told["warnings"] if "an earlier logging left" in text]
+    assert left[0] in warning
+    assert warning.endswith("MLflow cannot delete it, so it stays")

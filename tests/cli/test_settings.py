@@ -139,6 +139,67 @@ def test_a_cloned_repository_chooses_neither_server_nor_code(
     assert effective(capsys)[name][1] == "pyproject.toml"
 
 
+OUTSIDE = [
+    ("out = '{outside}'", "out"),
+    ("out = '../elsewhere'", "out"),
+    ("out = 'link/reports'", "out"),
+    ("labels = '@{outside}/secret'", "labels"),
+    ("labels = '@link/secret'", "labels"),
+    ("truth_file = '../outside/secret'", "truth_file"),
+    ("tune_on = '{outside}/secret'", "tune_on"),
+    ("[tool.evalreport.check]\ntrain = '../outside/secret'", "train"),
+    ("[tool.evalreport.check]\nbaseline = '../outside/secret'", "baseline"),
+]
+
+
+@pytest.mark.parametrize(("text", "name"), OUTSIDE, ids=[text for text, _ in OUTSIDE])
+def test_a_cloned_repository_writes_and_reads_inside_itself(
+    capsys: Capture, monkeypatch: Patch, tmp_path: Path, text: str, name: str
+) -> None:
+    outside, repository = tmp_path / "outside", tmp_path / "repository"
+    outside.mkdir()
+    repository.mkdir()
+    (outside / "secret").write_text("hunter2\nsecret\n")
+    (repository / "rows.csv").write_text(ROWS)
+    (repository / "link").symlink_to(outside)
+    monkeypatch.chdir(repository)
+    settings(text.format(outside=outside))
+    done = run(capsys, "check", "rows.csv", "--score", "p")
+    assert (done.code, done.out) == (2, "")
+    lines = done.err.splitlines()
+    assert lines[0].startswith(f"error: {name} leads out of the folder of pyproject.toml: ")
+    assert lines[1] == "  at   pyproject.toml"
+    assert "--config" in lines[2]
+    assert len(lines) == 3
+    assert "hunter2" not in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["outside", "repository", "rows.csv"]
+    assert [path.name for path in outside.iterdir()] == ["secret"]
+
+
+def test_a_trusted_file_may_name_places_outside(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    repository.mkdir()
+    (repository / "rows.csv").write_text(ROWS)
+    monkeypatch.chdir(repository)
+    settings("out = '../reports'")
+    words = ("report", "rows.csv", "--score", "p", "-q")
+    assert run(capsys, *words).code == 2
+    assert run(capsys, *words, "--config", "pyproject.toml").code == 0
+    assert (tmp_path / "reports" / "evalreport.html").is_file()
+    monkeypatch.setenv("EVALREPORT_TRUST_CONFIG", "1")
+    assert run(capsys, *words).code == 0
+
+
+def test_paths_below_the_repository_are_free(capsys: Capture, monkeypatch: Patch) -> None:
+    Path("inner").mkdir()
+    Path("labels.txt").write_text("0\n1\n")
+    settings("out = 'reports'\nlabels = '@../labels.txt'")
+    monkeypatch.chdir("inner")
+    done = run(capsys, "report", "../rows.csv", "--score", "p", "-q")
+    assert done.code == 0, done.err
+    assert Path("reports/evalreport.html").is_file()
+
+
 def test_a_settings_file_that_is_not_there(capsys: Capture) -> None:
     done = run(capsys, "report", "rows.csv", "--config", "none.toml")
     assert done.code == 3
