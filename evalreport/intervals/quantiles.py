@@ -97,7 +97,8 @@ def t_quantiles(p: float, df: npt.ArrayLike) -> npt.NDArray[np.float64]:
     array([2.262, 1.96 ])
     """
     values, inverse = np.unique(np.asarray(df, dtype=np.float64), return_inverse=True)
-    return np.array([t_quantile(p, float(value)) for value in values])[inverse]
+    found = np.array([t_quantile(p, float(value)) for value in values])
+    return found[inverse].reshape(np.shape(df))  # NumPy 1 gives a flat inverse
 
 
 def _incomplete_beta(x: float, a: float, b: float) -> float:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from evalreport.errors import EvalreportError, FileMissingError, ServerError, UsageError
 from evalreport.sources.mlflow_errors import LOCKED, LOCKED_FIX, translated
-from evalreport.sources.places import artifact_root, is_local
+from evalreport.sources.places import artifact_root, is_server
 from evalreport.sources.quiet import quiet
 from evalreport.sources.run_client import RunClient
 from evalreport.text import shown
@@ -51,9 +51,9 @@ class Store:
         return shown(self.uri)
 
     @property
-    def local(self) -> bool:
-        """Whether the store is a file or a server of this machine."""
-        return is_local(self.uri)
+    def remote(self) -> bool:
+        """Whether the store is a server: what it calls a file of this machine is not read."""
+        return is_server(self.uri)
 
     def artifact_root(self, uri: str, where: str) -> Path | None:
         """Return the folder of a run's artifacts if it is on this machine; refuse strange addresses.

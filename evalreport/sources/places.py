@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +11,8 @@ from urllib.request import url2pathname
 from evalreport.errors import UnsafeFileError
 from evalreport.text import shown
 
+ROOT_SETTING = "MLFLOW_DEFAULT_ARTIFACT_ROOT"
+"""MLflow's own setting of the folder for artifacts; a server's word for a folder counts in it alone."""
 CLOUDS = ("s3", "r2", "gs", "wasbs", "abfss", "dbfs", "hdfs", "viewfs", "sftp")
 """Schemes of artifact stores that MLflow reaches with the user's own credentials."""
 
@@ -17,7 +20,8 @@ CLOUDS = ("s3", "r2", "gs", "wasbs", "abfss", "dbfs", "hdfs", "viewfs", "sftp")
 def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
     """Return the folder of a run's artifacts when it is on this machine, None when it is elsewhere.
 
-    Only the tracking server itself, cloud stores, and local folders of local stores are gone to.
+    Only the tracking server itself (scheme, host and port), cloud stores, and the folders of a store that is
+    a file are gone to; folders that a server names, in ``MLFLOW_DEFAULT_ARTIFACT_ROOT`` alone.
 
     Parameters
     ----------
@@ -47,8 +51,8 @@ def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
         return _local_root(uri, tracking, where)
     parts = urlsplit(uri)
     strange = "#" in uri or ".." in parts.path.split("/")
-    own = scheme in {"http", "https", "mlflow-artifacts"} and parts.hostname == host_of(tracking)
-    own = own or (scheme == "mlflow-artifacts" and not parts.hostname)
+    own = scheme == "mlflow-artifacts" and not parts.netloc
+    own = own or (scheme in {"http", "https", "mlflow-artifacts"} and _same_origin(uri, tracking))
     if (scheme in CLOUDS or own) and not strange:
         return None
     raise UnsafeFileError(
@@ -59,37 +63,78 @@ def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
 
 
 def _local_root(uri: str, tracking: str, where: str) -> Path:
-    if not is_local(tracking):
-        raise UnsafeFileError(
-            "the server names a folder of this machine as the run's artifacts",
-            where=where,
-            fix="start the server with --artifacts-destination, or use the file itself",
-        )
-    if not uri.startswith("file:"):
-        return Path(uri)
     parts = urlsplit(uri)
-    if parts.netloc and not is_loopback(parts.netloc):
+    if uri.startswith("file:") and parts.netloc and not is_loopback(parts.netloc):
         raise UnsafeFileError(
             f"the run's artifacts are at {shown(uri)}", where=where, fix="use the file of predictions itself"
         )
-    return Path(url2pathname(parts.path))
+    folder = Path(url2pathname(parts.path) if uri.startswith("file:") else uri)
+    if is_server(tracking) and not _is_configured(folder):
+        raise UnsafeFileError(
+            "the server names a folder of this machine as the run's artifacts",
+            where=where,
+            fix=f"start the server with --artifacts-destination, or set {ROOT_SETTING} to that folder",
+        )
+    return folder
 
 
-def host_of(tracking: str) -> str:
-    """Return the host name of a tracking URI; empty for a store that is a file."""
-    return urlsplit(tracking).hostname or ""
+def _is_configured(folder: Path) -> bool:
+    """Tell whether a folder lies in the one that the user, not the server, has named for artifacts."""
+    root = os.environ.get(ROOT_SETTING, "")
+    if not root:
+        return False
+    if root.startswith("file:"):
+        root = url2pathname(urlsplit(root).path)
+    return ".." not in folder.parts and folder.resolve().is_relative_to(Path(root).resolve())
 
 
-def is_local(tracking: str) -> bool:
-    """Tell whether a tracking store is a file or a server of this machine.
+def _same_origin(uri: str, tracking: str) -> bool:
+    """Tell whether an address is of the tracking server: a token is for one scheme, host and port."""
+    ours = origin_of(tracking)
+    resolved = (
+        uri.replace("mlflow-artifacts:", f"{ours[0]}:", 1) if uri.startswith("mlflow-artifacts:") else uri
+    )
+    return bool(ours[1]) and origin_of(resolved) == ours
+
+
+def origin_of(uri: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port of an address; the scheme's own port where none is named.
 
     Examples
     --------
-    >>> is_local("sqlite:///mlflow.db"), is_local("http://[::1]:5000"), is_local("https://example.org")
-    (True, True, False)
+    >>> origin_of("https://Example.org/mlflow") == origin_of("https://user:pw@example.org:443")
+    True
+    >>> origin_of("http://example.org:81/x")
+    ('http', 'example.org', 81)
     """
-    host = host_of(tracking)
-    return not host or is_loopback(host)
+    parts = urlsplit(uri)
+    try:
+        port = parts.port
+    except ValueError:  # no number, or none that a port can have: equal to no address
+        port = -1
+    return parts.scheme, parts.hostname or "", port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def is_server(tracking: str) -> bool:
+    """Tell whether a tracking store is a server, or a database of another machine: its word is foreign.
+
+    Also a server of this machine: what listens there may be the near end of a tunnel.
+
+    Examples
+    --------
+    >>> is_server("sqlite:///mlflow.db"), is_server("postgresql://localhost/runs"), is_server("databricks")
+    (False, False, True)
+    >>> is_server("http://127.0.0.1:5000"), is_server("postgresql://db.example.org/runs")
+    (True, True)
+    """
+    parts = urlsplit(tracking)
+    if parts.scheme in {"http", "https"} or tracking.partition(":")[0] in {
+        "databricks",
+        "databricks-uc",
+        "uc",
+    }:
+        return True
+    return bool(parts.hostname) and not is_loopback(parts.hostname or "")
 
 
 def is_loopback(host: str) -> bool:

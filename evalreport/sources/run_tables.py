@@ -213,7 +213,7 @@ def _logged_tables(run: RunInfo) -> list[str]:
 def _datasets(store: Store, run: RunInfo, request: RunRequest) -> Iterator[_Candidate]:
     seen = set()
     for dataset in run.datasets:
-        path = dataset_path(dataset) if store.local else None
+        path = None if store.remote else dataset_path(dataset)
         if path is not None and path not in seen and _is_readable(path.name):
             seen.add(path)
             yield _Candidate(f"dataset {dataset.name} ({path.name})", _reading_file(path, request))

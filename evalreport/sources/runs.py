@@ -204,7 +204,7 @@ def _completed(store: Store, start: str) -> str:
 
 
 def run_info(run: Any, experiment: str) -> RunInfo:
-    """Return what is kept of an MLflow `Run`."""
+    """Return what is kept of an MLflow `Run`; before MLflow 3 runs know of no models."""
     inputs = run.inputs.dataset_inputs if run.inputs else ()
     datasets = [entry.dataset for entry in inputs]
     return RunInfo(
@@ -223,8 +223,8 @@ def run_info(run: Any, experiment: str) -> RunInfo:
 
 
 def _models(run: Any) -> tuple[str, ...]:
-    made = run.outputs.model_outputs if run.outputs else []
-    taken = run.inputs.model_inputs if run.inputs else []
+    made = getattr(getattr(run, "outputs", None), "model_outputs", None) or ()
+    taken = getattr(run.inputs, "model_inputs", None) or ()
     return tuple(dict.fromkeys(entry.model_id for entry in (*made, *taken)))
 
 

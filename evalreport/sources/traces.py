@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from operator import methodcaller
 from typing import Any
 
@@ -72,7 +73,7 @@ def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
     while True:
         search = methodcaller(
             "search_traces",
-            locations=[run.experiment_id],
+            **_where(store, run),
             run_id=run.run_id,
             max_results=_PAGE,
             order_by=["timestamp_ms ASC"],
@@ -84,6 +85,12 @@ def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
         token = page.token
         if not token or count > MAX_ROWS:
             return
+
+
+def _where(store: Store, run: RunInfo) -> dict[str, list[str]]:
+    """Return the experiment under the name that the client takes it by: older ones by another."""
+    known = signature(store.client.search_traces).parameters
+    return {"locations" if "locations" in known else "experiment_ids": [run.experiment_id]}
 
 
 def _expectations(trace: Any, run_id: str) -> dict[str, Any]:

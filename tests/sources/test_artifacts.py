@@ -214,9 +214,39 @@ def test_servers_and_clouds_are_gone_to(uri: str, tracking: str) -> None:
     assert artifact_root(uri, tracking, "") is None
 
 
-@pytest.mark.parametrize("tracking", ["sqlite:///x.db", "http://127.0.0.1:5000"])
-def test_local_folders_belong_to_local_stores(tracking: str) -> None:
+def test_local_folders_belong_to_stores_that_are_files() -> None:
+    tracking = "sqlite:///x.db"
     assert artifact_root("file:///runs/a%20b", tracking, "") == Path("/runs/a b")
     assert artifact_root("/runs/a", tracking, "") == Path("/runs/a")
     with pytest.raises(UnsafeFileError):
         artifact_root("file://elsewhere/runs", tracking, "")
+
+
+@pytest.mark.parametrize("tracking", ["http://127.0.0.1:5000", "https://host"])
+def test_a_folder_that_a_server_names_counts_where_the_user_has_configured_it(
+    tracking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = (tmp_path / "runs" / "a").as_uri()
+    with pytest.raises(UnsafeFileError, match="names a folder of this machine"):
+        artifact_root(inside, tracking, "")
+    monkeypatch.setenv("MLFLOW_DEFAULT_ARTIFACT_ROOT", str(tmp_path / "runs"))
+    assert artifact_root(inside, tracking, "") == tmp_path / "runs" / "a"
+    for outside in ((tmp_path / "other").as_uri(), "/etc", f"{inside}/../../other"):
+        with pytest.raises(UnsafeFileError):
+            artifact_root(outside, tracking, "")
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://host:5000/artifacts",
+        "https://host/artifacts",
+        "https://host:5001/artifacts",
+        "mlflow-artifacts://host/1",
+        "mlflow-artifacts://host:99999/1",
+        "https://host.example:5000/1",
+    ],
+)
+def test_a_token_goes_to_no_other_scheme_host_or_port(uri: str) -> None:
+    with pytest.raises(UnsafeFileError, match="where evalreport does not go"):
+        artifact_root(uri, "https://host:5000", "")

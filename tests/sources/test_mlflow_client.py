@@ -227,16 +227,16 @@ def test_the_page_of_a_run_keeps_the_prefix_and_loses_the_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("uri", "local"),
+    ("uri", "remote"),
     [
-        ("sqlite:///x.db", True),
+        ("sqlite:///x.db", False),
         ("http://localhost:5000", True),
         ("http://[::1]:5", True),
-        ("https://h", False),
+        ("https://h", True),
     ],
 )
-def test_what_is_of_this_machine(uri: str, local: bool) -> None:
-    assert Store(None, uri).local is local
+def test_a_server_is_remote_wherever_it_listens(uri: str, remote: bool) -> None:
+    assert Store(None, uri).remote is remote
 
 
 def test_a_store_never_prints_its_secret() -> None:

@@ -57,7 +57,8 @@ def is_text(kind: Any) -> bool:
     """Tell whether an Arrow type is text."""
     from pyarrow import types
 
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+    is_view = getattr(types, "is_string_view", lambda _: False)  # of pyarrow 16 and newer
+    return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
 
 
 def _is_readable(kind: Any) -> bool:

@@ -17,7 +17,8 @@ from evalreport.sources.tables import read_table
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 FLOATS = [pa.float16(), pa.float32(), pa.float64()]
-TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())]
+VIEWS = [pa.string_view()] if hasattr(pa, "string_view") else []  # since pyarrow 16
+TEXTS = [pa.string(), pa.large_string(), *VIEWS, pa.dictionary(pa.int8(), pa.string())]
 LISTS = [
     pa.list_(pa.string()),
     pa.large_list(pa.large_string()),
