@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test test-servers lint bench coverage faults gallery clean
+.PHONY: demo test test-servers lint bench coverage faults fuzz gallery clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +34,9 @@ coverage: $(INSTALLED)
 
 faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults
+
+fuzz: $(INSTALLED)
+	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py

@@ -60,7 +60,8 @@ class Curve(Series):
 
     Examples
     --------
-    >>> curve = Curve((0.0, 1.0), (0.0, 1.0), (math.inf, 0.5))
+    >>> from evalreport.codec import decode, encode
+    >>> curve = Curve((0.0, 1.0), (0.0, 1.0), (float("inf"), 0.5))
     >>> encode(curve)["threshold"]
     [None, 0.5]
     >>> decode(Curve, encode(curve)) == curve

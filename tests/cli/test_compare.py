@@ -266,7 +266,7 @@ def test_half_an_evaluation_is_refused(tmp_path: Path, capsys: Capture) -> None:
     half.write_text(json.dumps({"schema": 1, "task": "binary"}))
     done = run(capsys, "compare", str(half), "lr.parquet")
     assert done.code == 5
-    assert "not a whole evaluation.json" in done.err
+    assert "evaluation.json cannot be read" in done.err
 
 
 def test_runs_of_a_store(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:

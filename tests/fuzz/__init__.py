@@ -1,0 +1,1 @@
+"""Random tables and changed documents: nothing but the errors of evalreport comes of them."""
