@@ -140,6 +140,38 @@ def test_no_module_needs_itself() -> None:
     assert list(TopologicalSorter(needs).static_order())
 
 
+LONG = frozenset(
+    {
+        ("metrics/entries/text.py", "_records"),
+        ("panels/calibration.py", "_reliability"),
+        ("panels/selection/optima.py", "_chart"),
+        ("panels/study/luck.py", "_chart"),
+        ("predictions.py", "predictions"),
+    }
+)
+"""Functions of more than 40 lines that are still to be cut; none comes anew."""
+SHARED = frozenset(
+    {
+        *("Checked", "Column", "Curve", "Cutoff", "Item", "MixUp", "Moves", "Pair", "Plain", "Point"),
+        *("Provenance", "Resampled", "Table"),
+    }
+)
+"""Names that still stand for two classes; none comes anew."""
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    """A class of the Python face that adds views to a value keeps the value's name: it is the same thing."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in parsed(path).body:
+            if isinstance(node, ast.ClassDef) and not any(
+                ast.unparse(base).endswith(f".{node.name}") for base in node.bases
+            ):
+                places.setdefault(node.name, []).append(relative(path))
+    twice = {name: found for name, found in places.items() if len(found) > 1}
+    assert twice.keys() <= SHARED, {name: twice[name] for name in twice.keys() - SHARED}
+
+
 def sizes(path: Path) -> dict[str, int]:
     """Lines of each function without its docstring."""
     found = {}
@@ -156,7 +188,8 @@ def sizes(path: Path) -> dict[str, int]:
 def test_files_stay_readable(path: Path) -> None:
     assert path.read_text(encoding="utf-8").count("\n") <= 400, f"{relative(path)} has over 400 lines"
     for name, size in sizes(path).items():
-        assert size <= 60, f"{name} has {size} lines"
+        most = 60 if (relative(path), name.split()[-1]) in LONG else 40
+        assert size <= most, f"{name} has {size} lines"
 
 
 def test_functions_stay_small() -> None:

@@ -60,7 +60,7 @@ class ConfusionRecord:
 
 
 @dataclass(frozen=True)
-class Document:
+class EvaluationRecord:
     """Every key of `evaluation.json`, in order."""
 
     schema: Literal[1]

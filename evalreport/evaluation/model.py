@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from evalreport.codec import decode, differing, encode, loads
 from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
-from evalreport.evaluation.document import ConfusionRecord, Document
+from evalreport.evaluation.document import ConfusionRecord, EvaluationRecord
 from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.format import fine
@@ -139,10 +139,10 @@ class Evaluation:
 
         return pd.DataFrame.from_dict({name: encode(r) for name, r in self.metrics.items()}, orient="index")
 
-    def to_wire(self) -> Document:
+    def to_wire(self) -> EvaluationRecord:
         """Return the evaluation as `evaluation.json` holds it, key by key."""
         point = self.threshold
-        return Document(
+        return EvaluationRecord(
             schema=SCHEMA,
             task=self.task,
             n=self.rows,
@@ -180,7 +180,7 @@ class Evaluation:
         return None if self.sweep is None else self.sweep.to_wire()
 
     @classmethod
-    def from_wire(cls, wire: Document) -> Self:
+    def from_wire(cls, wire: EvaluationRecord) -> Self:
         """Return the evaluation that a document holds."""
         space = wire.space()
         return cls(
