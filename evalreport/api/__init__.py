@@ -44,7 +44,7 @@ from evalreport.study import judged as studies
 from evalreport.study.judged import Judging
 from evalreport.values import Estimate, Finding, Undefined
 from evalreport.workflow.collect import Collected
-from evalreport.workflow.documents import Document, evaluation_document, sweep_document, sweep_page
+from evalreport.workflow.documents import Deliverable, evaluation_document, sweep_document, sweep_page
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
@@ -360,7 +360,7 @@ def log(
 
 def _document(
     ev: model.Evaluation | studies.Study | selections.ThresholdSelection, run: RunInfo
-) -> Document[Any]:
+) -> Deliverable[Any]:
     """The document of what is logged, as it stands in the run."""
     match ev:
         case studies.Study():

@@ -23,8 +23,8 @@ EVENTS = 100
 
 
 @dataclass(frozen=True)
-class Item:
-    """One question: whether the page answers it, and what and where."""
+class Topic:
+    """One question on a topic: whether the page answers it, and what and where."""
 
     question: str
     answer: Answer
@@ -36,7 +36,7 @@ class Item:
 class Checklist:
     """The questions in order."""
 
-    items: tuple[Item, ...]
+    items: tuple[Topic, ...]
 
 
 def panel(ev: Evaluation) -> Section:
@@ -47,7 +47,7 @@ def panel(ev: Evaluation) -> Section:
         _utility(ev),
         _threshold(ev),
         _subgroups(ev),
-        Item(
+        Topic(
             "Participant flow, exclusions, missing data?",
             "Not supplied",
             say("No column says who was left out; state it beside this page."),
@@ -61,7 +61,7 @@ def panel(ev: Evaluation) -> Section:
     )
 
 
-def _discrimination(ev: Evaluation) -> Item:
+def _discrimination(ev: Evaluation) -> Topic:
     question = "Discrimination with uncertainty?"
     for name, title, section in (
         ("roc_auc", "ROC AUC", "verdict"),
@@ -72,24 +72,24 @@ def _discrimination(ev: Evaluation) -> Item:
         if found is not None:
             answer: Answer = "Partly" if found.low is None else "Yes"
             words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
-            return Item(question, answer, say(words, title=title, auc=found.value), section)
+            return Topic(question, answer, say(words, title=title, auc=found.value), section)
     reason = "No scores were logged." if ev.score_kind is None else "It is undefined on these {units}."
-    return Item(question, "Not supplied", say(reason, units=units(ev)))
+    return Topic(question, "Not supplied", say(reason, units=units(ev)))
 
 
-def _calibration(ev: Evaluation) -> Item:
+def _calibration(ev: Evaluation) -> Topic:
     question = "Calibration?"
     if reliability(ev) is None:
-        return Item(question, "Not supplied", say("No probabilities were logged."))
+        return Topic(question, "Not supplied", say("No probabilities were logged."))
     numbers = {"ece": "calibration error", "calibration_slope": "slope"}
     given = [said for name, said in numbers.items() if estimate(ev, name) is not None]
-    return Item(question, "Yes", say("Plot" + "".join(f", {said}" for said in given) + "."), "calibration")
+    return Topic(question, "Yes", say("Plot" + "".join(f", {said}" for said in given) + "."), "calibration")
 
 
-def _utility(ev: Evaluation) -> Item:
+def _utility(ev: Evaluation) -> Topic:
     if benefits(ev) is not None:
-        return Item("Clinical utility?", "Yes", say("Decision curve."), "utility")
-    return Item(
+        return Topic("Clinical utility?", "Yes", say("Decision curve."), "utility")
+    return Topic(
         "Clinical utility?",
         "Not supplied",
         say(
@@ -100,42 +100,42 @@ def _utility(ev: Evaluation) -> Item:
     )
 
 
-def _threshold(ev: Evaluation) -> Item:
+def _threshold(ev: Evaluation) -> Topic:
     question = "How were thresholds chosen?"
     if ev.threshold is None:
-        return Item(
+        return Topic(
             question, "Not supplied", say("The logged predictions name no threshold; say how they were made.")
         )
     match ev.threshold.origin:
         case "tuned":
-            return Item(question, "Yes", say("On rows that took no part in this evaluation."), "threshold")
+            return Topic(question, "Yes", say("On rows that took no part in this evaluation."), "threshold")
         case "cross-fitted":
-            return Item(question, "Yes", say("Cross-fitted on these rows."), "threshold")
+            return Topic(question, "Yes", say("Cross-fitted on these rows."), "threshold")
         case "given":
-            return Item(
+            return Topic(
                 question,
                 "Partly",
                 say("It was given; say why, and on which data it was chosen."),
                 "threshold",
             )
         case "default" | "predictions":
-            return Item(
+            return Topic(
                 question, "Not supplied", say("0.5 by default; say why, and on which data."), "threshold"
             )
 
 
-def _subgroups(ev: Evaluation) -> Item:
+def _subgroups(ev: Evaluation) -> Topic:
     names = list(dict.fromkeys(part.column for part in ev.slices))
     question = "Performance in relevant subgroups?"
     if not names:
-        return Item(question, "Not supplied", say("No slice column was named."), "groups")
+        return Topic(question, "Not supplied", say("No slice column was named."), "groups")
     which = listed([say("{name}", name=name) for name in names])
-    return Item(
+    return Topic(
         question, "Partly", say("By {which}; say whether these are the relevant ones.", which=which), "groups"
     )
 
 
-def _size(ev: Evaluation) -> Item:
+def _size(ev: Evaluation) -> Topic:
     question = "Why this sample size?"
     counts = four_counts(ev)
     if counts is None:
@@ -149,20 +149,20 @@ def _size(ev: Evaluation) -> Item:
             events=events,
             floor=str(EVENTS),
         )
-    return Item(question, "Not supplied", what)
+    return Topic(question, "Not supplied", what)
 
 
-def _availability(ev: Evaluation) -> Item:
+def _availability(ev: Evaluation) -> Topic:
     p = ev.provenance
     supplied = [
         name for name, value in (("commit", p.commit), ("data digest", p.sha256 or ev.truth_digest)) if value
     ]
     question = "Data and code available?"
     if not supplied:
-        return Item(
+        return Topic(
             question, "Not supplied", say("Neither commit nor data digest is recorded."), "provenance"
         )
     which = listed([say("{name}", name=name) for name in supplied])
-    return Item(
+    return Topic(
         question, "Partly", say("Recorded: {which}. Say where both can be had.", which=which), "provenance"
     )

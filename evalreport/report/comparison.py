@@ -24,45 +24,45 @@ MOST_ROWS = 20
 
 
 def comparison_payload(
-    comparison: Comparison, told: Mapping[str, Any], page: str, *, version: str
+    comparison: Comparison, content: Mapping[str, Any], page: str, *, version: str
 ) -> Payload:
     """Return everything that is logged of a comparison.
 
     Parameters
     ----------
-    told : mapping
+    content : mapping
         The comparison as JSON, with its `headline`.
     page : str
         HTML.
     version : str
         Of evalreport.
     """
-    plain = json.loads(_as_json(told))
-    verdict = str(told["headline"])
+    plain = json.loads(_as_json(content))
+    verdict = str(content["headline"])
     return Payload(
         digest=content_digest(plain, [lasting(ev) for ev in comparison.evaluations], version),
         metrics=differences(comparison),
         tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
         description=_description(comparison, verdict),
-        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: _as_json(told).encode()},
+        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: _as_json(content).encode()},
         part="comparison",
     )
 
 
-def comparison_files(comparison: Comparison, told: Mapping[str, Any], page: str) -> dict[str, bytes]:
+def comparison_files(comparison: Comparison, content: Mapping[str, Any], page: str) -> dict[str, bytes]:
     """Return the files of ``--out``: the page, `comparison.json`, and every difference as CSV."""
     names = ("metric", "run", "baseline", "scope", "difference", "low", "high", "p", "p_adjusted", "verdict")
     rows = (*comparison.differences, *comparison.parts)
     table = {name: [getattr(d, name) for d in rows] for name in names}
     return {
         COMPARISON_PAGE: page.encode(),
-        "comparison.json": _as_json(told).encode(),
+        "comparison.json": _as_json(content).encode(),
         "differences.csv": as_csv(table),
     }
 
 
-def _as_json(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, default=float, separators=(",", ":"))
+def _as_json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, default=float, separators=(",", ":"))
 
 
 def differences(comparison: Comparison) -> dict[str, float]:

@@ -13,7 +13,7 @@ from evalreport.report.payload import Payload
 from evalreport.sinks.folder import FolderSink, check_page, write_page
 from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sinks.sink import Logged
-from evalreport.workflow.documents import Document
+from evalreport.workflow.documents import Deliverable
 from evalreport.workflow.request import STDOUT, Destination, Request
 from evalreport.workflow.runs import Item
 
@@ -28,7 +28,7 @@ class Delivered(Generic[T]):
 
     Parameters
     ----------
-    document : Document
+    document : Deliverable
     paths : tuple of Path
         Files outside of a run, the page first; in a dry run those that would be written.
     logged : Logged or None
@@ -42,7 +42,7 @@ class Delivered(Generic[T]):
         What of the input was taken for what.
     """
 
-    document: Document[T]
+    document: Deliverable[T]
     paths: tuple[Path, ...] = ()
     logged: Logged | None = None
     run_id: str = ""
@@ -88,7 +88,7 @@ class Delivered(Generic[T]):
 
 
 def deliver(
-    document: Document[T],
+    document: Deliverable[T],
     where: Destination,
     *,
     run: MlflowSink | None = None,
@@ -102,7 +102,7 @@ def deliver(
 
     Parameters
     ----------
-    document : Document
+    document : Deliverable
     where : Destination
     run : MlflowSink, optional
         The run that it is logged into, where `where` says so.
@@ -160,7 +160,7 @@ def _warnings(logged: Logged | None, stays: str) -> tuple[str, ...]:
     return (*logged.notes, f"an earlier logging left what this one does not have: {names}; {stays}")
 
 
-def _logged_lines(logged: Logged, document: Document[Any]) -> tuple[str, ...]:
+def _logged_lines(logged: Logged, document: Deliverable[Any]) -> tuple[str, ...]:
     """Return what became of a logging; of a dry run, everything that would be logged."""
     match logged.state:
         case "unchanged":
@@ -171,7 +171,7 @@ def _logged_lines(logged: Logged, document: Document[Any]) -> tuple[str, ...]:
             return (f"logged {_counted(logged, document)}",)
 
 
-def _counted(logged: Logged, document: Document[Any]) -> str:
+def _counted(logged: Logged, document: Deliverable[Any]) -> str:
     figures = sum(path.endswith(".png") and "/" not in path for path in logged.files)
     parts = [f"{len(logged.metrics)} {plural(len(logged.metrics), ('metric', 'metrics'))}"]
     parts += [f"{document.name} ({len(document.html.encode()) / 1000:.0f} kB)"]

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Document(Generic[T]):
+class Deliverable(Generic[T]):
     """A page, and the payload that goes with it, each made when it is wanted.
 
     Parameters
@@ -60,7 +60,7 @@ class Document(Generic[T]):
         return html
 
 
-def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Document[Evaluation]:
+def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Deliverable[Evaluation]:
     """Return the report of an evaluation.
 
     Parameters
@@ -83,11 +83,11 @@ def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Documen
         )
         return replace(made, exports=folder_files(ev, document.html, drawn)) if folder else made
 
-    document = Document(ev, PAGE, lambda: render(ev, checklist=checklist), make)
+    document = Deliverable(ev, PAGE, lambda: render(ev, checklist=checklist), make)
     return document
 
 
-def sweep_document(swept: S) -> Document[S]:
+def sweep_document(swept: S) -> Deliverable[S]:
     """Return the page of a sweep, of thresholds or of trials."""
 
     def make(prefix: str, folder: bool) -> Payload:
@@ -95,13 +95,13 @@ def sweep_document(swept: S) -> Document[S]:
         made = sweep_payload(swept, document.html, drawn, verdict=verdict, version=__version__, prefix=prefix)
         return replace(made, exports=sweep_files(swept, document.html, drawn)) if folder else made
 
-    document = Document(swept, SWEEP_PAGE, lambda: sweep_page(swept), make)
+    document = Deliverable(swept, SWEEP_PAGE, lambda: sweep_page(swept), make)
     return document
 
 
 def comparison_document(
     comparison: Comparison, content: Mapping[str, Any], title: str = ""
-) -> Document[Comparison]:
+) -> Deliverable[Comparison]:
     """Return the page of a comparison.
 
     Parameters
@@ -117,7 +117,7 @@ def comparison_document(
         files = comparison_files(comparison, content, document.html) if folder else {}
         return replace(made, exports=files)
 
-    document = Document(comparison, COMPARISON_PAGE, lambda: render_comparison(comparison, title), make)
+    document = Deliverable(comparison, COMPARISON_PAGE, lambda: render_comparison(comparison, title), make)
     return document
 
 

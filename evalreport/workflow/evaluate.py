@@ -13,7 +13,7 @@ from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import decided
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 def evaluated(collected: Collected, request: Request, tune_on: Predictions | None = None) -> Evaluation:
@@ -34,5 +34,5 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
     ev = replace(ev, provenance=collected.provenance)
     if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})
-    told.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))
+    logger.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))
     return replace(ev, findings=find(ev))
