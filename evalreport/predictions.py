@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.answers import Codes, codes_of, counted_wrong, decisions
 from evalreport.cells import (
     as_array,
     check_text,
@@ -22,7 +23,6 @@ from evalreport.cells import (
     distinct_ids,
     gaps_of,
     read_only,
-    to_labels,
 )
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import (
@@ -30,10 +30,7 @@ from evalreport.labels import (
     Binary,
     LabelSpace,
     Multiclass,
-    Multilabel,
     column_order,
-    encode,
-    indicators,
 )
 from evalreport.parsing import Parsed
 from evalreport.scores import (
@@ -48,7 +45,6 @@ from evalreport.scores import (
 )
 from evalreport.weights import WeightKind, relative, repeated
 
-Codes: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.bool_]
 Origin: TypeAlias = Literal["default", "given", "tuned", "cross-fitted", "predictions"]
 
 
@@ -186,6 +182,7 @@ def predictions(
     slices: Mapping[str, npt.ArrayLike] | None = None,
     texts: Sequence[str] | None = None,
     notes: Sequence[str] = (),
+    missing: str | None = None,
 ) -> Predictions:
     """Validate and return predictions.
 
@@ -209,6 +206,9 @@ def predictions(
     slices : mapping from a column's name to its values, optional
     texts : sequence of str, optional
         Example texts that the report may show.
+    missing : str, optional
+        ``wrong``: a row of `y_pred` without an answer counts as one that could not be read: wrong, in a
+        column of its own, in every denominator; with several labels per row wrong in each.
 
     Raises
     ------
@@ -222,9 +222,9 @@ def predictions(
     (array([0, 1], dtype=int32), Threshold(value=0.5, origin='default'))
     """
     known = _known_scores(space, scores if scores is not None else NoScores())
-    truth = _codes(space, y_true, "y_true")
+    truth = codes_of(space, y_true, "y_true")
     parsed = y_pred if isinstance(y_pred, Parsed) else None
-    decided = _decisions(space, y_pred)
+    decided, lost = decisions(space, y_pred, truth, missing)
     n = len(truth)
     if n == 0:
         raise DataError(
@@ -257,21 +257,11 @@ def predictions(
         slices={name: Column.of(values) for name, values in (slices or {}).items()},
         texts=texts,
         parsed=parsed,
-        notes=(*notes, *(() if isinstance(known, NoScores) else known.notes)),
+        notes=(*notes, *counted_wrong(lost), *(() if isinstance(known, NoScores) else known.notes)),
     )
     return (
         found if weights is None or weight_kind == "relative" else repeated(found, checked_weights(weights))
     )
-
-
-def _decisions(space: LabelSpace, y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None) -> Codes | None:
-    match y_pred:
-        case None:
-            return None
-        case Parsed():
-            return y_pred.codes
-        case _:
-            return _codes(space, y_pred, "y_pred")
 
 
 def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:
@@ -317,12 +307,6 @@ def _score_shape(shape: tuple[int, ...], expected: str) -> DataError:
         where="scores",
         fix="log one score column per label, in the order of the labels",
     )
-
-
-def _codes(space: LabelSpace, values: npt.ArrayLike | Sequence[Any], what: str) -> Codes:
-    if isinstance(space, Multilabel):
-        return indicators(space, values, what)
-    return encode(to_labels(values, what), space, what)
 
 
 def _same_length(n: int, parts: Mapping[str, Any]) -> None:

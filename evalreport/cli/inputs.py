@@ -37,6 +37,9 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         score_kind=options["score_kind"],
         batch_axis=options["batch_axis"],
         list_separator=options["list_separator"],
+        no_scores=options["no_scores"],
+        where=tuple(options["where"]),
+        missing=options["missing"],
     )
     return Request(
         columns=columns,

@@ -290,6 +290,20 @@ describe = together(
         option(
             _DATA, "--batch-axis", is_flag=True, help="Arrays have a leading batch axis [batch, n, labels]."
         ),
+        option(_DATA, "--no-scores", is_flag=True, help="Leave score columns alone; judge the labels."),
+        option(
+            _DATA,
+            "--where",
+            metavar="COL=VALUE",
+            multiple=True,
+            help="Only rows with this value, such as split=val; repeat for rows that meet all.",
+        ),
+        option(
+            _DATA,
+            "--missing",
+            type=click.Choice(["wrong"]),
+            help="wrong: a row without a prediction counts as an unread answer.",
+        ),
         option(_DATA, "--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
     ]
 )

@@ -17,15 +17,18 @@ from evalreport.labels import Binary, LabelSpace
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.sources.readers.limits import too_little_memory
+from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.extras import extras, texts_of
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
 from evalreport.sources.shapes.multilabel import find_multilabel, is_lists
-from evalreport.sources.shapes.roles import Part, truth_part, wanted
+from evalreport.sources.shapes.roles import Part
 from evalreport.sources.shapes.single import find_single
-from evalreport.sources.tables import Table, read_table
+from evalreport.sources.shapes.subsets import rows_meant
+from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
+from evalreport.sources.tables import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +98,9 @@ def find_in_files(
     FileMissingError, ColumnNotFoundError, UsageError, DataError, UnsafeFileError
         Each names the file, and where it can the column and the first row.
     """
-    select = wanted(request or Columns())
-    table = read_table(path, format=format, columns=select)
-    return find(table, request, None if truth is None else read_table(truth, columns=select))
+    request = request or Columns()
+    table = read_for(path, request, format=format)
+    return find(table, request, None if truth is None else read_truth(truth, table, request))
 
 
 def find(table: Table, request: Columns | None = None, truth: Table | None = None) -> Found:
@@ -117,6 +120,7 @@ def find(table: Table, request: Columns | None = None, truth: Table | None = Non
     Examples
     --------
     >>> import io
+    >>> from evalreport.sources.tables import read_table
     >>> data = b"case,y_true,p_spam\\n1,spam,0.9\\n2,ham,0.2\\n"
     >>> found = find(read_table(io.BytesIO(data), format="csv"))
     >>> found.space, found.unused
@@ -127,21 +131,30 @@ def find(table: Table, request: Columns | None = None, truth: Table | None = Non
     """
     request = request or Columns()
     with _in(table.source):
-        table, named = as_columns(table, request)
+        table, said = rows_meant(table, request)
+        table, named = as_columns(table, completed(table, request))
+        table, named = unfolded(table, named)
         key = key_of(table, named)
     if truth is None:
         with _in(table.source):
-            part, other = truth_part(table.names, named, table.name), None
+            (part, note), other = truth_of(table, named), None
     else:
         with _in(truth.source):
             truth, more = as_columns(truth, request, "truth")
-            part, other = truth_part(truth.names, more, truth.name), key_of(truth, more, key)
+            (part, note), other = truth_of(truth, more), key_of(truth, more, key)
             named = _completed(named, more)
     with _in(table.source):
-        rows = rows_of(table, key, truth, other)
+        rows = rows_of(table, key, truth, other, some=bool(said))
         search = find_multilabel if _is_multilabel(rows, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
-        return _found(search(rows, part, named, table.name), rows, named, files)
+        found = _found(search(rows, part, named, table.name), rows, named, files)
+        notes = (
+            *said,
+            *filter(None, [note]),
+            *found.notes,
+            *left_alone(found.unused, found.space, found.notes, ranked=found.scores is not None),
+        )
+        return replace(found, notes=notes)
 
 
 @contextmanager
@@ -219,13 +232,17 @@ def scores_of(found: Found) -> Scores:
             return Probabilities(found.scores)
 
 
-def to_predictions(found: Found, *, threshold: float | Sequence[float] | None = None) -> Predictions:
+def to_predictions(
+    found: Found, *, threshold: float | Sequence[float] | None = None, missing: str | None = None
+) -> Predictions:
     """Return validated predictions of what was found (without generated answers, which need a parser).
 
     Parameters
     ----------
     threshold : float or one per label, optional
         Decides rows of a binary or multilabel problem: ``score >= threshold``.
+    missing : str, optional
+        ``wrong``: rows without a prediction count as wrong.
 
     Raises
     ------
@@ -245,4 +262,5 @@ def to_predictions(found: Found, *, threshold: float | Sequence[float] | None = 
             slices=found.slices,
             texts=None if found.example_texts is None else found.example_texts.tolist(),
             notes=found.notes,
+            missing=missing,
         )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError, nearest
 from evalreport.labels import Label, Task
@@ -52,6 +53,12 @@ class Columns:
         Arrays (NPZ, NPY) lead with a batch axis, ``[batch, n, …]``, that is flattened to rows.
     list_separator : str, optional
         What stands between the labels of a multilabel text cell: ``joy|anger``.
+    no_scores : bool
+        Leave all score columns alone.
+    where : tuple of str
+        Rows to keep, each ``COLUMN=VALUE``; several must all hold.
+    missing : str, optional
+        ``wrong``: a row without a prediction counts as an answer that could not be read.
 
     Examples
     --------
@@ -75,8 +82,16 @@ class Columns:
     score_kind: ScoreKind | None = None
     batch_axis: bool = False
     list_separator: str | None = None
+    no_scores: bool = False
+    where: tuple[str, ...] = ()
+    missing: Literal["wrong"] | None = None
 
     def __post_init__(self) -> None:
+        for clause in self.where:
+            if not clause.partition("=")[0] or "=" not in clause:
+                raise UsageError(f"--where {clause} is no condition", fix="write --where COLUMN=VALUE")
+        if self.no_scores and (self.score or self.scores):
+            raise UsageError("scores are named and --no-scores is given", fix="pass one of them")
         if self.score is not None and self.scores is not None:
             raise UsageError(
                 "both --score and --scores are given",
@@ -92,7 +107,14 @@ class Columns:
     def named(self) -> tuple[str, ...]:
         """Every column or pattern that was named, in order."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
-        return tuple(filter(None, (*single, *self.groups, self.weight, self.example_text, *self.slices)))
+        filtered = (clause.partition("=")[0].strip() for clause in self.where)
+        beside = (*self.groups, self.weight, self.example_text, *self.slices, *filtered)
+        return tuple(filter(None, (*single, *beside)))
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The columns that were named as something else than truth or predicted labels."""
+        return tuple(filter(None, (self.pred, self.score, self.scores, self.text, self.id)))
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -26,11 +26,15 @@ from evalreport.errors import (
 from evalreport.report.names import is_ours
 from evalreport.sources.artifacts import Artifact, downloaded, list_artifacts
 from evalreport.sources.mlflow_client import Store
+from evalreport.sources.reading import read_for
 from evalreport.sources.request import Columns, listed
+from evalreport.sources.run_files import one_of, paired
 from evalreport.sources.runs import DatasetSource, RunInfo
 from evalreport.sources.shapes.arrays import as_columns
-from evalreport.sources.shapes.roles import ID, LABEL_NAMES, TRUTH, WEIGHT, truth_part, wanted
-from evalreport.sources.tables import ACCEPTED, PICKLES, Table, read_table
+from evalreport.sources.shapes.naming import is_beside
+from evalreport.sources.shapes.roles import ID, INDEX, LABEL_NAMES, TRUTH, WEIGHT
+from evalreport.sources.shapes.unfold import completed, truth_of
+from evalreport.sources.tables import ACCEPTED, PICKLES, Table, unpacked_name
 from evalreport.sources.traces import ANSWER, is_genai, read_traces
 from evalreport.sources.traces import ID as TRACE_ID
 from evalreport.text import printable
@@ -39,6 +43,8 @@ TABLES_TAG = "mlflow.loggedArtifacts"
 MAX_OPENED = 20
 """Files of one kind that are opened to see which holds predictions."""
 _LISTED = 10
+LOGGING = 'mlflow.log_table({"y_true": y_test, "y_pred": model.predict(X_test)}, "predictions.json")'
+"""What a run needs that was logged by `mlflow.autolog` alone."""
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
 """What was looked at and not taken, and why."""
 _KNOWN = re.compile(
@@ -81,12 +87,15 @@ class RunTable:
         What was taken, to be printed: ``artifact predictions.parquet``.
     notes : tuple of str
         What was set aside.
+    truth : Table or None
+        The truth, where the run holds it in a file of its own.
     """
 
     table: Table
     columns: Columns
     taken: str
     notes: tuple[str, ...] = ()
+    truth: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,7 @@ class _Opened:
 
     fitting: tuple[tuple[str, Table], ...]
     broken: tuple[tuple[str, EvalreportError], ...]
+    halves: tuple[tuple[str, Table], ...] = ()
 
 
 def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable:
@@ -148,21 +158,20 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     if request.artifact is not None:
         return _named(store, run, request, files)
     aside: Aside = []
+    halves: list[tuple[str, Table]] = []
     kinds = _kinds(store, run, request, files)
     for kind in kinds:
         opened = _opened(kind.candidates, request, aside)
         if opened.broken and (kind.meant or not opened.fitting):
             raise _broken(opened, kinds, request)
-        if len(opened.fitting) > 1:
-            names = [name for name, _ in opened.fitting]
-            raise UsageError(
-                f"{len(names)} artifacts hold predictions: {listed(map(printable, names))}",
-                fix=f"say which, as in --artifact {printable(names[0])}",
-            )
+        halves += opened.halves
         if opened.fitting:
-            name, table = opened.fitting[0]
+            (name, table), said = one_of(opened.fitting)
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
-            return RunTable(table, request.columns, f"artifact {printable(name)}", notes)
+            return RunTable(table, request.columns, f"artifact {printable(name)}", (*said, *notes))
+    pair = None if request.truth_elsewhere else paired(halves)
+    if pair is not None:
+        return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
     if is_genai(run):
         return _from_traces(store, run, request)
     raise _nothing(run, files, aside, () if aside else _children(store, run))
@@ -193,13 +202,13 @@ def _kinds(store: Store, run: RunInfo, request: RunRequest, files: list[Artifact
 def _reading(store: Store, run: RunInfo, file: Artifact, request: RunRequest) -> Callable[[], Table]:
     def read() -> Table:
         with downloaded(store, run, file) as local:
-            return read_table(local, format=request.format, columns=wanted(request.columns), name=file.path)
+            return read_for(local, request.columns, format=request.format, name=file.path)
 
     return read
 
 
 def _is_readable(path: str) -> bool:
-    return path.lower().removesuffix(".gz").endswith(ACCEPTED)
+    return unpacked_name(path).endswith(ACCEPTED)
 
 
 def _logged_tables(run: RunInfo) -> list[str]:
@@ -220,7 +229,7 @@ def _datasets(store: Store, run: RunInfo, request: RunRequest) -> Iterator[_Cand
 
 
 def _reading_file(path: Path, request: RunRequest) -> Callable[[], Table]:
-    return lambda: read_table(path, format=request.format, columns=wanted(request.columns))
+    return lambda: read_for(path, request.columns, format=request.format)
 
 
 def dataset_path(dataset: DatasetSource) -> Path | None:
@@ -254,7 +263,9 @@ def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside)
     """
     fitting: list[tuple[str, Table]] = []
     broken: list[tuple[str, EvalreportError]] = []
+    halves: list[tuple[str, Table]] = []
     for candidate in candidates[:MAX_OPENED]:
+        table = None
         try:
             table = candidate.read()
             check_columns(table, request)
@@ -265,7 +276,9 @@ def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside)
             aside.append((candidate.name, error))
             if not isinstance(error, NotFoundError | NoTableError):
                 broken.append((candidate.name, error))
-    return _Opened(tuple(fitting), tuple(broken))
+            elif table is not None:
+                halves.append((candidate.name, table))
+    return _Opened(tuple(fitting), tuple(broken), tuple(halves))
 
 
 def _broken(opened: _Opened, later: Iterator[_Kind], request: RunRequest) -> EvalreportError:
@@ -288,10 +301,10 @@ def check_columns(table: Table, request: RunRequest) -> None:
     ------
     ColumnNotFoundError
     """
-    columns, named = as_columns(table, request.columns)
-    truth = () if request.truth_elsewhere else truth_part(columns.names, named, table.name).columns
-    spare = {*truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES} - set(request.columns.named)
-    if not set(wanted(named)(columns.names)) - spare - set(truth):
+    columns, named = as_columns(table, completed(table, request.columns))
+    truth = () if request.truth_elsewhere else truth_of(columns, named)[0].columns
+    beside = {*truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named)
+    if all(name in beside or is_beside(name) for name in columns.columns if name not in truth):
         raise ColumnNotFoundError(
             f"no column of predictions or scores is in {table.name}",
             fix=f"columns are: {listed(columns.names)}. Use --pred COLUMN or --score COLUMN",
@@ -347,8 +360,11 @@ def _children(store: Store, run: RunInfo) -> tuple[str, ...]:
 
 
 def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[str, ...]) -> EvalreportError:
-    if len(aside) == 1:
-        return aside[0][1]
+    tables = [(name, error) for name, error in aside if not isinstance(error, NoTableError)]
+    if len(tables) == 1:
+        name, error = tables[0]
+        return error if name in f"{error.message}{error.where}" else error.located(printable(name))
+    aside = tables
     pickles = [file.path for file in files if PurePosixPath(file.path).suffix.lower() in PICKLES]
     if pickles and not aside:
         return UnsafeFileError(
@@ -366,7 +382,9 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     where = f"artifacts: {_some(files)}"
     if remote:
         where += f"; dataset {printable(remote[0].name)} is not on this machine"
-    mend = "log a table of truth and predictions (log_table, log_artifact), or evaluate the file itself"
+    mend = (
+        f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or evaluate a file itself"
+    )
     if children:
         mend = f"name one of its child runs, as in --run-id {children[0][:8]}; or {mend}"
     return ArtifactNotFoundError("the run holds no predictions", where=where, fix=mend)

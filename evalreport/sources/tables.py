@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import BinaryIO, TypeAlias
 
@@ -16,12 +16,13 @@ from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.delimited import read_delimited
+from evalreport.sources.readers.evaluations import TOOLS
 from evalreport.sources.readers.feather import FILE, OLD_FEATHER, STREAM, read_feather
-from evalreport.sources.readers.jsons import is_lines, read_json, read_json_lines
+from evalreport.sources.readers.jsons import is_lines, read_json, read_json_lines, read_tool
 from evalreport.sources.readers.limits import (
-    GZIP,
+    PACKED,
     Select,
-    gunzip,
+    expanded,
     load,
     pickle_error,
     refuse_pickle,
@@ -34,6 +35,7 @@ from evalreport.sources.request import listed
 
 told = logging.getLogger(__name__)
 Read: TypeAlias = Callable[[bytes, Select | None], Content]
+Further: TypeAlias = Callable[[Content], Collection[str]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Reader:
     name : str
         As `--format` names it.
     suffixes : tuple of str
-        File names that mean it; text formats also with ``.gz`` behind.
+        File names that mean it; text formats also with ``.gz`` or ``.zst`` behind.
     magic : tuple of bytes
         What its files begin with; empty for text.
     read : callable
@@ -66,6 +68,7 @@ READERS: tuple[Reader, ...] = (
     Reader("json", (".json",), (), read_json),
     Reader("npz", (".npz",), (b"PK\x03\x04", b"PK\x05\x06"), read_npz),
     Reader("npy", (".npy",), (b"\x93NUMPY",), read_npy),
+    *(Reader(tool.name, (), (), read_tool(tool.name)) for tool in TOOLS),
 )
 FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
 ACCEPTED: tuple[str, ...] = tuple(suffix for reader in READERS for suffix in reader.suffixes)
@@ -95,6 +98,8 @@ class Table:
         One of `FORMATS`.
     names : tuple of str
         All columns of the file, also those that were not read.
+    parts : mapping from part to column
+        What the format itself says of the columns.
     """
 
     columns: Mapping[str, Array]
@@ -103,6 +108,7 @@ class Table:
     sha256: str
     format: str
     names: tuple[str, ...]
+    parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -116,19 +122,23 @@ def read_table(
     format: str | None = None,
     columns: Select | None = None,
     name: str | None = None,
+    further: Further | None = None,
 ) -> Table:
     """Read a file of predictions.
 
     Parameters
     ----------
     source : Path or binary stream
-        CSV (also TSV, semicolon, pipe; also .gz), Parquet, Feather or Arrow IPC, JSON, JSONL, NPZ, NPY.
+        CSV (also TSV, semicolon, pipe; also .gz, .zst), Parquet, Feather or Arrow IPC, JSON, JSONL, NPZ, NPY.
     format : str, optional
         One of `FORMATS`; needed for a stream, else it follows from the file's name.
     columns : callable, optional
         From the names of all columns to those that are wanted; without it all are read.
     name : str, optional
         What to call the file in messages (an artifact has a path of its own).
+    further : callable, optional
+        From the content that was read to the names of other columns that are wanted now that the labels are
+        known: those that are named after them.
 
     Raises
     ------
@@ -156,6 +166,8 @@ def read_table(
         data = _unpacked(data, reader)
         reader = _matching(reader, data)
         content = reader.read(data, columns)
+        if further is not None and (more := set(further(content))):
+            content = replace(content, columns={**content.columns, **_more(reader, data, more)})
         n = _count(content)
     except EvalreportError as error:
         raise error.located(shown) from error
@@ -164,7 +176,11 @@ def read_table(
     for array in content.columns.values():
         array.flags.writeable = False
     told.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
-    return Table(content.columns, n, shown, digest, reader.name, content.names)
+    return Table(content.columns, n, shown, digest, reader.name, content.names, content.parts)
+
+
+def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:
+    return reader.read(data, names.intersection).columns
 
 
 def _reader(file_name: str | None, declared: str | None) -> Reader:
@@ -173,7 +189,7 @@ def _reader(file_name: str | None, declared: str | None) -> Reader:
             if reader.name == declared:
                 return reader
         raise UsageError(f"there is no format {declared!r}", fix=f"formats are: {', '.join(FORMATS)}")
-    bare = (file_name or "").lower().removesuffix(".gz")
+    bare = unpacked_name(file_name or "")
     suffix = PurePath(bare).suffix
     if suffix in PICKLES:
         raise pickle_error(f"a {suffix} file is a pickle")
@@ -186,10 +202,22 @@ def _reader(file_name: str | None, declared: str | None) -> Reader:
     )
 
 
+def unpacked_name(name: str) -> str:
+    """Return a file's name in small letters, without the ending of its compression.
+
+    Examples
+    --------
+    >>> unpacked_name("Scores.csv.zst")
+    'scores.csv'
+    """
+    small = name.lower()
+    return next((small.removesuffix(ending) for ending in PACKED if small.endswith(ending)), small)
+
+
 def _unpacked(data: bytes, reader: Reader) -> bytes:
     refuse_pickle(data)
-    if not reader.magic and data.startswith(GZIP):
-        data = gunzip(data)
+    if not reader.magic:
+        data = expanded(data)
         refuse_pickle(data)
     return data
 

@@ -15,11 +15,10 @@ from evalreport.predictions import Predictions, predictions
 from evalreport.provenance import Provenance
 from evalreport.sources.columns import Found, find, find_in_files, scores_of, to_predictions
 from evalreport.sources.mlflow_client import Store
+from evalreport.sources.reading import read_truth
 from evalreport.sources.request import listed
 from evalreport.sources.run_tables import RunRequest, read_run
 from evalreport.sources.runs import RunInfo
-from evalreport.sources.shapes.roles import wanted
-from evalreport.sources.tables import read_table
 from evalreport.workflow.request import Request
 
 SENSITIVE_TAG = "evalreport.sensitive"
@@ -59,9 +58,9 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     """
     asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
     table = read_run(store, run, asked)
-    truth = None
+    truth = table.truth
     if request.truth_file is not None:
-        truth = read_table(Path(request.truth_file), columns=wanted(table.columns))
+        truth = read_truth(Path(request.truth_file), table.table, table.columns)
     origin = Provenance(
         run_id=run.run_id,
         run_name=run.name,
@@ -122,7 +121,7 @@ def _parser_name(rows: Predictions) -> str:
 def _predictions(found: Found, request: Request) -> Predictions:
     found = replace(found, space=_ordered(found.space, request))
     if found.text is None:
-        return to_predictions(found)
+        return to_predictions(found, missing=request.columns.missing)
     try:
         return _read_answers(found, request)
     except EvalreportError as error:

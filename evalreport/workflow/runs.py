@@ -10,6 +10,7 @@ from pathlib import Path
 from evalreport.errors import UsageError
 from evalreport.predictions import Predictions
 from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.readers.limits import PACKED
 from evalreport.sources.runs import RunInfo, Selection, select_runs
 from evalreport.sources.tables import ACCEPTED
 from evalreport.text import slug
@@ -114,5 +115,5 @@ def _told_apart(items: Sequence[Item]) -> tuple[Item, ...]:
 
 def _without_ending(path: Path) -> str:
     """The file's name without the endings of its format: other dots, as of a version, are part of it."""
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    plain = path.with_suffix("") if path.suffix in PACKED else path
     return plain.stem if plain.suffix.lower() in ACCEPTED else plain.name

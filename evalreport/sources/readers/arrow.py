@@ -32,7 +32,7 @@ def check_schema(schema: Any, chosen: Iterable[str]) -> None:
     UnsafeFileError
         An extension type in any column (CVE-2023-47248: they ran code in pyarrow before 14.0.1).
     DataError
-        A wanted column that is nested (other than a list of labels) or binary.
+        A wanted column that is a map or binary.
     """
     import pyarrow as pa
 
@@ -49,7 +49,7 @@ def check_schema(schema: Any, chosen: Iterable[str]) -> None:
             raise DataError(
                 f"column {name!r} holds {schema.field(name).type}, not labels, numbers or text",
                 where=f"column {name!r}",
-                fix="write one column per number, and lists only of label names",
+                fix="write the column as text, numbers, or lists of these",
             )
 
 
@@ -61,13 +61,22 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
 
 
+def is_list(kind: Any) -> bool:
+    """Tell whether an Arrow type is a list of any layout."""
+    from pyarrow import types
+
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
 def _is_readable(kind: Any) -> bool:
     from pyarrow import types
 
     if types.is_dictionary(kind):
         return _is_readable(kind.value_type) and not types.is_nested(kind.value_type)
-    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-        return is_text(kind.value_type) or bool(types.is_integer(kind.value_type))
+    if is_list(kind):
+        return _is_readable(kind.value_type)
+    if types.is_struct(kind):
+        return all(_is_readable(field.type) for field in kind)
     if is_text(kind) or types.is_null(kind) or types.is_boolean(kind):
         return True
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
@@ -99,9 +108,26 @@ def to_array(column: Any, name: str) -> Array:
     kind = array.type
     if types.is_dictionary(kind) or is_text(kind):
         return _text(array, name)
+    if is_list(kind) and types.is_floating(kind.value_type):
+        matrix = _matrix(array)
+        if matrix is not None:
+            return matrix
     if types.is_null(kind) or types.is_nested(kind):
         return _objects(array.to_pylist())
     return _numbers(array)
+
+
+def _matrix(array: Any) -> Array | None:
+    """Return lists of one length as an array of shape (n, length), or None where they are not."""
+    import pyarrow.compute as pc
+
+    flat = array.flatten()
+    if array.null_count or flat.null_count or not len(array):
+        return None
+    width = pc.list_value_length(array).unique()
+    if len(width) != 1 or not width[0].as_py():
+        return None
+    return _numbers(flat).reshape(len(array), width[0].as_py())
 
 
 def _numbers(array: Any) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array
@@ -20,10 +20,13 @@ class Content:
     names : tuple of str
         All columns, in the file's order, also those that were not read.
     columns : mapping from name to array
+    parts : mapping from part to column
+        What the format itself says of the columns: of an evaluation's log which one is the answer.
     """
 
     names: tuple[str, ...]
     columns: Mapping[str, Array]
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from evalreport.errors import DataError, NoTableError
 from evalreport.sources.readers.arrow import Array, with_gaps
 from evalreport.sources.readers.content import Content
+from evalreport.sources.readers.evaluations import TOOLS, Tool, tool_of
 from evalreport.sources.readers.limits import Select, choose, refuse_cell, refuse_decoded
 from evalreport.sources.readers.text import decode
 
@@ -29,6 +31,9 @@ def read_json(data: bytes, select: Select | None) -> Content:
     """
     text = decode(data)
     document = _parse(text, "the file")
+    tool = tool_of(document)
+    if tool is not None:
+        return _of_tool(tool, document, select, len(data))
     match document:
         case {"columns": list(names), "data": list(rows)} if all(isinstance(name, str) for name in names):
             columns = _split(names, rows)
@@ -53,7 +58,39 @@ def read_json_lines(data: bytes, select: Select | None) -> Content:
     lines = decode(data).split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     records = [_parse(line, "the line", number) for number, line in numbered]
+    tool = tool_of(records)
+    if tool is not None:
+        return _of_tool(tool, records, select, len(data))
     return _records(records, "line", select, len(data), [number for number, _ in numbered])
+
+
+def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
+    """Return the reader of one tool's files, JSON or JSON lines, which refuses those of others.
+
+    Raises
+    ------
+    DataError
+        The content is not of this tool.
+    """
+
+    def read(data: bytes, select: Select | None) -> Content:
+        if is_lines(data):
+            lines = enumerate(decode(data).split("\n"), start=1)
+            document = [_parse(line, "the line", number) for number, line in lines if line.strip()]
+        else:
+            document = _parse(decode(data), "the file")
+        tool = next(tool for tool in TOOLS if tool.name == name)
+        if not tool.fits(document):
+            raise DataError(f"the file is not what {name} writes", fix="leave --format out, or name another")
+        return _of_tool(tool, document, select, len(data))
+
+    return read
+
+
+def _of_tool(tool: Tool, document: Any, select: Select | None, packed: int) -> Content:
+    rows, parts = tool.records(document)
+    wanted = None if select is None else lambda names: {*select(names), *parts.values()}
+    return replace(_records(rows, "record", wanted, packed), parts=parts)
 
 
 def is_lines(data: bytes) -> bool:

@@ -9,7 +9,7 @@ import stat
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from evalreport.errors import DataError, FileMissingError, UnsafeFileError
 
@@ -42,6 +42,9 @@ CHUNK = 4 * 1024**2
 NOTHING = 4096
 """Zero bytes at the beginning with which no format begins: a device, or a file with holes."""
 GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PACKED = (".gz", ".zst")
+"""Endings of compressed text; the bytes decide how they are expanded."""
 
 
 def too_little_memory() -> DataError:
@@ -83,7 +86,7 @@ def load(source: Path | BinaryIO) -> bytes:
         ) from error
 
 
-def _bounded(stream: BinaryIO | gzip.GzipFile, limit: int) -> bytes:
+def _bounded(stream: Any, limit: int) -> bytes:
     """Return what a stream holds up to one byte over the limit, without allocating the limit at once."""
     parts: list[bytes] = []
     left = limit + 1
@@ -185,8 +188,8 @@ def allowed_expansion(packed: int) -> int:
     return min(max(MAX_RATIO * packed, SMALL), MAX_EXPANDED)
 
 
-def gunzip(data: bytes) -> bytes:
-    """Return gzip data decompressed, stopping at the bound rather than after it.
+def expanded(data: bytes) -> bytes:
+    """Return gzip or Zstandard data decompressed, stopping at the bound rather than after it; else the data.
 
     Raises
     ------
@@ -195,16 +198,26 @@ def gunzip(data: bytes) -> bytes:
     DataError
         It is cut off or broken.
     """
-    limit = allowed_expansion(len(data))
+    if not data.startswith((GZIP, ZSTD)):
+        return data
+    kind = "gzip" if data.startswith(GZIP) else "zstd"
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            expanded = _bounded(stream, limit)
+        with _opened(data, kind) as stream:
+            whole = _bounded(stream, allowed_expansion(len(data)))
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError("the gzip data are cut off or broken", fix="copy the file again") from error
-    refuse_expansion(len(expanded), len(data))
-    if not expanded:
+        raise DataError(f"the {kind} data are cut off or broken", fix="copy the file again") from error
+    refuse_expansion(len(whole), len(data))
+    if not whole:
         raise DataError("the file is empty", fix="check the program that wrote it")
-    return expanded
+    return whole
+
+
+def _opened(data: bytes, kind: str) -> Any:
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=io.BytesIO(data))
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.BufferReader(data), kind)
 
 
 def refuse_pickle(data: bytes) -> None:

@@ -17,6 +17,8 @@ from evalreport.errors import DataError, UsageError
 from evalreport.labels import Label
 from evalreport.scores import ScoreKind
 from evalreport.sources.request import Columns, counted, listed
+from evalreport.sources.shapes.families import are_probabilities
+from evalreport.sources.shapes.naming import Role, kind_of, named_as
 from evalreport.sources.shapes.roles import LABEL_NAMES, PRED, SINGLE, TRUTH
 from evalreport.sources.tables import ARRAYS, Table
 
@@ -57,6 +59,7 @@ def as_columns(table: Table, request: Columns, side: Side = "predictions") -> tu
     request = _named(table.columns, request, side)
     labels = _label_names(table.columns, request)
     arrays = _row_arrays(table.columns, request)
+    arrays = _out_of_one_hot(arrays, request)
     columns: dict[str, Array] = {}
     for name, array in arrays.items():
         columns.update(_columns(name, array, labels))
@@ -79,13 +82,79 @@ def _named(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns
     request = replace(request, weight=weight, group=group)
     if list(arrays) == [ALONE]:
         return _alone(arrays[ALONE], request, side)
-    truth = request.truth or first([name for name in TRUTH if name not in LABEL_NAMES])
-    request = replace(request, truth=truth, pred=request.pred or first(PRED))
-    score = request.score or request.scores or _score(arrays)
+    truth = request.truth or _only("truth", arrays, TRUTH, request) or _labels_of_rows(arrays)
+    pred = request.pred or _only("prediction", arrays, PRED, request)
+    score = request.score or request.scores or (None if request.no_scores else _score(arrays))
+    if pred is not None and pred in arrays and are_fractions(arrays[pred]) and score is None:
+        score, pred = pred, None
+    request = replace(request, truth=truth, pred=pred)
     if score is None or score not in arrays:
         return request
-    kind = request.score_kind or SCORES.get(score)
+    kind = request.score_kind or SCORES.get(score) or kind_of(score) or _kind(arrays[score], truth)
     return replace(request, score=score, scores=None, score_kind=kind)
+
+
+def _only(part: Role, arrays: Mapping[str, Array], usual: Sequence[str], request: Columns) -> str | None:
+    """Return the one array that is named for a part; names that stand for the label set are none."""
+    free = [name for name in arrays if name not in LABEL_NAMES and name not in request.named]
+    found = named_as(part, free, usual)
+    if len(found) > 1:
+        option = "--truth" if part == "truth" else "--pred"
+        raise UsageError(
+            f"{len(found)} arrays could be the {part}: {listed(found)}",
+            fix=f"say which with {option}, as in {option} {found[0]}",
+        )
+    return found[0] if found else None
+
+
+def _labels_of_rows(arrays: Mapping[str, Array]) -> str | None:
+    """Return ``labels`` where it holds one whole number for each row, not the names of the columns."""
+    rows = max((len(array) for array in arrays.values() if array.ndim), default=0)
+    found = [
+        name
+        for name in LABEL_NAMES
+        if name in arrays and arrays[name].dtype.kind in "iub" and arrays[name].shape[:1] == (rows,)
+    ]
+    return found[0] if len(found) == 1 and len(arrays) > 1 else None
+
+
+def are_fractions(array: Array) -> bool:
+    """Tell whether an array holds scores rather than labels: numbers that are not whole.
+
+    Examples
+    --------
+    >>> are_fractions(np.array([0.5, 1.0])), are_fractions(np.array([0.0, 1.0]))
+    (True, False)
+    """
+    return array.dtype.kind == "f" and bool((np.isfinite(array) & (array != np.rint(array))).any())
+
+
+def _kind(array: Array, truth: str | None) -> ScoreKind | None:
+    """Return the kind of a matrix whose name says none: rows that sum to one are probabilities.
+
+    ``predictions`` beside ``label_ids`` are what a Trainer returns, the logits of its model.
+    """
+    if array.ndim == 2 and array.shape[1] > 1 and are_probabilities(list(array.T)):
+        return "probability"
+    return "logit" if truth == "label_ids" else None
+
+
+def _out_of_one_hot(arrays: Mapping[str, Array], request: Columns) -> Mapping[str, Array]:
+    """Return the truth as codes where it marks exactly one label in each row (`to_categorical`)."""
+    truth = arrays.get(request.truth or "")
+    if truth is None or request.task == "multilabel" or not _is_one_hot(truth):
+        return arrays
+    coded = {str(request.truth): truth.argmax(axis=1)}
+    answers = arrays.get(request.pred or "")
+    if answers is not None and _is_one_hot(answers):
+        coded[str(request.pred)] = answers.argmax(axis=1)
+    return {**arrays, **coded}
+
+
+def _is_one_hot(array: Array) -> bool:
+    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
+        return False
+    return bool(((array == 0) | (array == 1)).all() and (array.sum(axis=1) == 1).all())
 
 
 def _alone(array: Array, request: Columns, side: Side) -> Columns:
@@ -95,7 +164,7 @@ def _alone(array: Array, request: Columns, side: Side) -> Columns:
 
 
 def _score(arrays: Mapping[str, Array]) -> str | None:
-    found = [name for name in SCORES if name in arrays]
+    found = [name for name in SCORES if name in arrays] or list(named_as("score", list(arrays), ()))
     if len(found) > 1:
         raise UsageError(
             f"{len(found)} arrays could be the scores: {listed(found)}",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.sources.request import Columns, counted, missing_column
 from evalreport.sources.shapes.roles import ID
-from evalreport.sources.tables import ARRAYS, Table
+from evalreport.sources.tables import Table
 
 Array = npt.NDArray[Any]
 RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
@@ -74,13 +74,22 @@ def key_of(table: Table, request: Columns, other: str | None = None) -> str | No
     return key
 
 
-def rows_of(table: Table, key: str | None, truth: Table | None = None, other: str | None = None) -> Rows:
+def rows_of(
+    table: Table,
+    key: str | None,
+    truth: Table | None = None,
+    other: str | None = None,
+    *,
+    some: bool = False,
+) -> Rows:
     """Return the rows of one file, or of two that are joined.
 
     Parameters
     ----------
     key, other : str or None
         The id columns of predictions and truth.
+    some : bool
+        Whether some rows of the predictions are meant: then the truth may have more.
 
     Raises
     ------
@@ -91,10 +100,10 @@ def rows_of(table: Table, key: str | None, truth: Table | None = None, other: st
     """
     if truth is None:
         return Rows(table.columns, table.columns, table.names, table.names, table.n, key)
-    if key is None and {table.format, truth.format} <= set(ARRAYS):
+    if key is None and other is None:
         order, joined = _by_position(table, truth), "rows joined by their order"
     else:
-        order, joined = _by_id(table, key, truth, other), f"rows joined by {key}"
+        order, joined = _by_id(table, key, truth, other, some=some), f"rows joined by {key}"
     moved = {name: column[order] for name, column in truth.columns.items()}
     names = (*table.names, *(name for name in truth.names if name not in table.names))
     return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined)
@@ -105,12 +114,14 @@ def _by_position(table: Table, truth: Table) -> npt.NDArray[np.intp]:
         raise DataError(
             f"{table.name} has {table.n} rows and the truth in {truth.name} has {truth.n}",
             where=truth.source,
-            fix="arrays without ids are joined by their order; save an array named ids in both files",
+            fix="rows without ids are joined by their order; write an id in both files (example_id, or --id)",
         )
     return np.arange(table.n)
 
 
-def _by_id(table: Table, key: str | None, truth: Table, other: str | None) -> npt.NDArray[np.intp]:
+def _by_id(
+    table: Table, key: str | None, truth: Table, other: str | None, *, some: bool
+) -> npt.NDArray[np.intp]:
     if key is None:
         raise missing_column("example_id", "--id", table.names, table.name)
     if other is None:
@@ -124,7 +135,7 @@ def _by_id(table: Table, key: str | None, truth: Table, other: str | None) -> np
             where=f"{truth.source}, first: {other} {ids[lost[0]]!r} (row {lost[0]} of {table.name})",
             fix="both files hold the same examples, one row each",
         )
-    if len(place) > len(ids):
+    if len(place) > len(ids) and not some:
         known = set(ids)
         extra = next(value for value in place if value not in known)
         raise DataError(

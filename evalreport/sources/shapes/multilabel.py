@@ -23,7 +23,8 @@ from evalreport.sources.shapes.layout import (
     taken,
     used,
 )
-from evalreport.sources.shapes.roles import Part, pred_part, score_part
+from evalreport.sources.shapes.roles import Part, pred_part
+from evalreport.sources.shapes.scoring import score_part
 from evalreport.sources.shapes.spaces import MAX_CLASSES, like
 
 
@@ -50,7 +51,9 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
     pred_lists = None if pred is None or pred.labels else _lists(rows.columns, pred, request)
     lists = [column for column in (true_lists, pred_lists) if column is not None]
     known = [*truth.labels, *map(str, request.labels or ()), *map(str, _flat(lists))]
-    part = score_part(rows.names, request, set(known), file, single=False)
+    part = score_part(
+        rows.columns, rows.names, request, set(known), file, taken=used(truth, pred), single=False
+    )
     labels = truth.labels if truth.labels else _label_set(lists, () if part is None else part.labels)
     space = Multilabel(request.labels if request.labels is not None else labels)
     if request.labels is not None and not truth.labels:

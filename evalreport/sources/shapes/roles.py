@@ -13,6 +13,7 @@ from evalreport.errors import ColumnNotFoundError, UsageError
 from evalreport.scores import ScoreKind
 from evalreport.sources.readers.limits import Select
 from evalreport.sources.request import Columns, listed, missing_column
+from evalreport.sources.shapes.naming import FOLDS, SPLITS, Role, named_as, role
 
 TRUTH = (
     "y_true",
@@ -27,9 +28,22 @@ TRUTH = (
     "targets",
 )
 PRED = ("y_pred", "prediction", "pred", "predicted", "predicted_label", "pred_label", "predictions")
-TEXT = ("generation", "generated_text", "completion", "response", "answer", "output")
+TEXT = (
+    "generation",
+    "generated_text",
+    "completion",
+    "response",
+    "answer",
+    "output",
+    "outputs",
+    "generated",
+    "model_output",
+    "model_response",
+)
 ID = ("example_id", "id", "ids")
 WEIGHT = ("sample_weight", "sample_weights")
+INDEX = ("", "Unnamed: 0", "index")
+"""What the index of a frame is called once it was written; it never is a label."""
 SINGLE: dict[str, ScoreKind | None] = {
     "score": None,
     "y_score": None,
@@ -48,6 +62,7 @@ FAMILIES: dict[str, ScoreKind | None] = {"proba_": "probability", "prob_": "prob
 LOOSE: dict[str, ScoreKind | None] = {"p_": "probability", "score_": None}
 """The same where the rest of the name is a known label; otherwise these are columns of anything."""
 ARRAYS = ("scores", "probs", "probabilities", "logits", "weights", "weight", "groups", "array")
+PARTED = (*SPLITS, *FOLDS)
 LABEL_NAMES = ("labels", "classes", "label_names", "class_names")
 """Arrays of an NPZ file; see `arrays`."""
 
@@ -89,14 +104,16 @@ def wanted(request: Columns) -> Select:
 
     Examples
     --------
-    >>> sorted(wanted(Columns(score="score_lr"))(["y_true", "score_lr", "score_nb", "fold"]))
+    >>> sorted(wanted(Columns(score="score_lr"))(["y_true", "score_lr", "score_nb", "age"]))
     ['score_lr', 'y_true']
     """
-    common = {*ID, *WEIGHT, *ARRAYS, *LABEL_NAMES}
-    common.update(() if request.truth else TRUTH, () if request.pred else PRED, TEXT)
+    common = {*ID, *WEIGHT, *ARRAYS, *LABEL_NAMES, *TEXT}
+    open_to = {"truth"} if request.truth is None else set()
+    open_to |= {"prediction"} if request.pred is None else set()
     prefixes = ["true_", "pred_"]
-    if request.score is None and request.scores is None:
+    if request.score is None and request.scores is None and not request.no_scores:
         common.update(SINGLE)
+        open_to |= {"score"}
         prefixes += [*FAMILIES, *LOOSE]
     exact = common.union(request.named)
     patterns = [name.partition("*")[::2] for name in request.named if "*" in name]
@@ -106,7 +123,10 @@ def wanted(request: Columns) -> Select:
         return [
             name
             for name in names
-            if name in exact or any(name.startswith(a) and name.endswith(b) for a, b in patterns)
+            if name in exact
+            or name.lower() in PARTED
+            or role(name) in open_to
+            or any(name.startswith(a) and name.endswith(b) for a, b in patterns)
         ]
 
     return select
@@ -147,19 +167,32 @@ def truth_part(names: Sequence[str], request: Columns, file: str) -> Part:
     """
     if request.truth is not None:
         return named_part(names, request.truth, "--truth", file)
-    single = next((Part((name,)) for name in TRUTH if name in names), None)
-    matrix = _family(names, "true_", exclude=TRUTH)
+    single = _single("truth", [name for name in names if name not in request.answers], TRUTH, "--truth")
+    matrix = family(names, "true_", exclude=TRUTH)
     paired = {f"{prefix}{label}" for prefix in ("pred_", *FAMILIES) for label in matrix.labels}
-    if matrix.columns and (len(matrix.columns) > 1 or paired & set(names)):
-        single = matrix if single is None or request.task == "multilabel" else single
+    paired &= set(names)
+    if matrix.columns and (len(matrix.columns) > 1 or paired):
+        outnumbered = single is not None and single.columns[0] not in TRUTH and len(paired) > 1
+        if single is None or outnumbered or request.task == "multilabel":
+            single = matrix
     if single is None:
-        raise _no_truth(names, file)
+        raise _no_truth(names, request, file)
     return single
 
 
-def _no_truth(names: Sequence[str], file: str) -> ColumnNotFoundError:
-    taken = wanted(Columns())(names)
-    left = [name for name in names if name not in taken and not name.endswith(("_id", "id")) and name]
+def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str) -> Part | None:
+    found = named_as(part, names, usual)
+    if len(found) > 1:
+        raise UsageError(
+            f"{len(found)} columns could be the {part}: {listed(found)}",
+            fix=f"say which with {option}, as in {option} {found[0]}",
+        )
+    return Part(found) if found else None
+
+
+def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError:
+    taken = {*wanted(Columns())(names), *request.named}
+    left = [name for name in names if name not in (*taken, *INDEX) and not name.endswith(("_id", "id"))]
     use = left[0] if len(left) == 1 else "COLUMN, or --truth-file FILE"
     return ColumnNotFoundError(
         f"no column of true labels is in {file} (y_true, label, target or true_<label>)",
@@ -180,97 +213,21 @@ def pred_part(
     if request.pred is not None:
         return named_part(names, request.pred, "--pred", file)
     free = [name for name in names if name not in truth.columns]
-    single = next((Part((name,)) for name in PRED if name in free), None)
-    matrix = _family(free, "pred_", exclude=PRED) if multilabel else Part(())
+    single = _single("prediction", [name for name in free if name not in request.answers], PRED, "--pred")
+    matrix = family(free, "pred_", exclude=PRED) if multilabel else Part(())
     if truth.labels:
         return matrix if set(matrix.labels) & set(truth.labels) else single
     return single or (matrix if matrix.columns else None)
 
 
-def score_part(
-    names: Sequence[str], request: Columns, known: Collection[str], file: str, *, single: bool = True
-) -> Part | None:
-    """Return the part of the scores, or None where there is none.
+def family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> Part:
+    """Return the columns that begin alike, each named after a label.
 
-    Parameters
-    ----------
-    known : the labels that are known so far, as text
-    single : bool
-        Whether one column can score the problem; a multilabel problem needs one per label.
-
-    Raises
-    ------
-    UsageError
-        Several columns could be meant.
-    ColumnNotFoundError
-        A named column is not there.
+    Examples
+    --------
+    >>> family(["y_true", "prob_a", "prob_b"], "prob_").labels
+    ('a', 'b')
     """
-    if request.score is not None:
-        part = named_part(names, request.score, "--score", file)
-        return _with_label(part, known)
-    if request.scores is not None:
-        return named_part(names, request.scores, "--scores", file)
-    free = [name for name in names if name not in request.named]
-    families = [
-        part for part in (_family(free, prefix, exclude=SINGLE) for prefix in FAMILIES) if part.columns
-    ]
-    if len(families) > 1:
-        raise _several([part.shown for part in families], "--scores", f"'{families[0].pattern}'")
-    if families:
-        alone = single and len(families[0].columns) == 1
-        return _with_label(Part(families[0].columns), known) if alone else families[0]
-    return _loose(free, known) or (_one_of(free, known) if single else None)
-
-
-def _loose(names: Sequence[str], known: Collection[str]) -> Part | None:
-    """Return ``p_<label>`` or ``score_<label>`` columns of known labels."""
-    for prefix in LOOSE:
-        part = _family(names, prefix)
-        pairs = [(c, label) for c, label in zip(part.columns, part.labels, strict=True) if label in known]
-        if pairs:
-            columns, labels = zip(*pairs, strict=True)
-            return Part(columns, labels, part.kind, part.pattern)
-    return None
-
-
-def _one_of(names: Sequence[str], known: Collection[str]) -> Part | None:
-    """Return the one column that is called a score, or of a binary problem the only ``score_…``."""
-    if len(known) > 2:
-        return None
-    singles = [name for name in names if name in SINGLE] or _family(names, "score_").columns
-    if len(singles) > 1:
-        raise _several(singles, "--score", singles[0])
-    return Part((singles[0],), kind=SINGLE.get(singles[0])) if singles else None
-
-
-def _several(candidates: Sequence[str], option: str, example: str) -> UsageError:
-    return UsageError(
-        f"{len(candidates)} sets of scores could be meant: {listed(candidates)}"
-        if option == "--scores"
-        else f"{len(candidates)} columns could be the score: {listed(candidates)}",
-        fix=f"say which with {option}, as in {option} {example}",
-    )
-
-
-def _with_label(part: Part, known: Collection[str]) -> Part:
-    """Give one named column the label that its name ends in: ``p_malignant`` scores ``malignant``.
-
-    Where one label occurs alone, the name of the column may be the other one.
-    """
-    if part.labels:
-        return part
-    column = part.columns[0]
-    kind = part.kind or SINGLE.get(column)
-    for prefix, declared in {**FAMILIES, **LOOSE}.items():
-        if column.startswith(prefix):
-            label = column.removeprefix(prefix)
-            other = prefix != "score_" and {label.isdigit()} == {name.isdigit() for name in known}
-            is_label = label in known or (len(known) == 1 and other)
-            return Part(part.columns, (label,) if is_label else (), kind or declared)
-    return Part(part.columns, (), kind)
-
-
-def _family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> Part:
     columns = [name for name in names if name.startswith(prefix) and name != prefix and name not in exclude]
     labels = tuple(name.removeprefix(prefix) for name in columns)
     return Part(tuple(columns), labels, {**FAMILIES, **LOOSE}.get(prefix), f"{prefix}*")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from evalreport.answers import answers_of
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, LabelSpace, distinct_labels
 from evalreport.sources.request import Columns
 from evalreport.sources.shapes.extras import text_column
+from evalreport.sources.shapes.given import in_label_order, of_positive, usable
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.layout import (
     Array,
@@ -20,8 +24,10 @@ from evalreport.sources.shapes.layout import (
     taken,
     used,
 )
-from evalreport.sources.shapes.roles import Part, pred_part, score_part
-from evalreport.sources.shapes.spaces import labels_of, like, single_label
+from evalreport.sources.shapes.roles import Part, pred_part
+from evalreport.sources.shapes.scoring import score_part
+from evalreport.sources.shapes.spaces import Labelled, labels_of, like, single_label
+from evalreport.sources.shapes.spelling import one_spelling
 
 
 def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
@@ -38,26 +44,97 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
         )
     pred = None if request.text and not request.pred else pred_part(rows.names, request, truth, file)
     y_true = _labels(rows.truth, truth)
-    y_pred = None if pred is None else _labels(rows.columns, pred)
+    y_pred, lost, as_score = _answers(rows, pred, request)
+    y_pred, matched = (y_pred, "") if y_pred is None else one_spelling(y_true, y_pred)
     known = {str(label) for label in (*distinct_labels(y_true), *(request.labels or ()))}
-    part = score_part(rows.names, request, known, file)
+    known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
+    part = as_score or score_part(rows.columns, rows.names, request, known, file, taken=used(truth, pred))
     text = text_column(rows, request, pred is not None or part is not None, file)
-    found = single_label(y_true, y_pred, () if part is None else part.labels, request, text is not None)
-    scored, note = _usable(part, found.space, request)
-    raw = None if scored is None else _named_like(raw_scores(rows, scored, request.score_kind), found.space)
-    scores, lost = (None, ()) if raw is None else _scores(raw, found.space)
-    kind = None if raw is None else raw.kind
+    scored = _scored(rows, part, y_true, y_pred, request)
+    labels = () if scored.raw is None else scored.raw.labels
+    found = single_label(y_true, y_pred, labels, request, text is not None)
+    scored = _of_space(scored, found, request)
+    scores, unscored = (None, ()) if scored.raw is None else _scores(scored.raw, found.space)
+    kind = None if scored.raw is None else scored.raw.kind
     return Parts(
         found.space,
         found.y_true,
-        found.y_pred,
+        _with_gaps(found.y_pred, lost),
         scores,
         kind,
         text,
-        taken(truth, pred, scored, kind),
-        tuple(filter(None, (found.note, note, *never_scored(lost)))),
-        used(truth, pred, scored),
+        taken(truth, None if as_score else pred, scored.part, kind),
+        tuple(filter(None, (found.note, matched, *scored.notes, *never_scored(unscored)))),
+        used(truth, pred, scored.part),
     )
+
+
+def _with_gaps(y_pred: Array | None, lost: Array | None) -> Array | None:
+    if y_pred is None or lost is None:
+        return y_pred
+    gapped = y_pred.astype(object)
+    gapped[lost] = None
+    return gapped
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """The scores so far, and what was noted on the way."""
+
+    part: Part | None
+    raw: RawScores | None
+    notes: tuple[str, ...] = ()
+
+
+def _answers(
+    rows: Rows, pred: Part | None, request: Columns
+) -> tuple[Array | None, Array | None, Part | None]:
+    """Return the predicted labels, and which rows have none; predictions that are fractions are scores."""
+    if pred is None or pred.labels:
+        return None if pred is None else _labels(rows.columns, pred), None, None
+    values = rows.columns[pred.columns[0]]
+    fractions = values.dtype.kind == "f" and (np.isfinite(values) & (values != np.rint(values))).any()
+    if fractions and request.score is None and request.scores is None:
+        return None, None, Part(pred.columns)
+    values, lost = answers_of(values, pred.columns[0], request.missing)
+    return labels_of(values, pred.columns[0]), lost, None
+
+
+def _scored(rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, request: Columns) -> _Scored:
+    """Read the scores; what cannot be used, and was not named, does not block labels that were predicted."""
+    if part is None:
+        return _Scored(None, None)
+    try:
+        raw = raw_scores(rows, part, request.score_kind)
+        if part.labels:
+            occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
+            part, note = in_label_order(
+                part, request.labels or occurring, raw.values, y_pred, declared=request.labels is not None
+            )
+            return _Scored(part, replace(raw, labels=part.labels), (note,))
+        return _Scored(part, raw)
+    except DataError as error:
+        if y_pred is None or request.score is not None or request.scores is not None:
+            raise
+        return _Scored(None, None, (_not_used(part, error),))
+
+
+def _not_used(part: Part, error: DataError) -> str:
+    return f"the scores {part.shown} are not used: {error.message}; to use them: {error.fix}"
+
+
+def _of_space(scored: _Scored, found: Labelled, request: Columns) -> _Scored:
+    """Return the scores as those of the labels; a confidence of the given answer becomes P(positive)."""
+    part, note = usable(scored.part, found.space, request)
+    if part is None or scored.raw is None:
+        return _Scored(None, None, (*scored.notes, note))
+    raw, notes = scored.raw, (*scored.notes, note)
+    if isinstance(found.space, Binary) and not part.labels and raw.kind == "probability":
+        values, said = of_positive(raw.values[:, 0], found.y_pred, found.space, part.columns[0])
+        if values is None:
+            return _Scored(None, None, (*notes, said))
+        return _Scored(part, replace(raw, values=values[:, None]), (*notes, said))
+    return _Scored(part, _named_like(raw, found.space), notes)
 
 
 def _labels(columns: Mapping[str, Array], part: Part) -> Array:
@@ -67,19 +144,6 @@ def _labels(columns: Mapping[str, Array], part: Part) -> Array:
             fix="pass --task multilabel, or name one column of labels",
         )
     return labels_of(columns[part.columns[0]], part.columns[0])
-
-
-def _usable(part: Part | None, space: LabelSpace, request: Columns) -> tuple[Part | None, str]:
-    """Return the scores if they can rank these labels: one plain column cannot rank three."""
-    if part is None or part.labels or isinstance(space, Binary):
-        return part, ""
-    if request.score is None:
-        return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
-    raise DataError(
-        f"one score column cannot rank {len(space)} labels",
-        where=f"column {part.shown!r}",
-        fix="name one score column per label, as in --scores 'proba_*'",
-    )
 
 
 def _named_like(raw: RawScores, space: LabelSpace) -> RawScores:

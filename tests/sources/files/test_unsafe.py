@@ -183,12 +183,10 @@ def test_feather_that_expands(tmp_path: Path, marker: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.feather"])
-def test_nested_and_binary_columns_are_refused_when_wanted(name: str, tmp_path: Path) -> None:
+def test_maps_and_binary_columns_are_refused_when_wanted(name: str, tmp_path: Path) -> None:
     columns = {
-        "struct": pa.array([{"a": 1}]),
-        "lists of lists": pa.array([[["a"]]]),
-        "floats": pa.array([[0.5]]),
         "bytes": pa.array([b"x"]),
+        "lists of bytes": pa.array([[b"x"]]),
         "map": pa.array([[("a", 1)]], type=pa.map_(pa.string(), pa.int64())),
     }
     for column, values in columns.items():
@@ -263,7 +261,7 @@ import resource, sys
 from pathlib import Path
 import numpy, pyarrow.parquet, pyarrow.csv
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (held + 150 * 2**20,) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (held + 300 * 2**20,) * 2)
 from evalreport.sources.columns import find_in_files
 from evalreport.errors import DataError
 try:

@@ -1,0 +1,175 @@
+"""What a column's name says, in whatever spelling: a small grammar of the words that people use.
+
+``y_true``, ``Predicted``, ``trueLabel``, ``ground truth`` and ``expected_response/value`` are read alike: a
+name is cut into words, and its words are those of truth, of predictions, of scores, or of neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from evalreport.scores import ScoreKind
+
+Role = Literal["truth", "prediction", "score"]
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_GIVEN = _set(
+    "pred preds predict predicted predicts prediction predictions hat yhat guess guesses guessed estimated "
+    "inferred"
+)
+"""Words of what the model answered."""
+_KINDS: dict[str, ScoreKind | None] = {
+    **dict.fromkeys(("prob", "probs", "proba", "probas", "probability", "probabilities"), "probability"),
+    **dict.fromkeys(("softmax", "sigmoid", "likelihood"), "probability"),
+    **dict.fromkeys(("logit", "logits"), "logit"),
+    **dict.fromkeys(("margin", "margins"), "decision"),
+    **dict.fromkeys(("score", "scores", "confidence", "confidences", "conf", "certainty"), None),
+}
+"""Words of a score, with the kind that they declare."""
+_CONFIDENCE = frozenset({"confidence", "confidences", "conf", "certainty"})
+_KNOWN = _set("true truth gt gold golden groundtruth actual actuals expected ideal reference")
+"""Words of what is known to be right."""
+_NOUNS = _set("y label labels class classes category target targets outcome ytest ytrue")
+"""Words of a label, right or answered."""
+_BESIDE = _set(
+    "ground text name names id ids value values test val valid validation dev eval response answer output "
+    "column col is the of model best top argmax annotation annotated human correct string index code"
+)
+"""Words that may stand beside those and change nothing."""
+_LABELLIKE = _NOUNS | _BESIDE | _KNOWN
+
+SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", "phase", "stage")
+"""Columns whose values are parts of the data, each judged for itself."""
+FOLDS = ("fold", "cv_fold", "fold_id", "kfold", "fold_idx", "fold_index")
+"""Columns that say by which model of a cross-validation a row was predicted."""
+TESTS = ("test", "testing", "holdout", "hold-out", "heldout")
+PARTS = (*TESTS, "train", "training", "val", "valid", "validation", "dev", "eval", "evaluation")
+"""Names of the parts of a data set."""
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a column's name, in small letters.
+
+    Examples
+    --------
+    >>> words("trueLabel"), words("expected_response/value"), words("Prob")
+    (['true', 'label'], ['expected', 'response', 'value'], ['prob'])
+    """
+    cut = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return [word for word in re.split(r"[\W_]+", cut.lower()) if word]
+
+
+def role(name: str) -> Role | None:
+    """Return the part that a name says the column plays, or None.
+
+    Examples
+    --------
+    >>> [role(name) for name in ("Actual", "y_hat", "y_pred_proba", "class", "age")]
+    ['truth', 'prediction', 'score', 'truth', None]
+    >>> role("credit_score") is None
+    True
+    """
+    found = set(words(name))
+    if found & _KINDS.keys():
+        rest = found - _KINDS.keys() - _GIVEN - _LABELLIKE - {"positive", "pos", "p"}
+        return "score" if not rest else None
+    if found & _GIVEN:
+        return "prediction" if not found - _GIVEN - _LABELLIKE else None
+    if found & (_KNOWN | _NOUNS) and not found - _LABELLIKE:
+        return "truth"
+    return None
+
+
+def is_like_score(name: str) -> bool:
+    """Tell whether a name holds a word of scores, whatever else it says.
+
+    Examples
+    --------
+    >>> is_like_score("credit_score"), is_like_score("income")
+    (True, False)
+    """
+    return not _KINDS.keys().isdisjoint(words(name))
+
+
+def is_confidence(name: str) -> bool:
+    """Tell whether a name says that the score is of the answer that was given.
+
+    Examples
+    --------
+    >>> is_confidence("confidence"), is_confidence("prediction_score"), is_confidence("score")
+    (True, True, False)
+    """
+    found = set(words(name))
+    return bool(found & _CONFIDENCE) or (bool(found & _GIVEN) and bool(found & {"score", "scores"}))
+
+
+def kind_of(name: str) -> ScoreKind | None:
+    """Return the kind of score that the words of a name declare.
+
+    Examples
+    --------
+    >>> kind_of("y_pred_proba"), kind_of("logits"), kind_of("score") is None
+    ('probability', 'logit', True)
+    """
+    kinds = {_KINDS[word] for word in words(name) if word in _KINDS}
+    return next(iter(kinds)) if len(kinds) == 1 else None
+
+
+def named_as(part: Role, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that play a part: the first of the usual ones, else all that the words fit best.
+
+    Fewer words say it better: of ``label`` and ``label_id`` the first.
+
+    Examples
+    --------
+    >>> named_as("truth", ["Actual", "label_id", "age"], ["y_true"])
+    ('Actual',)
+    """
+    exact = next((name for name in usual if name in names), None)
+    if exact is not None:
+        return (exact,)
+    small = {name.lower(): name for name in reversed(names)}
+    close = next((small[name] for name in usual if name in small), None)
+    if close is not None and role(close) == part:
+        return (close,)
+    return _best([name for name in names if role(name) == part])
+
+
+def _best(names: Iterable[str]) -> tuple[str, ...]:
+    ranked = [(_rank(name), name) for name in names]
+    least = min(ranked, default=((), ""))[0]
+    return tuple(name for rank, name in ranked if rank == least)
+
+
+def _rank(name: str) -> tuple[int, int]:
+    """A word that is known to be right or answered says more than a noun; then fewer words."""
+    found = words(name)
+    return (0 if set(found) & (_KNOWN | _GIVEN | _KINDS.keys()) else 1, len(found))
+
+
+def is_beside(name: str) -> bool:
+    """Tell whether a column names rows or parts of the data, or is a truth: no answer stands in it.
+
+    Examples
+    --------
+    >>> is_beside("fold"), is_beside("target"), is_beside("y_pred")
+    (True, True, False)
+    """
+    return name.lower() in (*SPLITS, *FOLDS) or role(name) == "truth"
+
+
+def is_part(value: object) -> bool:
+    """Tell whether a value names a part of a data set.
+
+    Examples
+    --------
+    >>> is_part("Test"), is_part("val"), is_part(3)
+    (True, True, False)
+    """
+    return str(value).strip().lower() in PARTS

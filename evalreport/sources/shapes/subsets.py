@@ -1,0 +1,104 @@
+"""Which rows are meant: those that `--where` keeps, and of a table of several parts the test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.cells import is_gap
+from evalreport.errors import DataError
+from evalreport.sources.request import Columns, counted, listed, missing_column
+from evalreport.sources.shapes.naming import FOLDS, SPLITS, TESTS, is_part
+from evalreport.sources.tables import Table
+
+Array = npt.NDArray[Any]
+_MOST = 50
+"""Distinct values of a column that is one of parts or folds."""
+
+
+def rows_meant(table: Table, request: Columns) -> tuple[Table, tuple[str, ...]]:
+    """Return the rows that are evaluated, and what is to be said of those that are not.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A column of `--where` that is not there.
+    DataError
+        No row is left; lists the values there are.
+    """
+    if request.where:
+        return _where(table, request.where)
+    for name in table.columns:
+        if name.lower() in SPLITS and name not in request.named:
+            found = _test_rows(table, name)
+            if found is not None:
+                return found
+    folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named]
+    return table, tuple(_folds(table, name) for name in folds[:1])
+
+
+def _where(table: Table, clauses: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
+    kept = np.ones(table.n, dtype=bool)
+    for clause in clauses:
+        name, _, value = (part.strip() for part in clause.partition("="))
+        if name not in table.columns:
+            raise missing_column(name, "--where", table.names, table.name)
+        texts = _texts(table.columns[name])
+        found = texts == value
+        if not found.any():
+            raise DataError(
+                f"no row has {name} = {value}",
+                where=f"{table.name}, column {name}",
+                fix=f"its values are: {listed(sorted(set(texts.tolist()))[:_MOST])}",
+            )
+        kept &= found
+    if not kept.any():
+        raise DataError("no row meets every --where", where=table.name, fix="leave one of them out")
+    shown = " and ".join(clauses)
+    return _taken(table, kept), (f"{kept.sum():,} of {table.n:,} rows, those where {shown}",)
+
+
+def _test_rows(table: Table, name: str) -> tuple[Table, tuple[str, ...]] | None:
+    """Return the test rows of a table whose column of splits names several parts."""
+    texts = _texts(table.columns[name])
+    values = sorted(set(texts.tolist()))
+    if not 1 < len(values) <= _MOST or not all(is_part(value) for value in values):
+        return None
+    test = next((value for value in values if value.lower() in TESTS), None)
+    counts = ", ".join(f"{value} {(texts == value).sum():,}" for value in values)
+    if test is None:
+        raise DataError(
+            f"column {name!r} tells {len(values)} parts of the data apart, and none is the test part",
+            where=f"{table.name}, column {name}: {counts}",
+            fix=f'say which rows are meant, as in --where "{name}={values[-1]}"',
+        )
+    other = next(value for value in values if value != test)
+    note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
+    return _taken(table, texts == test), (note,)
+
+
+def _folds(table: Table, name: str) -> str:
+    count = len(set(_texts(table.columns[name]).tolist()))
+    return f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
+
+
+def _texts(values: Array) -> Array:
+    """Values as text; whole floats as whole numbers, so that a column with gaps reads as it is written."""
+    return np.fromiter(map(_text, values.tolist()), dtype=object, count=len(values))
+
+
+def _text(item: Any) -> str:
+    if is_gap(item):
+        return ""
+    return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
+
+
+def _taken(table: Table, kept: Array) -> Table:
+    columns = {
+        name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
+    }
+    return replace(table, columns=columns, n=int(kept.sum()))
