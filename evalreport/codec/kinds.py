@@ -12,6 +12,10 @@ LARGEST = 2**53
 """Whole numbers beyond it are not told apart by a float, so that no reader of JSON is bound to keep them."""
 
 
+DRAWN = 1e100
+"""Size from which a point of a curve overflows where it is placed on a page: squares and products of it."""
+
+
 @dataclass(frozen=True)
 class Between:
     """The range of a number, both ends included."""

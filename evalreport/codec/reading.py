@@ -10,7 +10,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from evalreport.codec.kinds import LARGEST, MisfitError, NullIsInfinite
+from evalreport.codec.kinds import DRAWN, LARGEST, MisfitError, NullIsInfinite
 from evalreport.codec.scalars import SCALARS, Reader, short, text
 from evalreport.codec.writing import encode, names_of, told
 from evalreport.errors import DataError, EvalreportError
@@ -101,7 +101,7 @@ def reader(hint: Any) -> Reader:
 def _marked(args: tuple[Any, ...]) -> Reader:
     inner, mark = reader(args[0]), args[1]
     if mark is NullIsInfinite:
-        return lambda data: math.inf if data is None else inner(data)
+        return _infinite
     low, high = mark.low, mark.high
 
     def limited(data: Any) -> Any:
@@ -112,6 +112,15 @@ def _marked(args: tuple[Any, ...]) -> Reader:
         return value
 
     return limited
+
+
+def _infinite(data: Any) -> float:
+    if data is None:
+        return math.inf
+    value: float = reader(float)(data)
+    if abs(value) > DRAWN:
+        raise MisfitError(f"{short(value)} is too large to be drawn")
+    return value
 
 
 def _one_of(options: tuple[Any, ...]) -> Reader:

@@ -116,6 +116,7 @@ def test_types_are_kept_apart() -> None:
         (("empty",), 0, "empty", "contradicts the rest"),
         (("inner", 1, "at"), "0.5", "inner[1].at", "not a number"),
         (("inner", 1, "at"), math.inf, "inner[1].at", "not finite"),
+        (("inner", 1, "at"), 1e300, "inner[1].at", "too large to be drawn"),
         (("inner", 1, "more"), 1, "inner[1]", "'more' is not known"),
         (("inner",), [], "", "index out of range"),
         (("weights", "w"), -1.0, "weights.w", "less than 0"),
