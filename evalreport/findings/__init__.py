@@ -53,6 +53,7 @@ RULES: tuple[Rule, ...] = (
     sample.small_classes,
     sample.duplicates,
     sample.repeated_rows,
+    sample.effective_rows,
     text.fuzzy_labels,
     confusions.class_shares,
     labels.spurious_classes,

@@ -61,18 +61,16 @@ def margins(ev: Evaluation) -> tuple[Margin, ...]:
     return tuple(Margin(label, *row) for label, row in zip(ev.space.labels, rows, strict=True))
 
 
-def rows_per_weight(ev: Evaluation) -> float:
-    """Return how many rows stand behind one unit of weight."""
-    return ev.rows / ev.weight if ev.weight else 0.0
-
-
 def informative(ev: Evaluation) -> float:
     """Return how many independent rows stand behind one unit of weight.
 
-    Rows of one group may all be the same row again, so that only groups are sure to be independent.
+    Rows of one group may all be the same row again, so that only groups are sure to be independent; uneven
+    weights leave fewer effective rows (Kish 1965).
     """
-    known = 1.0 if ev.clusters is None else min(1.0, ev.clusters / ev.rows)
-    return known * rows_per_weight(ev)
+    known = ev.rows if ev.clusters is None else min(ev.rows, ev.clusters)
+    if ev.weighted and ev.clusters is None:
+        known = ev.facts.get("effective_n", known)
+    return known / ev.weight if ev.weight else 0.0
 
 
 def deviation(ev: Evaluation, excess: float, variance: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.findings.chance import margins, rows_per_weight
+from evalreport.findings.chance import informative, margins
 from evalreport.findings.labels import section
 from evalreport.findings.words import told, value
 from evalreport.labels import Binary
@@ -17,6 +17,8 @@ FEW_ROWS = 20
 """Examples of a class below which its own numbers are mostly chance."""
 REPEATED = 0.01
 """Share of repeated rows that is worth a sentence."""
+TELLING = 0.8
+"""Effective number of rows, as a share of the rows, below which the difference is worth a sentence."""
 WORSE = 0.001
 """Adjusted p-value, for all metrics together, below which a group is said to be worse than the rest."""
 SHARES = frozenset(("precision", "average_precision", "mcc"))
@@ -29,7 +31,7 @@ def few_events(ev: Evaluation) -> Finding | None:
     if support is None:
         return None
     code = int(support[1] <= support[0])
-    if not 0 < support[code] * rows_per_weight(ev) < FEW_EVENTS:
+    if not 0 < support[code] * informative(ev) < FEW_EVENTS:
         return None
     found = ev.metrics.get("recall" if code else "specificity")
     claim = "Only {support:count} of {n:weight} {support:is} {label:label}"
@@ -63,7 +65,7 @@ def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
 def small_classes(ev: Evaluation) -> Finding | None:
     """Classes with fewer than 20 examples."""
     known = [margin for margin in margins(ev) if margin.support > 0]
-    small = sorted((m for m in known if m.support * rows_per_weight(ev) < FEW_ROWS), key=lambda m: m.support)
+    small = sorted((m for m in known if m.support * informative(ev) < FEW_ROWS), key=lambda m: m.support)
     if not small or isinstance(ev.space, Binary):
         return None
     sizes = "{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}"
@@ -179,6 +181,25 @@ def repeated_rows(ev: Evaluation) -> Finding | None:
         "intervals are too narrow.",
         {"again": again, "n": ev.rows},
         action="Look whether rows were joined or pasted twice: drop the repeats, or name what belongs together with --group.",
+        section="provenance",
+    )
+
+
+def effective_rows(ev: Evaluation) -> Finding | None:
+    """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there."""
+    known = ev.facts.get("effective_n", ev.rows)
+    if known > TELLING * ev.rows:
+        return None
+    why = "the weights are uneven" if ev.clusters is None else "rows of one group are alike"
+    if ev.weighted and ev.clusters is not None:
+        why = "weights are uneven, and rows of one group alike"
+    return told(
+        ev,
+        "effective_rows",
+        "note",
+        "{n:rows} tell as much as {effective_n:about} independent ones of equal weight: " + why + ".",
+        {"n": ev.rows, "effective_n": known},
+        action="Read the intervals, which allow for it, and not the number of rows.",
         section="provenance",
     )
 

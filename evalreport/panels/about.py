@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TypeVar
 
 import numpy as np
@@ -148,10 +149,10 @@ def upper_bound_of_none(ev: Evaluation) -> Sentence:
     """Return how many could still be wrong when none of n was, with 95 % confidence.
 
     The exact bound of a binomial share (Clopper & Pearson 1934), about 3 / n; n is what is independent: rows,
-    or the groups that they stand in.
+    the groups that they stand in, or the effective number of weighted rows.
     """
-    n = ev.rows if ev.clusters is None else ev.clusters
-    what = units(ev, n) if ev.clusters is None else "independent groups"
+    n = math.floor(min(ev.facts.get("effective_n", ev.rows), ev.clusters or ev.rows))
+    what = units(ev, n) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev, n)}"
     if n < FEWEST:
         return say("So few {what} say nothing about the next one.", what=what)
     return say(

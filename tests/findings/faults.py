@@ -286,6 +286,10 @@ PLANTED: Mapping[str, Planted] = {
         lambda: decided(*decided_well()),
     ),
     "repeated_rows": Planted(lambda: pasted(10), lambda: pasted(1)),
+    "effective_rows": Planted(
+        lambda: told(mail(weights=random(1).lognormal(0, 1.5, 1000))),
+        lambda: told(mail(weights=random(1).lognormal(0, 0.2, 1000))),
+    ),
     "skill_not_demonstrated": Planted(lambda: told(mail(12)), lambda: told(mail())),
     "inverted": Planted(lambda: told(mail(bend=np.negative)), lambda: told(mail())),
     "constant_scores": Planted(lambda: constant(0.3), lambda: constant(None)),

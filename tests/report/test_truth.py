@@ -97,6 +97,7 @@ EDGES: Mapping[str, Make] = {
     "silent": lambda rng: scored(rng, 2000, share=0.05, skill=1.5, spread=0.3, shift=-3.0),
     "too extreme": lambda rng: scored(rng, 2000, spread=4.0),
     "shifted and timid": lambda rng: scored(rng, 2000, spread=0.25, shift=-1.0),
+    "weights that sum to one": lambda rng: scored(rng, 500, weights=rng.dirichlet(np.ones(500))),
     "great weights": lambda rng: scored(rng, 500, weights=np.full(500, 1e6)),
     "clusters": lambda rng: scored(rng, 600, groups=np.arange(600) // 6),
     "digits as labels": lambda rng: scored(rng, 400, labels=Binary(0, 1)),
@@ -201,3 +202,14 @@ def test_the_spread_is_told_beside_the_shift() -> None:
 def test_the_bound_of_no_mistakes_is_of_independent_rows() -> None:
     page = " ".join(told(edge("flawless in groups")))
     assert "From 5 independent groups, up to 45% could still be wrong." in page
+
+
+def test_a_constant_factor_of_weights_changes_no_sentence() -> None:
+    rng = np.random.default_rng(3)
+    weights = rng.lognormal(0, 0.7, 400)
+    pages = []
+    for factor in (1.0, 1e-6, 1e6):
+        p = scored(np.random.default_rng(4), 400, weights=weights * factor)
+        ev = evaluate_predictions(p, Sampling(resamples=100))
+        pages.append(told(replace(ev, findings=find(ev))))
+    assert pages[0] == pages[1] == pages[2]

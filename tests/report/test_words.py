@@ -123,6 +123,12 @@ class Facts:
         return len(kin.families), inside
 
     @property
+    def independent(self) -> list[float]:
+        """How many rows, or groups, are independent."""
+        least = min(self.json["facts"].get("effective_n", math.inf), self.json["clusters"] or self.json["n"])
+        return [math.floor(min(least, self.json["n"]))]
+
+    @property
     def points(self) -> list[dict[str, float]]:
         """Points of the sweep, best F1 first."""
         found: list[dict[str, float]] = self.json["thresholds"]["points"]
@@ -176,7 +182,7 @@ ORACLES: Mapping[str, Oracle] = {
     "turned": lambda f: [1 - f.metric("roc_auc")],
     "intercept": of_metric("calibration_intercept"),
     "n": lambda f: [
-        *(f.total, f.negative, f.json["n"], f.json["clusters"]),
+        *(f.total, f.negative, f.json["n"], *f.independent),
         *([f.json["parsing"]["n"]] if f.json["parsing"] else []),
     ],
     "p": lambda f: [f.positive],
@@ -217,7 +223,7 @@ ORACLES: Mapping[str, Oracle] = {
     "added": lambda f: [sum(f.classes("predicted"))],
     "wrong": lambda f: [*f.mistakes, sum(f.classes("predicted")) - sum(f.classes("right"))],
     "shown": lambda f: [len(f.json["mistakes"])],
-    "bound": lambda f: [1 - 0.05 ** (1 / (f.json["clusters"] or f.json["n"]))],
+    "bound": lambda f: [1 - 0.05 ** (1 / n) for n in f.independent],
     "threshold": lambda f: [f.json["threshold"]],
     "to": lambda f: [point["threshold"] for point in (*f.recall_points, *f.f1_points)],
     "tp_then": lambda f: [point["tp"] for point in f.recall_points],

@@ -85,8 +85,10 @@ def task_name(ev: Evaluation) -> str:
 
 def _kicker(ev: Evaluation) -> tuple[str, ...]:
     labels = f", {count(len(ev.space))} labels" if isinstance(ev.space, Multilabel) else ""
+    known = ev.facts.get("effective_n")
+    effective = "" if known is None else f" (effective {count(round(known))})"
     weighted = ", weighted" if ev.weighted else ""
-    rows = f"{count(ev.rows)} {units(ev, ev.rows)}{labels}{weighted}"
+    rows = f"{count(ev.rows)} {units(ev, ev.rows)}{labels}{weighted}{effective}"
     return tuple(filter(None, (ev.provenance.dataset, rows, _date(ev.provenance.made))))
 
 
