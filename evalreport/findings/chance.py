@@ -67,7 +67,7 @@ def informative(ev: Evaluation) -> float:
     Rows of one group may all be the same row again, so that only groups are sure to be independent; uneven
     weights leave fewer effective rows (Kish 1965).
     """
-    known = ev.rows if ev.clusters is None else min(ev.rows, ev.clusters)
+    known: float = ev.rows if ev.clusters is None else min(ev.rows, ev.clusters)
     if ev.weighted and ev.clusters is None:
         known = ev.facts.get("effective_n", known)
     return known / ev.weight if ev.weight else 0.0
