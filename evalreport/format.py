@@ -46,10 +46,11 @@ def count(value: float) -> str:
 
     Examples
     --------
-    >>> count(4825.0), count(12.25)
-    ('4,825', '12.3')
+    >>> count(4825.0), count(12.25), count(399.9999999999)
+    ('4,825', '12.3', '400')
     """
-    return fixed(value, 0 if float(value).is_integer() else 1)
+    whole = math.isclose(value, round(value), rel_tol=1e-12, abs_tol=1e-9)  # sums of weights are rounded
+    return fixed(round(value) if whole else value, 0 if whole else 1)
 
 
 def percent(share: float, n: float | None = None) -> str:
