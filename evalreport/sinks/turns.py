@@ -79,21 +79,23 @@ class Turn:
         """
         for _ in range(2):
             self.write(methodcaller("set_tag", self.run_id, self.tag, digest))
-            run = self.tracking.ask(methodcaller("get_run", self.run_id), self.where)
-            if run.data.tags.get(self.tag) == digest:
+            if self._tag() == digest:
                 return
         raise swallowed(f"the tag {self.tag}", self.where)
 
     def give_back(self) -> None:
         """Put the tag as it was, if our mark still stands and nothing was written."""
-        run = self.tracking.ask(methodcaller("get_run", self.run_id), self.where)
-        held = Mark.read(run.data.tags.get(self.tag, ""))
+        held = Mark.read(self._tag())
         if self.wrote or held is None or held.token != self.mark.token:
             return
         if self.before:
             self._set(self.before)
         else:
             self.tracking.ask(methodcaller("delete_tag", self.run_id, self.tag), self.where)
+
+    def _tag(self) -> str:
+        run = self.tracking.ask(methodcaller("get_run", self.run_id), self.where)
+        return str(run.data.tags.get(self.tag, ""))
 
     def _set(self, text: str) -> None:
         self.tracking.ask(methodcaller("set_tag", self.run_id, self.tag, text), self.where)
@@ -112,10 +114,14 @@ class Turn:
         refuse_deleted(run, self.where)
         if run.data.tags.get(self.tag, "") != self.before:
             raise busy(self.where)
-        self._set(self.mark.text)
+        try:
+            self._set(self.mark.text)
+        except ServerError:  # two that make one tag at the same moment: a database refuses the second
+            if Mark.read(self._tag()) is not None:
+                raise busy(self.where) from None
+            raise
         time.sleep(SETTLE)
-        run = self.tracking.ask(methodcaller("get_run", self.run_id), self.where)
-        if run.data.tags.get(self.tag, "") == self.before:
+        if self._tag() == self.before:
             raise swallowed(f"the tag {self.tag}", self.where)
         self.look()
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import Any
 
-from evalreport.errors import NotFoundError
 from evalreport.report.names import Part, digest_tag, manifest_of
 from evalreport.sinks.held import content, listed
 from evalreport.sinks.manifest import Manifest
@@ -84,14 +83,43 @@ class Checked:
         """Whether all is there and as it was sent."""
         return not self.lacking and not self.unfinished
 
+    @property
+    def trouble(self) -> str:
+        """What is wrong, to follow "it had"."""
+        lost = f"lost or changed {self.lacking}" if self.lacking else ""
+        return " and ".join(filter(None, ("an unfinished logging" if self.unfinished else "", lost)))
 
-def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> Checked:
+    def __str__(self) -> str:
+        if self.whole:
+            return f"verified {self.files} files, {self.metrics} metrics"
+        return f"not whole: {self.trouble}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "part": self.part,
+            "whole": self.whole,
+            "unfinished": self.unfinished,
+            "files": self.files,
+            "metrics": self.metrics,
+            "lacking": {
+                "files": dict(self.lacking.files),
+                "metrics": sorted(self.lacking.metrics),
+                "tags": sorted(self.lacking.tags),
+            },
+        }
+
+
+def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> Checked | None:
     """Hold a part of a run against its manifest: every file by its content, every point of every metric.
+
+    Returns
+    -------
+    Checked or None
+        None where nothing of this part was ever logged.
 
     Raises
     ------
-    NotFoundError
-        Nothing was logged, or its manifest is gone or broken.
     ServerError
     """
     tag, path = run.data.tags.get(digest_tag(part), ""), manifest_of(part)
@@ -101,8 +129,8 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> Checked:
         manifest = Manifest.read(content(tracking, run.info.run_id, path, sizes, where))
     sent = manifest.sent
     if sent is None:
-        message = f"{path} is missing or broken" if tag else f"no {part} of evalreport's is in this run"
-        raise NotFoundError(message, where=where, fix="log it with `evalreport log`")
+        lost = Lacking({path: "changed" if path in sizes else "missing"})
+        return Checked(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest) if tag or sizes else None
     lacking = Lacking(
         lacking_files(tracking, run.info.run_id, sent.sizes, manifest.stands, sent.sizes, where),
         missing_points(tracking, run, sent.metrics, sent.timestamp, where),

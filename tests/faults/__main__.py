@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.faults.cases import Attempt, Faults, end_cases, server_cases
+from evalreport.sources.mlflow_client import connect
+from tests.faults.cases import Attempt, Faults, end_cases, server_cases, together_cases
 from tests.faults.proxy import FaultyProxy
 from tests.tracking import MlflowServer, empty_store, new_database
 
@@ -50,6 +51,8 @@ def main(every: int = 1) -> int:
             proxy = FaultyProxy(server.uri)
             with proxy.running() as uri:
                 wrong = tried("faults of a server", server_cases(Faults(proxy, uri, server.uri), every))
+            stores = {"a server": (connect(server.uri), None), "SQLite": (local, folder / "sqlite")}
+            wrong += tried("several at once", together_cases(stores))
         wrong += tried("ends on SQLite", end_cases(local, folder / "sqlite", QUESTIONS, every))
     return min(wrong, 1)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from tests.faults.harness import (
     check_mended,
     check_words,
     ended_at,
+    ended_together,
     fresh_run,
     log_command,
     quick,
@@ -74,6 +77,20 @@ def end_case(store: Store, folder: Path | None, at: int, name: str, *, after: bo
     return code
 
 
+def together_case(store: Store, folder: Path | None, count: int) -> int:
+    """Log one run by several processes at once: one completes it, no other claims what is not so; 0."""
+    made = fresh_run(store, folder)
+    with tempfile.TemporaryDirectory() as place:
+        ends = ended_together(log_command(store.uri, made.run_id), count, Path(place))
+    codes = Counter(code for code, _ in ends)
+    assert codes[0] >= 1, ends
+    assert set(codes) <= {0, 2}, ends
+    assert all("another logging is writing into this run" in err for code, err in ends if code == 2), ends
+    check_claims(store, made.run_id, complete=True)
+    check_mended(store, made)
+    return 0
+
+
 def listing(store: Store, run_id: str) -> list[str]:
     """Return what stands at the artifact root."""
     return [entry.path for entry in store.ask(lambda client: client.list_artifacts(run_id))]
@@ -84,12 +101,8 @@ Attempt: TypeAlias = Callable[[], int]
 
 def server_cases(faults: Faults, every: int = 1) -> dict[tuple[str, str], Attempt]:
     """Return every case of the proxy, or each `every`th."""
-    cases = [
-        (at, kind, lasting)
-        for kind in KINDS
-        for lasting in (False, True)
-        for at in range(1, faults.count() + 1)
-    ]
+    places = range(1, faults.count() + 1)
+    cases = [(at, kind, lasting) for kind in KINDS for lasting in (False, True) for at in places]
 
     def attempt(at: int, kind: str, lasting: bool) -> Attempt:
         return lambda: faults.case(at, kind, lasting=lasting)
@@ -110,4 +123,18 @@ def end_cases(store: Store, folder: Path | None, most: int, every: int = 1) -> d
     return {
         (f"{name} {'after' if after else 'before'} the answer", f"question {at}"): attempt(at, name, after)
         for at, name, after in cases[::every]
+    }
+
+
+def together_cases(stores: dict[str, tuple[Store, Path | None]]) -> dict[tuple[str, str], Attempt]:
+    """Return six and ten processes on each store, thrice."""
+
+    def attempt(name: str, count: int) -> Attempt:
+        return lambda: together_case(*stores[name], count)
+
+    return {
+        (f"{count} processes, {name}", f"time {time}"): attempt(name, count)
+        for name in stores
+        for count in (6, 10)
+        for time in range(1, 4)
     }

@@ -23,7 +23,7 @@ from tests.tracking import MadeRun, make_run
 
 TABLE = "y_true,score\n" + "".join(f"{k % 3 == 0:d},{(k * 37 % 101) / 101}\n" for k in range(60))
 LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "2", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
-NAMES = ("server", "sqlite")
+DRIVER = (sys.executable, "-m", "tests.faults.driver")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def check_claims(store: Store, run_id: str, *, complete: bool) -> None:
     digest = run.data.tags.get(DIGEST_TAG, "")
     if complete or (digest and not digest.startswith(UNFINISHED)):
         checked = check_part(store, run, "evaluation", f"run {run_id[:8]}")
-        assert checked.whole, str(checked.lacking)
+        assert checked is not None
+        assert checked.whole, str(checked)
 
 
 def check_mended(store: Store, made: MadeRun) -> None:
@@ -104,6 +105,7 @@ def check_mended(store: Store, made: MadeRun) -> None:
     check_claims(store, made.run_id, complete=True)
     run = store.ask(lambda client: client.get_run(made.run_id))
     checked = check_part(store, run, "evaluation", "")
+    assert checked is not None
     assert checked.manifest.sent is not None
     for key, points in checked.manifest.sent.metrics.items():
         history = store.ask(lambda client, key=key: client.get_metric_history(made.run_id, key))  # type: ignore[misc]
@@ -121,8 +123,19 @@ def ended_at(
     (int, str)
         Exit code and stderr.
     """
-    driver = [sys.executable, "-m", "tests.faults.driver", str(at), str(int(number)), str(int(after))]
+    driver = [*DRIVER, str(at), str(int(number)), str(int(after))]
     environment = {**os.environ, **LIMITS}
     command = [*driver, *arguments]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=300)
     return done.returncode, done.stderr
+
+
+def ended_together(arguments: Sequence[str], count: int, folder: Path) -> list[tuple[int, str]]:
+    """Run the command in several processes that all begin when all are ready; exit codes and stderr."""
+    command = [*DRIVER, "together", str(count), str(folder), *arguments]
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in range(count)
+    ]
+    words = [process.communicate(timeout=600)[1] for process in processes]
+    return [(process.returncode, err) for process, err in zip(processes, words, strict=True)]
