@@ -319,6 +319,7 @@ def log(
     tracking_uri: str | None = None,
     prefix: str = "eval/",
     force: bool = False,
+    allow_running: bool = False,
     dry_run: bool = False,
 ) -> Any:
     """Log an evaluation, or what `sweep` found, into a finished run; a second identical call writes nothing.
@@ -332,7 +333,9 @@ def log(
     prefix : str
         Of the metrics' names.
     force : bool
-        Whether to write to a run that has not ended, and over files that evalreport did not write.
+        Whether to write over files that evalreport did not write.
+    allow_running : bool
+        Whether to write to a run that has not ended.
     dry_run : bool
         Whether to check everything and write nothing.
 
@@ -355,7 +358,7 @@ def log(
     store = connect(tracking_uri)
     run = find_run(store, run_id)
     payload = _document(ev, run).payload(prefix, False)
-    return MlflowSink(store, run.run_id, force).log(payload, dry_run=dry_run)
+    return MlflowSink(store, run.run_id, force, allow_running).log(payload, dry_run=dry_run)
 
 
 def _document(

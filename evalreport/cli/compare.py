@@ -40,6 +40,7 @@ _COMPARE = "Compare"
 @opt.option("Write", "--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
 @opt.option("Write", "--log-to", metavar="ID", envvar=None, help="Log page and differences into this run.")
 @opt.force
+@opt.allow_running
 @opt.dry_run
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
@@ -64,7 +65,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         sort_by=options["sort_by"],
         unpaired=options["unpaired"],
     )
-    written = {name: options[name] for name in ("output", "out", "force", "dry_run")}
+    written = {name: options[name] for name in ("output", "out", "force", "allow_running", "dry_run")}
     where = Destination(log=bool(options["log"] or options["log_to"]), **written)
     uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
     items = items_of(files, selection_of(options), uri)

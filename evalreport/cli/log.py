@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +17,9 @@ from evalreport.errors import UsageError
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
     from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.request import Destination, Request
     from evalreport.workflow.runs import Item
+    from evalreport.workflow.verify import Verified
 
 
 @click.command("log", cls=opt.SectionCommand)
@@ -27,6 +30,13 @@ if TYPE_CHECKING:
 @opt.out
 @opt.page
 @opt.force
+@opt.allow_running
+@opt.option(
+    "Check", "--verify", is_flag=True, envvar=None, help="Hold the run against what was logged into it."
+)
+@opt.option(
+    "Check", "--repair", is_flag=True, envvar=None, help="Verify, and send again what is missing or changed."
+)
 @opt.dry_run
 @opt.jobs
 @opt.fail_fast
@@ -44,8 +54,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
     request = request_of(options, command_line())
     items = items_of((), selection, tracking_uri(ctx))
-    written = {name: options[name] for name in ("out", "prefix", "force", "dry_run")}
-    where = Destination(log=True, several=len(items) > 1, **written)
+    names = ("out", "prefix", "force", "allow_running", "dry_run")
+    where = Destination(log=True, several=len(items) > 1, **{name: options[name] for name in names})
+    if options["verify"] or options["repair"]:
+        return _verified(console, items, request, where, options)
 
     def work(item: Item) -> Delivered[Evaluation]:
         return report_item(item, request, where)
@@ -56,6 +68,30 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         print_evaluation(console, done.made, done.taken, console.out)
         console.out(*done.lines)
         return as_run(done.made) | {"logged": done.logged_as_dict}
+
+    return each_run(console, items, work, show, options)
+
+
+def _verified(
+    console: Console, items: Sequence[Item], request: Request, where: Destination, options: dict[str, Any]
+) -> int:
+    """Hold runs against what was logged into them, and mend them where that is asked for."""
+    from evalreport.workflow.verify import verify_item
+
+    if where.dry_run or where.out is not None:
+        raise UsageError(
+            "--verify writes nothing, and --repair writes into the run alone",
+            fix="leave --dry-run and --out out",
+        )
+
+    def work(item: Item) -> Verified:
+        return verify_item(item, request, where, repair=options["repair"])
+
+    def show(done: Verified) -> dict[str, Any]:
+        for warning in done.warnings:
+            console.warn(warning)
+        console.out(*(f"{done.item.shown}: {line}" if len(items) > 1 else line for line in done.lines))
+        return done.as_dict
 
     return each_run(console, items, work, show, options)
 

@@ -375,6 +375,7 @@ page = together(
 _WRITE = "Write"
 out = option(_WRITE, "--out", metavar="DIR", type=FOLDER, help="Also write the report and the tables here.")
 force = option(_WRITE, "--force", is_flag=True, help="Replace files that evalreport did not write.")
+allow_running = option(_WRITE, "--allow-running", is_flag=True, help="Log into a run that has not ended.")
 dry_run = option(_WRITE, "-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
 prefix = option(
     _WRITE, "--prefix", metavar="TEXT", default="eval/", show_default=True, help="Prefix of metric names."

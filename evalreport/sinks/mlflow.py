@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
@@ -19,7 +18,7 @@ from evalreport.errors import UsageError
 from evalreport.report.payload import Payload
 from evalreport.sinks.held import Held
 from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.marks import UNFINISHED, Mark
+from evalreport.sinks.marks import UNFINISHED, Mark, now
 from evalreport.sinks.plan import Job, Plan, planned
 from evalreport.sinks.sink import Logged, State
 from evalreport.sinks.tracking import Tracking
@@ -39,27 +38,41 @@ class MlflowSink:
     run_id : str
         Full id.
     force : bool
-        Whether to write to a run that has not ended, over files of others, and again what is unchanged.
+        Whether to write over files of others, and files again that stand.
+    allow_running : bool
+        Whether to write to a run that has not ended.
+    repair : bool
+        Whether files of ours that somebody has changed since are put as they were.
     """
 
     tracking: Tracking
     run_id: str
     force: bool = False
+    allow_running: bool = False
+    repair: bool = False
 
     def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
         """Log a payload into the run; see `log`."""
-        now = time.time_ns() // 1_000_000
-        return log(payload, self.run_id, self.tracking, timestamp=now, force=self.force, dry_run=dry_run)
+        return log(
+            payload,
+            self.run_id,
+            self.tracking,
+            timestamp=now(),
+            force=self.force,
+            allow_running=self.allow_running,
+            repair=self.repair,
+            dry_run=dry_run,
+        )
 
 
-def check_run(tracking: Tracking, run_id: str, *, force: bool = False) -> Any:
+def check_run(tracking: Tracking, run_id: str, *, allow_running: bool = False) -> Any:
     """Return the MLflow run if it can be written to.
 
     Parameters
     ----------
     tracking : Tracking
     run_id : str
-    force : bool
+    allow_running : bool
         Whether a run that has not ended is written to as well.
 
     Raises
@@ -73,10 +86,10 @@ def check_run(tracking: Tracking, run_id: str, *, force: bool = False) -> Any:
     run = tracking.ask(methodcaller("get_run", run_id), f"run {run_id[:8]}")
     name = f"run {run_id[:8]} ({run.info.run_name})"
     refuse_deleted(run, name)
-    if run.info.status in {"RUNNING", "SCHEDULED"} and not force:
+    if run.info.status in {"RUNNING", "SCHEDULED"} and not allow_running:
         raise UsageError(
             f"{name} has not ended: its status is {run.info.status}",
-            fix="wait until it has ended, or pass --force",
+            fix="wait until it has ended, or pass --allow-running",
         )
     return run
 
@@ -88,6 +101,7 @@ def log(
     *,
     timestamp: int,
     force: bool = False,
+    allow_running: bool = False,
     repair: bool = False,
     dry_run: bool = False,
 ) -> Logged:
@@ -103,7 +117,9 @@ def log(
         Now, in milliseconds since 1970. Of all metrics of one logging; where the run already has one that
         is later (a clock that went back), the next millisecond after that, or the values would not show.
     force : bool
-        Whether to write to a run that has not ended, over files of others, and files again that stand.
+        Whether to write over files of others, and files again that stand.
+    allow_running : bool
+        Whether to write to a run that has not ended.
     repair : bool
         Whether files of ours that somebody has changed since are put as they were.
     dry_run : bool
@@ -117,7 +133,7 @@ def log(
         The run's artifacts are at an address where we do not go.
     ServerError
     """
-    run = check_run(tracking, run_id, force=force)
+    run = check_run(tracking, run_id, allow_running=allow_running)
     job = Job(payload, tracking, run_id, f"run {run_id[:8]} ({run.info.run_name})", timestamp, force, repair)
     plan = planned(job, run)
     if not plan.nothing and not dry_run:

@@ -186,7 +186,7 @@ def _covered(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -
     return any(
         points[0][1] in history(job.tracking, job.run_id, key, timestamp, job.where).get(0, ())
         for key, points in absent.items()
-        if len(points) == 1 and key in run.data.metrics
+        if key in job.payload.metrics and key in run.data.metrics
     )
 
 

@@ -60,8 +60,8 @@ def _run(done: Compared, where: Destination, log_to: str | None, tracking_uri: s
     stores = [item.store for item in done.items if item.store is not None]
     store = stores[0] if stores else connect(tracking_uri)
     run_id = find_run(store, log_to).run_id if log_to else _home(done)
-    check_run(store, run_id, force=where.force)
-    return MlflowSink(store, run_id, where.force)
+    check_run(store, run_id, allow_running=where.allow_running)
+    return MlflowSink(store, run_id, where.force, where.allow_running)
 
 
 def _home(done: Compared) -> str:

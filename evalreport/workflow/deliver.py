@@ -168,7 +168,8 @@ def _logged_lines(logged: Logged, document: Deliverable[Any]) -> tuple[str, ...]
         case "dry run":
             return (f"would log {_counted(logged, document)}", *_in_full(logged))
         case _:
-            return (f"logged {_counted(logged, document)}",)
+            verified = f"verified {len(logged.files)} files, {len(logged.metrics)} metrics"
+            return (f"logged {_counted(logged, document)}", verified)
 
 
 def _counted(logged: Logged, document: Deliverable[Any]) -> str:

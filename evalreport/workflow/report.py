@@ -47,5 +47,5 @@ def run_of(item: Item, where: Destination) -> MlflowSink | None:
     """
     if not where.log or item.run is None:
         return None
-    check_run(item.opened, item.run.run_id, force=where.force)
-    return MlflowSink(item.opened, item.run.run_id, where.force)
+    check_run(item.opened, item.run.run_id, allow_running=where.allow_running)
+    return MlflowSink(item.opened, item.run.run_id, where.force, where.allow_running)

@@ -79,7 +79,9 @@ class Destination:
     prefix : str
         Of every metric that is logged.
     force : bool
-        Whether to write over files of others, and into a run that has not ended.
+        Whether to write over files of others.
+    allow_running : bool
+        Whether to log into a run that has not ended.
     dry_run : bool
         Whether to check everything and write nothing, anywhere.
     several : bool
@@ -97,6 +99,7 @@ class Destination:
     log: bool = False
     prefix: str = PREFIX
     force: bool = False
+    allow_running: bool = False
     dry_run: bool = False
     several: bool = False
 

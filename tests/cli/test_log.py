@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,11 @@ def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 2
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
+    assert "--allow-running" in done.err
+    told = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--allow-running")
+    assert told.code == 0, told.err
+    assert re.search(r"^verified \d+ files, \d+ metrics$", told.out, re.MULTILINE)
+    assert sqlite_store.client.get_run(made.run_id).info.status == "RUNNING"
 
 
 @pytest.mark.parametrize("models", [1, 2])

@@ -111,7 +111,7 @@ def test_a_parent_that_has_not_ended_is_written_to_only_when_told(
     refused = run(capsys, *command)
     assert (refused.code, refused.out) == (2, "")
     assert "has not ended: its status is RUNNING" in refused.err
-    assert run(capsys, *command, "--force").code == 0
+    assert run(capsys, *command, "--allow-running").code == 0
     after = snapshot(sqlite_store, made)
     assert (after["status"], after["end"]) == ("RUNNING", None)
     assert after["metrics"]["eval/sweep/best/val_accuracy"] == pytest.approx(0.86)

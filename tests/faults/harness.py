@@ -79,7 +79,7 @@ def check_words(done: Said, codes: Sequence[int]) -> None:
         lines = [line for line in done.err.splitlines() if not line.startswith("warning:")]
         assert [line[:5] for line in lines] == ["error", "  at ", "  fix"], done.err
     else:
-        assert re.search(r"logged \d+ metrics|unchanged", done.out), done.out
+        assert re.search(r"^verified \d+ files, \d+ metrics$|^unchanged", done.out, re.MULTILINE), done.out
 
 
 def check_claims(store: Store, run_id: str, *, complete: bool) -> None:

@@ -448,10 +448,10 @@ def test_a_running_run_is_written_to_only_when_told(store: Store, tmp_path: Path
     error = refused(store, made)
     assert (error.exit_code, "RUNNING" in error.message) == (2, True)
     assert snapshot(store, made) == before
-    do(store, made, payload(), force=True)
+    do(store, made, payload(), allow_running=True)
     after = snapshot(store, made)
     assert (after["status"], after["end"]) == ("RUNNING", before["end"])
-    assert check_run(store, made.run_id, force=True).info.status == "RUNNING"
+    assert check_run(store, made.run_id, allow_running=True).info.status == "RUNNING"
 
 
 def test_what_an_earlier_logging_left_is_named(sqlite_store: Store, local_run: MadeRun) -> None:

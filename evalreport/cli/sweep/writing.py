@@ -22,6 +22,7 @@ writing = opt.together(
         ),
         opt.prefix,
         opt.force,
+        opt.allow_running,
         opt.dry_run,
         opt.fail_fast,
         opt.jsonl,
@@ -42,7 +43,7 @@ def destination_of(options: dict[str, Any], count: int) -> Destination:
 
     if options["output"] and count > 1:
         raise UsageError("-o names one file for several pages", fix="use --out DIR")
-    names = ("output", "out", "log", "prefix", "force", "dry_run")
+    names = ("output", "out", "log", "prefix", "force", "allow_running", "dry_run")
     return Destination(several=count > 1, **{name: options[name] for name in names})
 
 

@@ -1,0 +1,134 @@
+"""A run held against what was logged into it, and mended where it lacks something."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any, get_args
+
+from evalreport.errors import EvalreportError, NotFoundError
+from evalreport.evaluation.model import Evaluation
+from evalreport.report.names import EVALUATION, Part
+from evalreport.sinks.held import content, listed
+from evalreport.sinks.mlflow import MlflowSink, check_run
+from evalreport.sinks.verify import Checked, check_part
+from evalreport.workflow.documents import evaluation_document
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.runs import Item
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a run was found to hold of each of its parts.
+
+    Parameters
+    ----------
+    item : Item
+        The run.
+    before : tuple of Checked
+        As it was found.
+    after : tuple of Checked
+        As it is now; the same where nothing was repaired.
+    repair : bool
+        Whether it was to be repaired.
+    """
+
+    item: Item
+    before: tuple[Checked, ...]
+    after: tuple[Checked, ...]
+    repair: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What could not be repaired here."""
+        parts = [checked.part for checked in self.after if self.repair and not checked.whole]
+        return tuple(f"the command that logged the {part} sends it again" for part in parts)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the run holds all that was logged into it."""
+        return all(checked.whole for checked in self.after)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was found, as the command prints it."""
+        mended = (
+            f"{now.part}: repaired, it had {then.trouble}"
+            for then, now in zip(self.before, self.after, strict=True)
+            if now.whole and not then.whole
+        )
+        return (*mended, *(f"{checked.part}: {checked}" for checked in self.after))
+
+    @property
+    def as_dict(self) -> dict[str, Any]:
+        """The same for JSON."""
+        run = self.item.run
+        return {
+            "run_id": None if run is None else run.run_id,
+            "run_name": self.item.name,
+            "source": self.item.shown,
+            "ok": self.whole,
+            "verified": [
+                checked.as_dict() | {"repaired": checked.whole and not then.whole}
+                for then, checked in zip(self.before, self.after, strict=True)
+            ],
+        }
+
+
+def verify_item(item: Item, request: Request, where: Destination, *, repair: bool = False) -> Verified:
+    """Hold a run against its manifests, and mend its evaluation where that is asked for.
+
+    What is missing comes from the run's own `evaluation.json`, if that is whole; else it is evaluated again.
+
+    Raises
+    ------
+    NotFoundError
+        Nothing of evalreport's is in the run.
+    EvalreportError
+        Whatever keeps it from being evaluated, or written to.
+    """
+    found = _checked(item)
+    broken = any(checked.part == "evaluation" and not checked.whole for checked in found)
+    if not repair or not broken:
+        return Verified(item, found, found, repair)
+    check_run(item.opened, _run_id(item), allow_running=where.allow_running)
+    sink = MlflowSink(item.opened, _run_id(item), where.force, where.allow_running, repair=True)
+    (evaluation,) = (checked for checked in found if checked.part == "evaluation")
+    kept = _kept(item, evaluation)
+    document = evaluation_document(kept, request.checklist) if kept is not None else None
+    made = None if document is None else document.payload(where.prefix, False)
+    sent = evaluation.manifest.sent
+    if made is None or sent is None or made.digest != sent.digest:
+        ev = evaluated(item.collect(request), request, item.tuning_rows(request))
+        made = evaluation_document(ev, request.checklist).payload(where.prefix, False)
+    sink.log(made)
+    return Verified(item, found, _checked(item), repair)
+
+
+def _run_id(item: Item) -> str:
+    return "" if item.run is None else item.run.run_id
+
+
+def _checked(item: Item) -> tuple[Checked, ...]:
+    store, where = item.opened, item.shown
+    run = store.ask(methodcaller("get_run", _run_id(item)), where)
+    checks = (check_part(store, run, part, where) for part in get_args(Part))
+    found = tuple(checked for checked in checks if checked is not None)
+    if not found:
+        raise NotFoundError(
+            "nothing of evalreport's is in this run", where=where, fix="log it with `evalreport log`"
+        )
+    return found
+
+
+def _kept(item: Item, evaluation: Checked) -> Evaluation | None:
+    """Return the evaluation that lies in the run, if it is the one that was logged."""
+    if EVALUATION in evaluation.lacking.files or EVALUATION not in evaluation.manifest.files:
+        return None
+    store, where = item.opened, item.shown
+    sizes = listed(store, _run_id(item), {EVALUATION}, where)
+    try:
+        return Evaluation.from_json(content(store, _run_id(item), EVALUATION, sizes, where))
+    except EvalreportError:
+        return None
