@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.cli.gate import result_lines
-from evalreport.codec import encode
+from evalreport.comparison.compare import MOST_RUNS
 from evalreport.format import change, fixed, plural
 from evalreport.gate.results import tally
-from evalreport.panels.comparison.words import headline, matching, mistakes, ranked, same_matching, verdict
+from evalreport.panels.comparison.words import against, headline, matching, mistakes, same_matching, verdict
 
 if TYPE_CHECKING:
     from evalreport.comparison.values import Comparison, Difference
@@ -33,9 +33,9 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     for sentence in _unpaired(found):
         console.warn(sentence)
     line(headline(found).text)
-    if done.ranking is not None:
-        _print(line, ["", *_ranking(done.ranking)])
-    if found is done.ranking:
+    if len(found.names) > 2:
+        _print(line, ["", *_ranking(found)])
+    if len(found.names) > MOST_RUNS:
         line(same_matching(found).text)
         return
     if len(found.names) > 2:
@@ -114,20 +114,21 @@ def _parts(found: Comparison, run: str, base: str) -> list[str]:
 def _primary_only(found: Comparison) -> Iterator[list[str]]:
     rows = [[f"{d.run} against {d.baseline}", *_row(d)[3:]] for d in found.of(found.primary)]
     yield _aligned([[f"{found.primary}, all pairs", "difference", "", ""], *rows])
-    yield ["cannot be told apart:", *("  " + ", ".join(group) for group in found.groups)]
 
 
 def _ranking(found: Comparison) -> Iterator[str]:
-    metric = found.primary
-    gaps = {d.run: d for d in found.of(metric)}
-    rows = [["", metric, "", "from the best", "", ""]]
-    for name, ev in zip(found.names, found.evaluations, strict=True):
-        data = encode(ev.metrics[metric])
-        value = "–" if data["value"] is None else fixed(data["value"], 3)
-        limits = "" if data["low"] is None else f"{fixed(data['low'], 3)} to {fixed(data['high'], 3)}"
-        rows.append([name, value, limits, *(_row(gaps[name])[3:] if name in gaps else ["", "", "the best"])])
+    """The runs by the primary metric, with the ranks that are left to each, and which are the best."""
+    rows = [["", found.primary, "", "ranks", ""]]
+    for entry in found.ranking:
+        value = "–" if entry.value is None else fixed(entry.value, 3)
+        known = entry.low is not None and entry.high is not None
+        limits = f"{fixed(entry.low or 0.0, 3)} to {fixed(entry.high or 0.0, 3)}" if known else ""
+        first, last = entry.ranks or (0, 0)
+        ranks = "–" if not first else str(first) if first == last else f"{first} to {last}"
+        rows.append([entry.run, value, limits, ranks, "best group" if entry.best_group else ""])
     yield from _aligned(rows)
-    yield ranked(found, metric).text
+    if found.baseline is not None:
+        yield against(found).text
 
 
 def _rules(done: Compared) -> Iterator[str]:

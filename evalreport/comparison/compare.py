@@ -13,19 +13,29 @@ from evalreport.comparison.judging import judged
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
 from evalreport.comparison.pairing import Pairing, pair
-from evalreport.comparison.parts import part_differences
+from evalreport.comparison.parts import class_recalls, part_differences
+from evalreport.comparison.ranking import ranking
 from evalreport.comparison.samples import PairedSamples
-from evalreport.comparison.values import Comparison, DelongResult, Difference, McNemarResult, Movement
+from evalreport.comparison.values import (
+    Comparison,
+    DelongResult,
+    Difference,
+    McNemarResult,
+    Movement,
+    PairVerdict,
+    RankedRun,
+)
+from evalreport.comparison.verdicts import ERROR_KINDS, pair_verdict
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.significance import mcnemar, paired_delong
 from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import COMPARED, find
-from evalreport.metrics.record import Better, Metric
+from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Result, Undefined
 
 MOST_RUNS = 20
 """Runs of which every detail is compared."""
@@ -101,11 +111,14 @@ def compare(
         )
     level = _comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
     called = distinct(names or [_name(ev, place) for place, ev in enumerate(evaluations)])
-    chosen = _metrics(evaluations, (*metrics, *([primary] if metrics and primary else [])))
-    matches = _matches(evaluations, called, baseline, unpaired)
+    chosen = _metrics(evaluations, metrics, primary)
+    counted: dict[int, Counted] = {}
+    matches = _matches(evaluations, called, _order(len(called), baseline), unpaired, counted)
     found = _differences(matches, chosen, level)
     main = primary or _primary(evaluations[0].task, found)
-    ranked = [entry for entry in found if entry.metric == main]
+    every = matches
+    if baseline is not None and len(called) > 2:
+        every = _matches(evaluations, called, _order(len(called), None), unpaired, counted)
     return Comparison(
         names=tuple(called),
         evaluations=tuple(evaluations),
@@ -118,7 +131,8 @@ def compare(
         mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
         movement=tuple(moved for match in matches if details and (moved := _movement(match)) is not None),
-        groups=groups(called, ranked, find(main, evaluations[0].task).better) if baseline is None else (),
+        verdicts=_verdicts(matches, found, main, details),
+        ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         notes=notes(called, evaluations),
     )
 
@@ -158,12 +172,13 @@ def distinct(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _metrics(evaluations: Sequence[Evaluation], names: Sequence[str]) -> tuple[Metric, ...]:
+def _metrics(
+    evaluations: Sequence[Evaluation], names: Sequence[str], primary: str | None
+) -> tuple[Metric, ...]:
     task = evaluations[0].task
-    if names:
-        return tuple(find(name, task) for name in dict.fromkeys(names))
     text = any(ev.parsing is not None for ev in evaluations)
-    wanted = dict.fromkeys((*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task]))
+    usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])
+    wanted = dict.fromkeys((*(names or usual), *([primary] if primary else [])))
     return tuple(find(name, task) for name in wanted)
 
 
@@ -176,11 +191,14 @@ def _primary(task: Task, differences: Sequence[Difference]) -> str:
 
 
 def _matches(
-    evaluations: Sequence[Evaluation], names: Sequence[str], baseline: int | None, unpaired: bool
+    evaluations: Sequence[Evaluation],
+    names: Sequence[str],
+    order: Sequence[tuple[int, int]],
+    unpaired: bool,
+    counted: dict[int, Counted],
 ) -> list[Match]:
-    counted: dict[int, Counted] = {}
     found = []
-    for a, b in _order(len(evaluations), baseline):
+    for a, b in order:
         matched = pair(evaluations[a], evaluations[b], unpaired=unpaired)
         samples = None
         if matched.run is not None and matched.baseline is not None:
@@ -205,6 +223,8 @@ def _counted(known: dict[int, Counted], rows: Predictions) -> Counted:
 
 def _differences(matches: Sequence[Match], metrics: Sequence[Metric], level: float) -> tuple[Difference, ...]:
     """Metric by metric, so that what rows contribute to one is worked out once for all pairs."""
+    if not metrics:
+        return ()
     by_metric = [[_difference(metric, match, level) for match in matches] for metric in metrics]
     in_order = [found for pairs in zip(*by_metric, strict=True) for found in pairs]
     return judged(in_order, {metric.name: metric.better for metric in metrics}, level)
@@ -216,6 +236,44 @@ def _difference(metric: Metric, match: Match, level: float) -> InferredDifferenc
     missing = Undefined("not in this evaluation")
     values = [ev.metrics.get(metric.name, missing) for ev in match.evaluations]
     return unpaired_difference(metric, (values[0], values[1]), match.names, level)
+
+
+def _ranking(
+    matches: Sequence[Match],
+    evaluations: Sequence[Evaluation],
+    names: Sequence[str],
+    metric: Metric,
+    level: float,
+) -> tuple[RankedRun, ...]:
+    """Rank the runs by the differences of all pairs; a value that an evaluation lacks is that of its pair."""
+    pairs = _differences(matches, [metric], level)
+    known = {name: value for d in pairs for name, value in zip((d.run, d.baseline), d.values, strict=True)}
+    values: dict[str, Result] = {}
+    for name, ev in zip(names, evaluations, strict=True):
+        value = known.get(name)
+        plain = Undefined("undefined") if value is None else Estimate(value, ev.weight)
+        values[name] = ev.metrics.get(metric.name, plain)
+    return ranking(values, pairs, metric.better)
+
+
+def _verdicts(
+    matches: Sequence[Match], found: Sequence[Difference], primary: str, details: bool
+) -> tuple[PairVerdict, ...]:
+    """Judge each pair over the kinds of errors, which are worked out where nobody asked for them."""
+    space = matches[0].evaluations[0].space
+    wanted = tuple(dict.fromkeys((primary, *ERROR_KINDS[space.task])))
+    compared = {d.metric for d in found}
+    missing = [find(name, space.task) for name in wanted if name not in compared]
+    level = matches[0].evaluations[0].sampling.level
+    own = [*(d for d in found if d.metric in wanted), *_differences(matches, missing, level)]
+    return tuple(
+        pair_verdict(
+            *match.names,
+            [d for name in wanted for d in own if d.metric == name and (d.run, d.baseline) == match.names],
+            class_recalls(match.samples, match.names) if details and match.samples is not None else (),
+        )
+        for match in matches
+    )
 
 
 def _detailed(matches: Sequence[Match], details: bool) -> Sequence[Match]:
@@ -263,37 +321,3 @@ def _delong(match: Match) -> DelongResult | None:
     test = paired_delong(run.scores.values, baseline.scores.values, positive)
     z = test.difference / test.standard_error if test.standard_error else None
     return DelongResult(*match.names, z, None if np.isnan(test.p) else test.p)
-
-
-def groups(
-    names: Sequence[str], differences: Sequence[Difference], better: Better
-) -> tuple[tuple[str, ...], ...]:
-    """Return runs, the best first, in the longest groups within which no two are told apart.
-
-    Parameters
-    ----------
-    differences : sequence of Difference
-        Of one metric, of all pairs.
-
-    Examples
-    --------
-    >>> one = Difference("f1", "a", "b", (0.9, 0.8), 0.1, verdict="better")
-    >>> groups(["a", "b"], [one], "higher"), groups(["b", "a"], [], "higher")
-    ((('a',), ('b',)), ())
-    """
-    values = {
-        name: value for d in differences for name, value in zip((d.run, d.baseline), d.values, strict=True)
-    }
-    held = [(name, value) for name in names if (value := values.get(name)) is not None]
-    ranked = [
-        name for name, value in sorted(held, key=lambda entry: entry[1] if better == "lower" else -entry[1])
-    ]
-    apart = {frozenset((d.run, d.baseline)) for d in differences if d.verdict in ("better", "worse")}
-    found: list[tuple[str, ...]] = []
-    for start in range(len(ranked)):
-        end = start + 1
-        while end < len(ranked) and all(frozenset((ranked[end], n)) not in apart for n in ranked[start:end]):
-            end += 1
-        if not found or ranked[end - 1] != found[-1][-1]:
-            found.append(tuple(ranked[start:end]))
-    return tuple(found)

@@ -13,6 +13,7 @@ from evalreport.comparison.differences import FEWEST, InferredDifference, paired
 from evalreport.comparison.judging import judged
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import CLASS, Difference
+from evalreport.comparison.verdicts import FEWEST_OF_CLASS
 from evalreport.evaluation.rows import one_label
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
@@ -76,6 +77,45 @@ def _support(p: Predictions) -> Array:
     return np.asarray(rows, dtype=np.float64)
 
 
+def class_recalls(samples: PairedSamples, names: tuple[str, str]) -> tuple[tuple[str, Difference], ...]:
+    """Return the difference of the recall of each class with enough examples, corrected for their number.
+
+    Of a binary problem there is none: its two classes are recall and specificity.
+    """
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    if isinstance(run.space, Binary) or run.y_pred is None or baseline.y_pred is None:
+        return ()
+    codes = np.flatnonzero(_support(run) >= FEWEST_OF_CLASS)
+    if samples.plain:
+        cells = label_cells(run.y_true, np.asarray(run.y_pred), np.asarray(baseline.y_pred), len(run.space))
+        found = [_cell_recall(cells[code], samples, names) for code in codes]
+    else:
+        found = [_recall(samples, names, int(code)) for code in codes]
+    labels = [run.space.names[code] for code in codes]
+    level = samples.sampling.level
+    return tuple(zip(labels, judged(found, {"recall": COUNTED[0].better}, level), strict=True))
+
+
+def _cell_recall(cells: Array, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:
+    """The recall of one class from its joint cells: a proportion of its rows."""
+    size = int(cells[1].sum())
+    only_run = int(cells[1, 1].sum() - cells[1, 1, 1])
+    only_baseline = int(cells[1, :, 1].sum() - cells[1, 1, 1])
+    values = (cells[1, 1].sum() / size, cells[1, :, 1].sum() / size)
+    gap = float(values[0] - values[1])
+    start = Difference("recall", *names, values=(float(values[0]), float(values[1])), difference=gap)
+    return within(start, ScoreCurve(only_run, only_baseline, size), "paired score", samples.sampling.level)
+
+
+def _recall(samples: PairedSamples, names: tuple[str, str], code: int) -> InferredDifference:
+    pair = [
+        replace(one_label(side.predictions, code), scores=NoScores())
+        for side in (samples.run, samples.baseline)
+    ]
+    own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
+    return paired_difference(COUNTED[0], own, names)
+
+
 def _plain_classes(
     samples: PairedSamples, names: tuple[str, str], codes: Codes
 ) -> Iterator[InferredDifference]:
@@ -103,8 +143,7 @@ def _of_class(
         gap = values[0] - values[1]
         start = Difference(metric.name, *names, values=(values[0], values[1]), difference=gap)
         if metric.name == "recall":
-            apart = (int(cells[1, 1].sum() - cells[1, 1, 1]), int(cells[1, :, 1].sum() - cells[1, 1, 1]))
-            yield within(start, ScoreCurve(*apart, int(cells[1].sum())), "paired score", level)
+            yield _cell_recall(cells, samples, names)
         elif (found := drawn_curve(metric, gap, draws, level)) is not None:
             yield within(start, found, "paired draws of the counts", level)
 

@@ -148,6 +148,43 @@ class Movement:
 
 
 @dataclass(frozen=True)
+class RankedRun:
+    """A run among others by one metric.
+
+    Parameters
+    ----------
+    run : str
+    value, low, high : float or None
+        Over all its own rows, with its interval.
+    ranks : (int, int) or None
+        First and last rank that the data leave to it; None where its value is undefined.
+    best_group : bool
+        Whether it is not demonstrated worse than the run with the best value.
+    """
+
+    run: str
+    value: float | None
+    low: float | None
+    high: float | None
+    ranks: tuple[int, int] | None
+    best_group: bool
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """What is demonstrated of a run against its baseline: over each kind of errors and the primary metric.
+
+    `better` and `worse` name metrics; the recall of a class is ``recall[class]``.
+    """
+
+    run: str
+    baseline: str
+    verdict: PairOutcome
+    better: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Several runs against a baseline, or all against all.
 
@@ -161,14 +198,16 @@ class Comparison:
     level : float
         Confidence level of every interval.
     primary : str
-        The metric that the verdict and the groups are about.
+        The metric that the ranking and the verdict are about.
     pairings : tuple of (run, baseline, Pairing)
     differences : tuple of Difference
         All rows: each headline metric of each pair.
     parts : tuple of Difference
         Per class and per slice, the largest first.
-    groups : tuple of tuple of str
-        All against all: runs that cannot be told apart by `primary`, the best group first.
+    verdicts : tuple of PairVerdict
+        One for each pair.
+    ranking : tuple of RankedRun
+        All runs by `primary`, the best first.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
@@ -191,7 +230,8 @@ class Comparison:
     mcnemar: tuple[McNemarResult, ...] = ()
     delong: tuple[DelongResult, ...] = ()
     movement: tuple[Movement, ...] = ()
-    groups: tuple[tuple[str, ...], ...] = ()
+    verdicts: tuple[PairVerdict, ...] = ()
+    ranking: tuple[RankedRun, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -228,6 +268,7 @@ class Comparison:
             "delong": [asdict(entry) for entry in self.delong],
             "movement": asdict(self.movement[0]) if len(self.movement) == 1 else None,
             "movements": [asdict(entry) for entry in self.movement],
-            "groups": [list(group) for group in self.groups],
+            "verdicts": [asdict(entry) for entry in self.verdicts],
+            "ranking": [asdict(entry) for entry in self.ranking],
             "notes": list(self.notes),
         }

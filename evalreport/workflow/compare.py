@@ -84,15 +84,12 @@ class Compared:
         The rules of every run but the baseline.
     open : bool
         Whether the gate is open: no rule has closed it.
-    ranking : Comparison or None
-        Every run against the best one, by the metric of `sort_by`.
     """
 
     comparison: Comparison
     items: tuple[Item, ...]
     checked: tuple[Checked, ...] = ()
     open: bool = True
-    ranking: Comparison | None = None
 
 
 @dataclass(frozen=True)
@@ -128,22 +125,25 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
     task = rivals[0].evaluation.task
     metrics = wanted(request.metrics, how.bounds, task)
-    ranking = None
-    if how.sort_by is not None:
+    primary = None if how.sort_by is None else find(how.sort_by, task).name
+    if primary is not None:
         chosen = None if place is None else rivals[place]
-        rivals = _ordered(rivals, find(how.sort_by, task).name)
+        rivals = _ordered(rivals, primary)
         place = None if chosen is None else rivals.index(chosen)
-        ranking = _compare(rivals, 0, (how.sort_by,), details=False, unpaired=how.unpaired)
-    if ranking is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.bounds):
-        found = ranking
-    else:
-        found = _compare(rivals, None if how.all_pairs else place or 0, metrics, unpaired=how.unpaired)
+    ranked_alone = primary is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.bounds)
+    found = _compare(
+        rivals,
+        None if how.all_pairs else place or 0,
+        (primary,) if ranked_alone and primary else metrics,
+        primary,
+        details=not ranked_alone,
+        unpaired=how.unpaired,
+    )
     items = tuple(rival.item for rival in rivals)
     checked = _held_to_rules(found, how)
     results = tuple(result for run in checked for result in run.results)
-    return Compared(
-        found, items, checked, is_open(results, inconclusive_fails=how.inconclusive_fails), ranking
-    )
+    opened = is_open(results, inconclusive_fails=how.inconclusive_fails)
+    return Compared(found, items, checked, opened)
 
 
 def wanted(metrics: Sequence[str], bounds: Sequence[Bound], task: Task) -> tuple[str, ...]:
@@ -182,15 +182,17 @@ def _compare(
     rivals: Sequence[_Rival],
     baseline: int | None,
     metrics: Sequence[str],
+    primary: str | None,
     *,
-    details: bool = True,
-    unpaired: bool = False,
+    details: bool,
+    unpaired: bool,
 ) -> Comparison:
     found = compare(
         [rival.evaluation for rival in rivals],
         baseline,
         names=[rival.name for rival in rivals],
         metrics=metrics,
+        primary=primary,
         details=details,
         unpaired=unpaired,
     )

@@ -42,16 +42,11 @@ def deliver_comparison(
 
 
 def as_dict(done: Compared) -> dict[str, Any]:
-    """Return `comparison` of the JSON: the comparison, its verdict in words, the rules and the ranking."""
-    ranking = None
-    if done.ranking is not None:
-        found = done.ranking.as_dict()
-        ranking = {"best": found["baseline"], "metric": found["primary"], "differences": found["differences"]}
+    """Return `comparison` of the JSON: the comparison, its verdict in words, and the rules."""
     return {
         **done.comparison.as_dict(),
         "headline": headline(done.comparison).text,
         "checks": [check for run in done.checked for check in as_dicts(run)],
-        "ranking": ranking,
     }
 
 

@@ -160,12 +160,16 @@ def test_a_baseline_beside_the_runs(capsys: Capture) -> None:
 def test_all_pairs_and_ranking(capsys: Capture) -> None:
     files = [f"{model}.parquet" for model in MODELS]
     done = run(capsys, "compare", *files, "--all-pairs")
-    assert "cannot be told apart:\n  lr\n  histgb, nb, rf" in done.out
-    ranked = run(capsys, "compare", *files, "--sort-by", "mcc", "--json").json["comparison"]
-    assert (ranked["baseline"], ranked["ranking"]["best"]) == ("lr", "lr")
-    assert [entry["run"] for entry in ranked["ranking"]["differences"]] == ["histgb", "rf", "nb"]
+    assert done.out.startswith("lr is best by ROC AUC; the next, ")
+    shown = [line.split() for line in done.out.splitlines()[1:] if line.strip().startswith(MODELS)]
+    assert [words[0] for words in shown[:4]] == ["lr", "histgb", "nb", "rf"]
+    assert (shown[0][-3:], shown[1][-3:]) == (["1", "best", "group"], ["2", "to", "4"])
+    told = run(capsys, "compare", *files, "--sort-by", "mcc", "--json").json["comparison"]
+    assert (told["baseline"], told["primary"], told["ranking"][0]["run"]) == ("lr", "mcc", "lr")
+    assert [entry["run"] for entry in told["ranking"]] == ["lr", "histgb", "rf", "nb"]
     said = run(capsys, "compare", *files[1:], "--sort-by", "roc_auc").out
-    assert "2 of 2 others cannot be told from the best, “histgb”, by ROC AUC." in said
+    best = "No run is demonstrated to be best by ROC AUC"
+    assert said.startswith(f"{best}: none of 3 is told apart from histgb.")
 
 
 def test_very_many_runs_are_ranked(tmp_path: Path, capsys: Capture) -> None:
@@ -178,7 +182,7 @@ def test_very_many_runs_are_ranked(tmp_path: Path, capsys: Capture) -> None:
         files.append(small(tmp_path / f"model{place:02d}.csv", rows))
     done = run(capsys, "compare", *files, "--sort-by", "accuracy", "--metrics", "accuracy")
     assert done.code == 0
-    assert "2 of 24 others cannot be told from the best" in done.out
+    assert " are best by Accuracy, not told apart; the next, model" in done.out
     assert run(capsys, "compare", *files).code == 2
 
 

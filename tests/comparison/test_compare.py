@@ -17,6 +17,7 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.comparison.words import headline
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Column, Predictions, predictions
 from evalreport.provenance import Provenance
@@ -56,7 +57,7 @@ def test_against_a_baseline_every_other_run_has_its_row() -> None:
     result = compare(four(), 1, names=NAMES, metrics=["roc_auc"], details=False)
     assert [(d.run, d.baseline) for d in result.differences] == [("lr", "nb"), ("rf", "nb"), ("histgb", "nb")]
     assert [d.verdict for d in result.differences] == ["better", "not_demonstrated", "not_demonstrated"]
-    assert result.groups == ()
+    assert result.ranking[0].run == "lr", "all pairs are ranked, whatever the baseline"
 
 
 def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) -> None:
@@ -72,8 +73,61 @@ def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) ->
 def test_groups_hold_runs_that_cannot_be_told_apart() -> None:
     runs = models.evaluations(models.binary(np.random.default_rng(0), 400, skills=(2.4, 2.35, 1.2, 1.15)))
     result = compare(runs, None, names=["a", "b", "c", "d"])
-    assert [set(group) for group in result.groups] == [{"a", "b"}, {"c", "d"}]
+    assert {entry.run: entry.ranks for entry in result.ranking} == {
+        **dict.fromkeys("ab", (1, 2)),
+        **dict.fromkeys("cd", (3, 4)),
+    }
+    assert {entry.run for entry in result.ranking if entry.best_group} == {"a", "b"}
     assert result.primary == "roc_auc"
+    one = compare(runs, 2, names=["a", "b", "c", "d"])
+    assert one.ranking == result.ranking, "the baseline has no part in it"
+    loss = compare(runs, 2, names=["a", "b", "c", "d"], primary="log_loss", details=False)
+    assert loss.primary == "log_loss"
+    values = [entry.value or 0.0 for entry in loss.ranking]
+    assert values == sorted(values)
+
+
+def test_a_run_without_a_value_has_no_rank() -> None:
+    runs = models.evaluations(models.binary(np.random.default_rng(0), 200, skills=(2.4, 1.0)))
+    rows = runs[0].predictions
+    assert rows is not None
+    labels = models.bare(replace(rows, scores=NoScores()))
+    found = compare([*runs, labels], names=["a", "b", "c"], primary="roc_auc")
+    assert [(entry.run, entry.ranks) for entry in found.ranking][-1] == ("c", None)
+    assert found.ranking[0].ranks == (1, 1)
+
+
+def test_more_finds_for_more_false_alarms_are_a_trade_off() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(600) < 0.5
+    score = np.clip(0.5 + 0.2 * (2 * truth - 1) + rng.normal(0, 0.2, 600), 0, 1)
+    rows = [
+        predictions(Binary(0, 1), truth.astype(int), scores=Probabilities(score), threshold=threshold)
+        for threshold in (0.6, 0.4)
+    ]
+    found = compare([models.bare(p) for p in rows], names=["high", "low"], metrics=["accuracy"])
+    (verdict,) = found.verdicts
+    assert (verdict.verdict, verdict.better, verdict.worse) == ("trade_off", ("recall",), ("specificity",))
+    more = int(((score >= 0.4) & (score < 0.6) & truth).sum())
+    alarms = int(((score >= 0.4) & (score < 0.6) & ~truth).sum())
+    assert headline(found).text == (
+        f"low finds {more} more “1” but raises {alarms} more false alarms than high."
+    )
+    same = compare([models.bare(rows[0])] * 2, names=["a", "b"])
+    assert (same.verdicts[0].verdict, same.verdicts[0].better) == ("not_demonstrated", ())
+
+
+def test_several_classes_are_judged_by_the_recall_of_each_with_twenty_examples() -> None:
+    truth = np.array(["a"] * 60 + ["b"] * 60 + ["c"] * 15)
+    first = np.array(["a"] * 60 + ["a"] * 30 + ["b"] * 30 + ["c"] * 15)
+    second = np.array(["b"] * 30 + ["a"] * 30 + ["b"] * 60 + ["a"] * 15)
+    runs = [models.bare(predictions(Multiclass("abc"), truth, answers)) for answers in (first, second)]
+    (verdict,) = compare(runs, names=["old", "new"]).verdicts
+    assert verdict.verdict == "trade_off"
+    assert (verdict.better, verdict.worse) == (("recall[b]",), ("recall[a]",)), "c has too few examples"
+    assert headline(compare(runs, names=["old", "new"])).text == (
+        "new finds 30 more “b” but finds 30 fewer “a” than old."
+    )
 
 
 def test_a_lower_loss_is_better(spam: Comparison) -> None:
@@ -285,7 +339,7 @@ def test_checkpoints_of_one_training_are_told_apart() -> None:
     ]
     result = compare(runs, None, names=[str(name) for name in frame["run"].unique()])
     assert {d.verdict for d in result.of("accuracy")} == {"better"}
-    assert [len(group) for group in result.groups] == [1, 1, 1, 1]
+    assert [entry.ranks for entry in result.ranking] == [(1, 1), (2, 2), (3, 3), (4, 4)]
 
 
 @needs_extra

@@ -18,7 +18,7 @@ from evalreport.comparison.values import Comparison
 from evalreport.labels import Multiclass
 from evalreport.panels.comparison import PANELS
 from evalreport.panels.comparison.curves import STYLES
-from evalreport.panels.comparison.words import headline
+from evalreport.panels.comparison.words import against, headline
 from evalreport.panels.parts import Section
 from evalreport.predictions import Predictions, predictions
 from evalreport.report.comparison import comparison_payload, differences
@@ -80,7 +80,9 @@ def test_every_number_of_a_sentence_stands_in_the_json(kind: str, count: int, ba
     verdicts = [d.verdict for d in found.of(found.primary)]
     known |= {count, count - 1, len(found.pairings), len(found.parts), verdicts.count("better")}
     known |= {verdicts.count("worse"), len([d for d in found.parts if d.verdict in ("better", "worse")])}
-    known |= {len(found.groups[0]) if found.groups else 0}
+    best = [entry for entry in found.ranking if entry.best_group]
+    ranked = [entry.value for entry in found.ranking if entry.value is not None]
+    known |= {len(best), len(ranked)} | {abs(ranked[0] - value) for value in ranked}
     known |= {r.value for ev in found.evaluations for r in ev.metrics.values() if r.value is not None}
     known |= {0.5}
     for panel in PANELS:
@@ -107,9 +109,19 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
         for answer in (truth, wrong + truth[50:], ["b", "a"] * 50)
     )
     found = compare([half, none, ev], 0, names=["half", "none", "whole"])
-    assert headline(found).text == "1 of 2 runs is better and 1 is worse than half by Accuracy."
+    assert against(found).text == "1 of 2 runs is better and 1 is worse than half by Accuracy."
+    assert headline(found).text == "whole is best by Accuracy; the next, half, is 0.500 behind."
     found = compare([ev, half, none], 0, names=["whole", "half", "none"])
-    assert headline(found).text == "All 2 runs are worse than whole by Accuracy."
+    assert against(found).text == "All 2 runs are worse than whole by Accuracy."
+    same = compare([ev, ev, none], 0, names=["one", "two", "none"])
+    assert (
+        headline(same).text
+        == "one and two are best by Accuracy, not told apart; the next, none, is 1.000 behind."
+    )
+    alike = compare([ev, ev, ev], 0, names=["one", "two", "three"])
+    assert headline(alike).text == (
+        "No run is demonstrated to be best by Accuracy: none of 3 is told apart from one."
+    )
 
 
 def test_more_runs_than_line_styles_draw_the_baseline_and_the_best() -> None:

@@ -9,6 +9,7 @@ from evalreport.comparison.values import Comparison, Difference
 from evalreport.format import fixed, plural
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.words import (
+    against,
     because,
     headline,
     p_value,
@@ -77,7 +78,13 @@ def _left_out(found: int) -> Sentence:
 
 def lede(comparison: Comparison) -> Sentence:
     """Return what the verdict rests on: the examples that moved, and how the runs were matched."""
-    return paragraph(_moved(comparison), _could(comparison), same_matching(comparison), _several(comparison))
+    return paragraph(
+        against(comparison),
+        _moved(comparison),
+        _could(comparison),
+        same_matching(comparison),
+        _several(comparison),
+    )
 
 
 def _moved(comparison: Comparison) -> Sentence:

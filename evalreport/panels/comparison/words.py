@@ -11,10 +11,15 @@ from evalreport.comparison.values import (
     Difference,
     McNemarResult,
     Movement,
+    RankedRun,
 )
 from evalreport.format import plural
 from evalreport.metrics.catalogue import find
-from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
+from evalreport.panels.comparison.tradeoff import both_sides
+from evalreport.panels.words import NOTHING, Sentence, say, shortened
+
+MOST_NAMED = 3
+"""Runs of the best group that a headline names."""
 
 
 def title_of_metric(comparison: Comparison, name: str) -> str:
@@ -23,11 +28,12 @@ def title_of_metric(comparison: Comparison, name: str) -> str:
 
 
 def headline(comparison: Comparison) -> Sentence:
-    """Return which run is better, by the primary metric, and how sure that is."""
-    main = comparison.of(comparison.primary)
-    if len(main) == 1:
-        return _of_two(comparison, main[0])
-    return _of_all(comparison) if comparison.baseline is None else _against(comparison, main)
+    """Return which run is better, how sure that is, and of a trade-off both sides."""
+    if len(comparison.names) > 2:
+        return ranked(comparison)
+    if comparison.verdicts and comparison.verdicts[0].verdict == "trade_off":
+        return both_sides(comparison, comparison.verdicts[0])
+    return _of_two(comparison, comparison.of(comparison.primary)[0])
 
 
 def _of_two(comparison: Comparison, d: Difference) -> Sentence:
@@ -62,9 +68,13 @@ def because(d: Difference) -> str:
     return d.reason or "it is undefined"
 
 
-def _against(comparison: Comparison, main: Sequence[Difference]) -> Sentence:
-    better, worse = ([d for d in main if d.verdict == verdict] for verdict in DEMONSTRATED)
-    base = shortened(main[0].baseline)
+def against(comparison: Comparison) -> Sentence:
+    """Return how many of several runs are better and worse than the baseline, by the primary metric."""
+    if comparison.baseline is None or len(comparison.names) < 3:
+        return NOTHING
+    main = comparison.of(comparison.primary)
+    better, worse = ([d for d in main if d.verdict == word] for word in DEMONSTRATED)
+    base = shortened(comparison.names[comparison.baseline])
     by = title_of_metric(comparison, comparison.primary)
     if not better and not worse:
         lead = "*None of {rivals:count} runs* is demonstrated to differ from {base} by "
@@ -89,23 +99,47 @@ def _counted(better: Sequence[Difference], worse: Sequence[Difference], rivals: 
             whole = ""
 
 
-def _of_all(comparison: Comparison) -> Sentence:
+def ranked(comparison: Comparison) -> Sentence:
+    """Return the winner, who ties with it, and what the next run would cost."""
     by = title_of_metric(comparison, comparison.primary)
-    runs = len(comparison.names)
-    if not comparison.groups:
-        return say("*No order* of {runs:count} runs is demonstrated by " + by + ".", runs=runs)
-    first = comparison.groups[0]
-    if len(first) == 1:
+    known = [entry for entry in comparison.ranking if entry.ranks is not None]
+    best = [entry for entry in known if entry.best_group]
+    rest = [entry for entry in known if not entry.best_group]
+    if not known:
+        return say("*No run* has a value by " + by + ".")
+    if not rest:
         return say(
-            "{best} is *better* than each of the other {rest:count} runs by " + by + ".",
-            best=shortened(first[0]),
-            rest=runs - 1,
+            "*No run is demonstrated to be best* by "
+            + by
+            + ": none of {runs:count} is told apart from {top}.",
+            runs=len(known),
+            top=shortened(best[0].run),
         )
+    price = _price(best[0], rest[0])
+    if len(best) == 1:
+        return say("{top} is *best* by " + by + ";", top=shortened(best[0].run)) + price
+    if len(best) > MOST_NAMED:
+        return (
+            say(
+                "*{tied:count} of {runs:count} runs* are best by " + by + ", {top} first;",
+                tied=len(best),
+                runs=len(known),
+                top=shortened(best[0].run),
+            )
+            + price
+        )
+    named = {f"run{place}": shortened(entry.run) for place, entry in enumerate(best)}
+    fields = [f"{{{name}}}" for name in named]
+    both = ", ".join(fields[:-1]) + " and " + fields[-1]
+    return say(both + " are *best* by " + by + ", not told apart;", named) + price
+
+
+def _price(best: RankedRun, after: RankedRun) -> Sentence:
+    """What the first run behind the best group gives up, of the best one's value."""
     return say(
-        "*{tied:count} of {runs:count} runs cannot be told apart* at the top by " + by + ": {named}.",
-        tied=len(first),
-        runs=runs,
-        named=", ".join(shortened(name) for name in first[:4]) + ("…" if len(first) > 4 else ""),
+        "the next, {run}, is _{gap:three}_ behind.",
+        run=shortened(after.run),
+        gap=abs((best.value or 0.0) - (after.value or 0.0)),
     )
 
 
@@ -114,6 +148,7 @@ def verdict(d: Difference) -> Sentence:
 
     Examples
     --------
+    >>> from evalreport.comparison.values import Detectable
     >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, verdict="not_demonstrated",
     ...                    detectable=Detectable(0.8, 0.043))).text
     'not demonstrated (0.043 would be, with 80% probability)'
@@ -194,29 +229,4 @@ def same_matching(comparison: Comparison) -> Sentence:
         shared=how.n_shared,
         units=plural(how.n_shared, comparison.unit),
         why=how.reason,
-    )
-
-
-def ranked(comparison: Comparison, metric: str) -> Sentence:
-    """Return how many runs cannot be told from the best, which is the baseline.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of every run against the best one by the metric.
-    """
-    tied = [d for d in comparison.of(metric) if d.verdict not in DEMONSTRATED]
-    runs, best = len(comparison.names), comparison.names[comparison.baseline or 0]
-    by = title_of_metric(comparison, metric)
-    if not tied:
-        return say(
-            "{best} is better than each of the other {rest:count} by " + by + ".",
-            best=quoted(best),
-            rest=runs - 1,
-        )
-    return say(
-        "{tied:count} of {rest:count} others cannot be told from the best, {best}, by " + by + ".",
-        tied=len(tied),
-        rest=runs - 1,
-        best=quoted(best),
     )
