@@ -20,7 +20,9 @@ from evalreport.intervals.contributions import Counted
 from evalreport.intervals.paired import SampledError
 from evalreport.intervals.units import Units, table_replicates
 from evalreport.labels import Binary
-from evalreport.metrics import Metric
+from evalreport.metrics import Metric, view
+from evalreport.metrics.multiclass import with_gaps
+from evalreport.metrics.strategies import ClassGaps
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 
@@ -57,22 +59,25 @@ class Resampled:
         """Return a metric of scores in each resample, NaN where it has no value; None for any other."""
         match metric.reads:
             case "bins":
-                return self._class_gaps()
+                return self._class_gaps(metric)
             case "scores" | "confidence":
                 with np.errstate(divide="ignore", invalid="ignore"):
                     return np.array([float(metric.function(table)) for table in self.tables])
             case _:
                 return None
 
-    def _class_gaps(self) -> Array:
+    def _class_gaps(self, metric: Metric) -> Array:
         """Mean over labels of the binned gaps between probability and share."""
         p, units = self.side.predictions, self.units
         weight = np.maximum(units.totals(np.zeros(len(p), np.int64), 1)[:, 0], np.finfo(float).tiny)
         gaps = np.zeros(len(weight))
-        for label, scores in enumerate(_scores(p).T):
+        declared = isinstance(metric.strategy, ClassGaps) and metric.strategy.declared
+        counted = np.flatnonzero(with_gaps(view(self.side.facts, "bins"), declared=declared))
+        for label in counted:
+            scores = _scores(p)[:, label]
             positive = p.y_true[:, label] if p.y_true.ndim == 2 else p.y_true == label
             gaps += np.abs(units.totals(bin_of(scores), BINS, scores - positive)).sum(axis=1)
-        found: Array = gaps / (weight * len(p.space))
+        found: Array = gaps / (weight * len(counted))
         return found
 
 

@@ -26,8 +26,8 @@ NONE = np.empty(0, dtype=np.intp)
 def averaged(scores: ClassScores) -> Mapping[str, Curve | Undefined]:
     """Return ``roc_macro``, ``roc_micro``, ``pr_macro`` and ``pr_micro``.
 
-    A class without examples, or to which every row belongs, has no ROC curve; macro ROC is then undefined,
-    as `roc_auc_ovr_macro` is. Its precision counts as 0, as in `average_precision_macro`.
+    A class without examples, or to which every row belongs, has no ROC curve, and one without examples no
+    precision: the macro curves are over the others, as `roc_auc_ovr_macro` and `average_precision_macro` are.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def averaged(scores: ClassScores) -> Mapping[str, Curve | Undefined]:
     pooled = scores.pooled_areas[2]
     if not pooled.positives or not pooled.negatives:
         return dict.fromkeys(("roc_macro", "roc_micro", "pr_macro", "pr_micro"), Undefined("one class only"))
-    lines = [roc_line(table) for table in tables]
-    whole = all(table.positives > 0 and table.negatives > 0 for table in tables)
+    both = [table for table in tables if table.positives > 0 and table.negatives > 0]
+    some = [table for table in tables if table.positives > 0]
     return {
-        "roc_macro": _roc(*_mean_roc(lines))
-        if whole
-        else Undefined("a class has no example, or all of them"),
+        "roc_macro": _roc(*_mean_roc([roc_line(table) for table in both]))
+        if both
+        else Undefined("every class has no example, or all of them"),
         "roc_micro": _roc(*roc_line(pooled)),
-        "pr_macro": _pr(*_mean_pr([pr_line(table) for table in tables])),
+        "pr_macro": _pr(*_mean_pr([pr_line(table) for table in some])),
         "pr_micro": _pr(*pr_line(pooled)),
     }
 

@@ -18,6 +18,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
+from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
@@ -57,7 +58,7 @@ def evaluate_predictions(
     >>> round(ev["accuracy"].value, 3), ev.classes[1].state
     (0.667, 'ok')
     """
-    summary = summarise(p)
+    summary, facts = summarise(p), row_facts(p)
     text = p.parsed is not None
     chosen = catalogue(p.space, text=text)
     if only:
@@ -84,9 +85,20 @@ def evaluate_predictions(
         mistakes=worst_mistakes(p),
         swaps=swaps(p),
         pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
-        facts=row_facts(p),
-        notes=p.notes,
+        facts=facts,
+        notes=(*p.notes, *_left_out(p, facts)),
         predictions=p,
+    )
+
+
+def _left_out(p: Predictions, facts: Mapping[str, float]) -> tuple[str, ...]:
+    """How many classes averages of areas and of calibration errors are not over."""
+    absent = int(facts.get("absent_labels", 0))
+    if not absent or isinstance(p.scores, NoScores):
+        return ()
+    some = f"{absent} of {len(p.space)} labels {'has' if absent == 1 else 'have'} no example"
+    return (
+        f"{some}: averages of areas and of calibration errors leave {'it' if absent == 1 else 'them'} out",
     )
 
 

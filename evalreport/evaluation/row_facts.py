@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array, sums
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.resampling import unit_sums
@@ -35,6 +36,7 @@ def row_facts(p: Predictions) -> dict[str, float]:
     ``effective_n``: with weights or groups, the independent rows of equal weight that would know as much;
     ``design_effect``: with groups, how many times the variance of the share of right answers (without
     decisions, of the prevalence) is that of independent rows.
+    ``absent_labels``: labels without an example, where averages over classes leave some out.
     ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
     that share their text with a row of another truth; ``repeated_rows``: rows whose truth and scores stood
     there before, where the scores are fine enough for that to be no accident.
@@ -46,7 +48,7 @@ def row_facts(p: Predictions) -> dict[str, float]:
     >>> row_facts(predictions(Binary(0, 1), [0, 1, 1, 1], [0, 1, 1, 1], scores))
     {'constant_scores': 0.0, 'hard_scores': 0.0, 'off_scores': 0.0, 'near_threshold': 0.3}
     """
-    facts = _effective(p)
+    facts = _effective(p) | _absent(p)
     if not isinstance(p.scores, NoScores):
         facts |= _shape(p.scores) | _repeats(p, p.scores) | _rule(p, p.scores)
     if p.texts is not None:
@@ -71,6 +73,17 @@ def _effective(p: Predictions) -> dict[str, float]:
     # Where all rows are alike, or of one group, nothing tells how alike: rows count as their groups.
     effect = max(1.0, together / alone) if alone > 0 and number > 1 else kish / number
     return {"effective_n": kish / effect, "design_effect": effect}
+
+
+def _absent(p: Predictions) -> dict[str, float]:
+    if isinstance(p.space, Binary):
+        return {}
+    if isinstance(p.space, Multilabel):
+        carried: Array = p.weights @ p.y_true
+    else:
+        carried = sums(p.y_true, p.weights, len(p.space))
+    absent = int(np.count_nonzero(carried == 0))
+    return {"absent_labels": float(absent)} if absent else {}
 
 
 def _shape(scores: Probabilities | Decisions) -> dict[str, float]:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from evalreport.facts import ClassScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
-from evalreport.facts.rankings import Rankings
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
 from evalreport.metrics import derivatives
@@ -109,7 +108,7 @@ def _sample(scores: ClassScores, generator: np.random.Generator, least: int) -> 
 def _average_error(average: AreaAverage, some: ClassScores, everything: ClassScores) -> tuple[float, float]:
     ranked, n = everything.rankings, len(everything)
     if average.area == "roc_auc":
-        fewest = np.minimum(ranked.positives, n - ranked.positives)[_weights(average, ranked) > 0]
+        fewest = np.minimum(ranked.positives, n - ranked.positives)[average.weights(ranked) > 0]
         if not len(fewest) or not fewest.min() or fewest.max() < FEWEST:
             return math.nan, math.nan
     moves = average_moves(average, some, everything)
@@ -165,7 +164,7 @@ def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScor
     np.True_
     """
     ranked = everything.rankings
-    weight = _weights(average, ranked)
+    weight = average.weights(ranked)
     if average.over == "pairs":
         return _pairs(some, everything, weight)
     moves = _areas(average, some, everything, weight)
@@ -175,17 +174,6 @@ def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScor
     gap = (gap - inner(weight, gap)) / ranked.positives.sum()
     between = np.einsum("nk,k->n", some.truth, gap) if some.truth.ndim == 2 else gap[some.truth]
     return replace(moves, rows=moves.rows + between)
-
-
-def _weights(average: AreaAverage, ranked: Rankings) -> Array:
-    """Weight of each label in the average; they add up to 1."""
-    weight: Array = np.ones(len(ranked.positives))
-    if average.over == "weighted":
-        weight = ranked.positives.copy()
-    elif average.over == "pairs":
-        weight = (ranked.positives > 0).astype(np.float64)
-    weight /= weight.sum()
-    return weight
 
 
 def _areas(average: AreaAverage, some: ClassScores, everything: ClassScores, weight: Array) -> Moves:

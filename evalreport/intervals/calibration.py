@@ -12,11 +12,15 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
-from evalreport.facts import ClassScores
+from evalreport.facts import ClassBins, ClassScores, Summary
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.sampling import Sampling
+from evalreport.metrics import view
+from evalreport.metrics.multiclass import with_gaps
+from evalreport.metrics.strategies import ClassGaps
 
 FACTORS = 25
 """Grid of factors; the limits are interpolated between them."""
@@ -132,6 +136,20 @@ def _tails(errors: Array, sampling: Sampling) -> Array:
         centre, reach = errors.mean(axis=1), sampling.z * errors.std(axis=1)
         return np.stack([centre - reach, centre + reach])
     return np.quantile(errors, [1 - sampling.upper, sampling.upper], axis=1)
+
+
+def class_bins(gaps: ClassGaps, summary: Summary) -> tuple[tuple[Array, Array, Array], npt.NDArray[np.bool_]]:
+    """Return rows, summed probability and positives of the bins of the labels that count, and which.
+
+    Returns
+    -------
+    bins : three float64 arrays of shape (cells that count,)
+    cells : bool array of shape (labels * 15,)
+    """
+    bins: ClassBins = view(summary, "bins")
+    counted = with_gaps(bins, declared=gaps.declared)
+    parts = (bins.weight[counted].ravel(), bins.probability[counted].ravel(), bins.positives[counted].ravel())
+    return parts, np.repeat(counted, BINS)
 
 
 def class_draws(scores: ClassScores, sampling: Sampling) -> Array:

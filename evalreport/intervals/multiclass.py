@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from evalreport.facts import ClassBins, Counts, ScoreTable, Summary, Tally
+from evalreport.facts import Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
-from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
+from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
 from evalreport.intervals.tables import Tables
-from evalreport.intervals.unseen import area_stage, stage, staged_limits
+from evalreport.intervals.unseen import area_error, stage, staged_limits
 from evalreport.metrics import Metric, view
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.strategies import (
@@ -54,15 +54,14 @@ def several_limits(
             case CalibrationGaps():
                 table: ScoreTable = view(summary, metric.reads)
                 limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
-            case ClassGaps():
-                limits[metric.name] = _class_gap_limits(value, summary, sampling)
+            case ClassGaps() as gaps:
+                limits[metric.name] = _class_gap_limits(gaps, value, summary, sampling)
     return limits
 
 
-def _class_gap_limits(value: float, summary: Summary, sampling: Sampling) -> Limits:
-    bins: ClassBins = view(summary, "bins")
-    flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
-    draws = class_draws(view(summary, "scores"), sampling)
+def _class_gap_limits(gaps: ClassGaps, value: float, summary: Summary, sampling: Sampling) -> Limits:
+    flat, cells = class_bins(gaps, summary)
+    draws = class_draws(view(summary, "scores"), sampling)[:, cells]
     return Limits(*gap_limits(flat, value, mean_gap, sampling, draws=draws), "test inversion")
 
 
@@ -127,19 +126,10 @@ def ranking_limits(
         if not math.isfinite(error):
             limits[metric.name] = no_limits("no label has two rows of either kind")
             continue
-        label = area_stage(metric, summary, values[metric.name])
-        spread = Spread(error / (1 - label.missing))
-        limits[metric.name] = staged_limits(label, spread, _area_limits(metric, df, sampling))
-    return limits
-
-
-def _area_limits(metric: Metric, df: float, sampling: Sampling) -> Callable[[float, Spread], Limits]:
-    quantile = t_quantile(sampling.upper, max(df, 1.0))
-
-    def limits(value: float, spread: Spread) -> Limits:
-        ends = transformed(metric, value, spread.error, quantile, df + 1)
-        return Limits(*ends, "influence", spread.error)
-
+        whole = area_error(metric, summary, error)
+        quantile = t_quantile(sampling.upper, max(df, 1.0))
+        ends = transformed(metric, values[metric.name], whole, quantile, df + 1)
+        limits[metric.name] = Limits(*ends, "influence", whole)
     return limits
 
 

@@ -15,7 +15,7 @@ from evalreport.facts import BinaryCounts, Marginals, ScoreTable, Summary
 from evalreport.facts.classes import bin_of
 from evalreport.facts.counts import Array
 from evalreport.intervals.binary import decided_counts
-from evalreport.intervals.calibration import class_draws, gap_limits, mean_gap
+from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.majority import majority_limits, majority_parts
 from evalreport.intervals.quantiles import t_quantile
@@ -30,7 +30,7 @@ from evalreport.intervals.units import (
     mean_replicates,
     table_replicates,
 )
-from evalreport.intervals.unseen import Stage, area_stage, seen, stage, staged_limits
+from evalreport.intervals.unseen import area_error, seen, stage, staged_limits
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics import Metric, view
 from evalreport.metrics.strategies import (
@@ -153,8 +153,8 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
     match metric.strategy:
         case MostFrequent() as frequent:
             return _majority_limits(frequent, replicates, sampling)
-        case ClassGaps():
-            return _class_gap_limits(value, replicates, sampling)
+        case ClassGaps() as gaps:
+            return _class_gap_limits(gaps, value, replicates, sampling)
         case BestThreshold() | CurvePoint() | CalibrationGaps() as rough:
             ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
             return ranked_limits(rough, value, ranked, sampling)
@@ -173,23 +173,13 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
     bias = units.bias(known, found[1]) if several else 0.0
     trials = units.size * metric.weight(summary) / summary.weight
     error = float(spread_errors(metric, known, value, units))
-    label = _stage(metric, summary, value)
 
     def limits(centre: float, spread: Spread) -> Limits:
         return interval(metric, centre, spread, trials, units, units.freedom(known), sampling)
 
-    return staged_limits(label, Spread(error / (1 - _uncounted(metric, label)), bias), limits)
-
-
-def _stage(metric: Metric, summary: Summary, value: float) -> Stage:
     if isinstance(metric.strategy, LabelAreas):
-        return area_stage(metric, summary, value)
-    return stage(metric, view(summary, metric.reads), value)
-
-
-def _uncounted(metric: Metric, label: Stage) -> float:
-    """Share by which contributions to an average are too small, being those with 0 for what was not seen."""
-    return label.missing if metric.reads == "scores" else 0.0
+        return limits(value, Spread(area_error(metric, summary, error), bias))
+    return staged_limits(stage(metric, view(summary, metric.reads), value), Spread(error, bias), limits)
 
 
 def spread_errors(metric: Metric, replicates: Array, values: npt.ArrayLike, units: Units) -> Array:
@@ -265,12 +255,11 @@ def _by_class(counts: BinaryCounts | Marginals) -> tuple[Array, Array, Array, Ar
     return stacked[0], stacked[1], stacked[2], np.asarray(counts.total)
 
 
-def _class_gap_limits(value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    bins = view(replicates.summary, "bins")
+def _class_gap_limits(gaps: ClassGaps, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     noise = np.concatenate([_class_noise(replicates, label) for label in range(len(replicates.p.space))])
-    flat = (bins.weight.ravel(), bins.probability.ravel(), bins.positives.ravel())
-    draws = class_draws(view(replicates.summary, "scores"), sampling)
-    limits = gap_limits(flat, value, mean_gap, sampling, noise, draws)
+    flat, cells = class_bins(gaps, replicates.summary)
+    draws = class_draws(view(replicates.summary, "scores"), sampling)[:, cells]
+    limits = gap_limits(flat, value, mean_gap, sampling, noise[cells], draws)
     return Limits(*limits, replicates.units.method)
 
 

@@ -127,25 +127,28 @@ def stage(metric: Metric, fact: Any, value: float) -> Stage:
     return found if found.missing else Stage(value)
 
 
-def area_stage(metric: Metric, summary: Summary, value: float) -> Stage:
-    """Return the stage of an average of areas: one of average precisions counts a class without any as 0.
+def area_error(metric: Metric, summary: Summary, error: float) -> float:
+    """Return the standard error of an average of areas, with what comes from which classes were seen.
+
+    Of the declared classes those with examples are taken as a sample: see `Stage`.
 
     Examples
     --------
-    >>> from evalreport.labels import Multiclass
     >>> from evalreport.engines.memory import summarise
+    >>> from evalreport.labels import Multiclass
     >>> from evalreport.metrics.catalogue import find
     >>> from evalreport.predictions import predictions
     >>> from evalreport.scores import Probabilities
     >>> p = predictions(Multiclass("ab"), ["a", "a"], scores=Probabilities([[0.9, 0.1], [0.2, 0.8]]))
-    >>> area_stage(find("average_precision_macro", "multiclass"), summarise(p), 0.5).missing
-    0.5
+    >>> round(area_error(find("average_precision_macro", "multiclass"), summarise(p), 0.1), 3)
+    0.361
     """
     average = metric.function
-    if not isinstance(average, AreaAverage) or average.area == "roc_auc" or average.over != "macro":
-        return Stage(value)
-    areas = average.each(view(summary, "scores"))
-    return Stage.of(areas, np.ones(len(areas)))
+    if not isinstance(average, AreaAverage) or average.over != "macro":
+        return error
+    areas = average.each(view(summary, "scores").rankings)
+    found = Stage.of(areas, np.ones(len(areas)))
+    return math.sqrt((1 - found.missing) * error**2 + found.between)
 
 
 def staged_limits(found: Stage, spread: Spread, limits: Callable[[float, Spread], Limits]) -> Limits:

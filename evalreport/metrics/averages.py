@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.facts import BinaryCounts, ClassScores, Marginals, Tally
 from evalreport.facts.counts import Array
+from evalreport.facts.rankings import Rankings
 from evalreport.metrics.record import divide
 
 Over: TypeAlias = Literal["macro", "macro_supported", "macro_declared", "weighted"]
@@ -124,11 +125,11 @@ class AreaAverage:
     Parameters
     ----------
     area : {"roc_auc", "average_precision"}
-    over : {"macro", "weighted", "micro", "pairs"}
-        ``macro`` the mean, NaN where a class has no ROC AUC and with 0 for one without average precision;
-        ``weighted`` by true examples, so that a class without any has no weight; ``micro`` of all (row,
-        label) decisions together; ``pairs`` Hand & Till's M, the mean AUC over pairs of classes that have
-        examples.
+    over : {"macro", "macro_declared", "weighted", "micro", "pairs"}
+        ``macro`` the mean over the classes that can be measured; ``macro_declared`` over all, NaN as soon as
+        one cannot; ``weighted`` by true examples, so that a class without any has no weight; ``micro`` of all
+        (row, label) decisions together; ``pairs`` Hand & Till's M, the mean AUC over pairs of classes that
+        have examples.
 
     Examples
     --------
@@ -138,30 +139,39 @@ class AreaAverage:
     """
 
     area: Literal["roc_auc", "average_precision"]
-    over: Literal["macro", "weighted", "micro", "pairs"]
+    over: Over | Literal["micro", "pairs"]
 
     def __call__(self, scores: ClassScores) -> float:
         """Return the average, NaN over nothing."""
         ranked = scores.rankings
-        match self.over:
-            case "micro":
-                roc_auc, precision, _ = scores.pooled_areas
-                return roc_auc if self.area == "roc_auc" else precision
-            case "pairs":
-                present = ranked.positives > 0
-                return float(ranked.pairs[present].mean()) if present.sum() > 1 else float("nan")
-            case "weighted":
-                weight, counted = ranked.positives, ranked.positives > 0
-                return float(divide(weight[counted] @ self.each(scores)[counted], weight.sum()))
-            case "macro" if self.area == "average_precision":
-                return float(np.nan_to_num(self.each(scores)).mean())
-            case _:
-                return float(self.each(scores).mean())
+        if self.over == "micro":
+            roc_auc, precision, _ = scores.pooled_areas
+            return roc_auc if self.area == "roc_auc" else precision
+        if self.over == "pairs":
+            present = ranked.positives > 0
+            return float(ranked.pairs[present].mean()) if present.sum() > 1 else float("nan")
+        weights = self.weights(ranked)
+        counted = weights > 0
+        return float(weights[counted] @ self.each(ranked)[counted]) if counted.any() else float("nan")
 
-    def each(self, scores: ClassScores) -> Array:
+    def each(self, ranked: Rankings) -> Array:
         """Return the area of each class, NaN where it has none, shape (K,)."""
-        return scores.rankings.roc_auc if self.area == "roc_auc" else scores.rankings.average_precision
+        return ranked.roc_auc if self.area == "roc_auc" else ranked.average_precision
 
-    def zeros(self, scores: ClassScores) -> int:
-        """Return how many classes count as 0 because they have no value of their own."""
-        return int(np.isnan(self.each(scores)).sum()) if self.area == "average_precision" else 0
+    def weights(self, ranked: Rankings) -> Array:
+        """Return the weight of each class, shape (K,); they add up to 1, or are all 0."""
+        match self.over:
+            case "weighted":
+                weight = ranked.positives
+            case "pairs":
+                weight = (ranked.positives > 0).astype(np.float64)
+            case "macro":
+                weight = (~np.isnan(self.each(ranked))).astype(np.float64)
+            case _:
+                weight = np.ones(len(ranked.positives))
+        share: Array = weight / max(weight.sum(), np.finfo(np.float64).tiny)
+        return share
+
+    def unmeasured(self, scores: ClassScores) -> int:
+        """Return how many classes have no area."""
+        return int(np.isnan(self.each(scores.rankings)).sum())

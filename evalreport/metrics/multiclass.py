@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.facts import ClassBins, Marginals
 from evalreport.facts.counts import Array
@@ -192,15 +193,33 @@ def top_predicted_share(m: Marginals) -> Any:
     return divide(m.predicted.max(axis=-1), m.total)
 
 
-def classwise_ece(bins: ClassBins) -> float:
-    """Return the mean over labels of the ECE of each label's probability, 15 equal-width bins, in [0, 1].
+def class_gaps(bins: ClassBins) -> Array:
+    """Return the ECE of each label's probability, 15 equal-width bins, shape (K,).
 
-    >>> facts = ClassBins.of(np.array([[1.0, 0.0]]), np.array([[True, False]]), np.ones(1))
-    >>> classwise_ece(facts)
+    >>> class_gaps(ClassBins.of(np.array([[1.0, 0.5]]), np.array([[True, False]]), np.ones(1)))
+    array([0. , 0.5])
+    """
+    found: Array = divide(np.abs(bins.probability - bins.positives).sum(axis=1), bins.weight.sum(axis=1))
+    return found
+
+
+def with_gaps(bins: ClassBins, *, declared: bool) -> npt.NDArray[np.bool_]:
+    """Return which labels `classwise_ece` is over, shape (K,): those with examples, or all declared.
+
+    >>> with_gaps(ClassBins.of(np.array([[1.0, 0.5]]), np.array([[True, False]])), declared=False)
+    array([ True, False])
+    """
+    counted: npt.NDArray[np.bool_] = (bins.positives.sum(axis=1) > 0) | declared
+    return counted
+
+
+def classwise_ece(bins: ClassBins, *, declared: bool = False) -> float:
+    """Return the mean over labels of `class_gaps`, in [0, 1].
+
+    >>> classwise_ece(ClassBins.of(np.array([[1.0, 0.0]]), np.array([[True, False]]), np.ones(1)))
     0.0
     """
-    gap = np.abs(bins.probability - bins.positives).sum(axis=1)
-    return float(divide(gap, bins.weight.sum(axis=1)).mean())
+    return float(class_gaps(bins)[with_gaps(bins, declared=declared)].mean())
 
 
 def always_majority(m: Marginals) -> Marginals:

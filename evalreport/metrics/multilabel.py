@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, ClassScores
+from evalreport.facts import BinaryCounts
 from evalreport.metrics.binary_counts import accuracy, no_information_rate
 from evalreport.metrics.record import divide
 
@@ -66,12 +66,3 @@ def cell_prevalence(c: BinaryCounts) -> Any:
     0.25
     """
     return divide(c.positives.sum(axis=-1), c.total.sum(axis=-1))
-
-
-def without_contrast(scores: ClassScores) -> int:
-    """Return how many labels all rows carry or none does, so that their AUC has no value.
-
-    >>> without_contrast(ClassScores(np.array([[0.9, 0.1]]), np.array([[True, False]]), None))
-    2
-    """
-    return int(np.isnan(scores.rankings.roc_auc).sum())

@@ -118,7 +118,15 @@ class CalibrationGaps:
 
 @dataclass(frozen=True)
 class ClassGaps:
-    """The mean of the calibration gaps of each class's probability."""
+    """The mean of the calibration gaps of each class's probability.
+
+    Parameters
+    ----------
+    declared : bool
+        Over all declared classes, in place of those that have examples.
+    """
+
+    declared: bool = False
 
     family: ClassVar[Family] = "probabilities"
 

@@ -264,7 +264,7 @@ def top_label_gap(case: Case) -> float:
     return mean_gap(width_gaps(rows))
 
 
-def class_gap(case: Case) -> float:
+def class_gap(case: Case, *, declared: bool = False) -> float:
     found = []
     for k in range(len(case.space)):
         rows = [
@@ -272,7 +272,8 @@ def class_gap(case: Case) -> float:
             for s, y, w in zip(case.score, case.y.tolist(), weigh(case), strict=True)
             if w
         ]
-        found.append(mean_gap(width_gaps(rows)))
+        if declared or any(y for y, _, _ in rows):
+            found.append(mean_gap(width_gaps(rows)))
     return sum(found) / len(found)
 
 
@@ -282,6 +283,7 @@ MULTICLASS: dict[str, Oracle] = {
     "micro_macro_gap": lambda case: f1s(case)[0] - f1s(case)[1],
     "ece": top_label_gap,
     "classwise_ece": class_gap,
+    "classwise_ece_declared": lambda case: class_gap(case, declared=True),
     "n_labels": lambda case: len(case.space),
     "n_absent": lambda case: sum(not occurs for occurs, _ in states(case)),
     "n_never_predicted": lambda case: sum(occurs and not said for occurs, said in states(case)),

@@ -136,6 +136,32 @@ def _ap(average: str) -> Reference:
     )
 
 
+def _of_measured(area: Callable[..., Any]) -> Reference:
+    """The mean over the classes that have examples (for the AUC: and rows without them)."""
+
+    def reference(case: Case) -> float:
+        truth = case.y if case.y.ndim == 2 else _indicator(case)
+        rows = np.ones(len(truth), bool) if case.weights is None else case.weights > 0
+        least = 2 if area is sk.roc_auc_score else 1
+        kinds = [len(np.unique(column)) for column in truth[rows].T]
+        known = [k for k, kind in enumerate(kinds) if kind >= least and truth[rows, k].any()]
+        weights = None if case.weights is None else case.weights[rows]
+        areas = [area(truth[rows, k], case.score[rows, k], sample_weight=weights) for k in known]
+        return float(np.mean(areas)) if areas else float("nan")
+
+    return reference
+
+
+def _whole_ap(case: Case) -> float:
+    """scikit-learn's mean, which counts a class without examples as 0: then there is none here."""
+    rows = np.ones(len(case.y), bool) if case.weights is None else case.weights > 0
+    truth = case.y if case.y.ndim == 2 else _indicator(case)
+    if not truth[rows].any(axis=0).all():
+        return float("nan")
+    found = sk.average_precision_score(truth, case.score, average="macro", sample_weight=case.weights)
+    return float(found)
+
+
 def _top(k: int) -> Reference:
     return lambda c: sk.top_k_accuracy_score(c.y, c.score, k=k, labels=_declared(c), sample_weight=c.weights)
 
@@ -166,11 +192,13 @@ MULTICLASS_REFERENCE: dict[str, Reference] = {
     "top_2_accuracy": _top(2),
     "top_3_accuracy": _top(3),
     "top_5_accuracy": _top(5),
-    "roc_auc_ovr_macro": _ovr(average="macro"),
+    "roc_auc_ovr_macro": _of_measured(sk.roc_auc_score),
+    "roc_auc_ovr_macro_declared": _ovr(average="macro"),
     "roc_auc_ovr_weighted": _ovr(average="weighted"),
     "roc_auc_ovr_micro": _ovr(average="micro"),
     "roc_auc_ovo_macro": _ovo,
-    "average_precision_macro": _ap("macro"),
+    "average_precision_macro": _of_measured(sk.average_precision_score),
+    "average_precision_macro_declared": _whole_ap,
     "average_precision_micro": _ap("micro"),
 }
 
@@ -203,11 +231,13 @@ MULTILABEL_REFERENCE: dict[str, Reference] = {
         for way in ("micro", "macro", "weighted", "samples")
     },
     **{f"{name}_macro_supported": _prf_supported(_prf(name)) for name in ("precision", "recall", "f1")},
-    **{f"roc_auc_{way}": _scores(sk.roc_auc_score, average=way) for way in ("macro", "micro", "weighted")},
-    **{
-        f"average_precision_{way}": _scores(sk.average_precision_score, average=way)
-        for way in ("macro", "micro")
-    },
+    "roc_auc_macro": _of_measured(sk.roc_auc_score),
+    "roc_auc_macro_declared": _scores(sk.roc_auc_score, average="macro"),
+    "roc_auc_micro": _scores(sk.roc_auc_score, average="micro"),
+    "roc_auc_weighted": _scores(sk.roc_auc_score, average="weighted"),
+    "average_precision_macro": _of_measured(sk.average_precision_score),
+    "average_precision_macro_declared": _whole_ap,
+    "average_precision_micro": _scores(sk.average_precision_score, average="micro"),
     "average_precision_samples": _scores(sk.label_ranking_average_precision_score),
     "coverage_error": _scores(sk.coverage_error),
     "ranking_loss": _scores(sk.label_ranking_loss),

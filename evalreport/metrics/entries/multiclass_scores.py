@@ -7,9 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.facts import ClassScores, Summary
+from evalreport.facts import Summary
 from evalreport.metrics import binary_probability, multiclass
 from evalreport.metrics.averages import AreaAverage, Mean
+from evalreport.metrics.entries.areas import DECLARED, MACRO, MICRO, PRECISION, ROC_AUC, WEIGHTED, area
 from evalreport.metrics.entries.binary_counts import always
 from evalreport.metrics.entries.binary_probability import BINS
 from evalreport.metrics.record import Metric, view
@@ -22,16 +23,6 @@ _probability = partial(
     low=0.0,
     better="lower",
 )
-_ranking = partial(
-    Metric,
-    task="multiclass",
-    needs="scores",
-    reads="scores",
-    low=0.0,
-    high=1.0,
-    better="higher",
-    strategy=LabelAreas(),
-)
 
 
 def _entropy(summary: Summary) -> float:
@@ -43,18 +34,23 @@ def _variance(summary: Summary) -> float:
     return float(1 - share @ share)
 
 
-def missing(scores: ClassScores) -> str:
-    """Say why an average of one-vs-rest AUC has no value."""
-    absent = int((scores.rankings.positives == 0).sum())
-    if absent:
-        return f"{absent} of {scores.size} classes have no example in the truth"
-    return "only one class occurs in the truth"
-
-
-def chance_precision(summary: Summary) -> float:
-    """Return the mean prevalence of the labels: average precision of a random ranking."""
-    scores = view(summary, "scores")
-    return float(scores.rankings.positives.mean() / summary.weight)
+def _classwise(*, declared: bool) -> Metric:
+    classes = "all declared classes" if declared else "the classes that have examples"
+    return _probability(
+        name="classwise_ece_declared" if declared else "classwise_ece",
+        title=f"Class-wise expected calibration error{' (all declared classes)' if declared else ''}",
+        meaning=f"mean over {classes} of the calibration error of each class's probability, 15 bins",
+        formula="mean over classes of sum over bins of |sum p - sum y| / n",
+        reads="bins",
+        high=1.0,
+        strategy=ClassGaps(declared=declared),
+        function=partial(multiclass.classwise_ece, declared=declared),
+        source="Kull et al. 2019, NeurIPS; Nixon et al. 2019",
+        use="probabilities of all classes are used, not only that of the answer",
+        trap="shrinks with the number of classes, most of which are rightly near 0 on most rows. "
+        + ("A class without examples is well calibrated when it is near 0 everywhere. " if declared else "")
+        + BINS,
+    )
 
 
 PROBABILITIES: tuple[Metric, ...] = (
@@ -101,61 +97,23 @@ PROBABILITIES: tuple[Metric, ...] = (
         use="the confidence of the answer is shown or thresholded",
         trap="looks at the highest probability alone, and as the answer takes the class that has it. " + BINS,
     ),
-    _probability(
-        name="classwise_ece",
-        title="Class-wise expected calibration error",
-        meaning="mean over classes of the calibration error of each class's probability, 15 bins",
-        formula="mean over classes of sum over bins of |sum p - sum y| / n",
-        reads="bins",
-        high=1.0,
-        strategy=ClassGaps(),
-        function=multiclass.classwise_ece,
-        source="Kull et al. 2019, NeurIPS; Nixon et al. 2019",
-        use="probabilities of all classes are used, not only that of the answer",
-        trap="shrinks with the number of classes, most of which are rightly near 0 on most rows. " + BINS,
-    ),
+    _classwise(declared=False),
+    _classwise(declared=True),
 )
 RANKING: tuple[Metric, ...] = (
-    _ranking(
-        name="roc_auc_ovr_macro",
-        title="Macro ROC AUC (one-vs-rest)",
-        meaning="mean over classes of the chance that its example outranks another by its score",
-        formula="mean over classes of one-vs-rest AUC",
-        function=AreaAverage("roc_auc", "macro"),
-        undefined=missing,
-        no_skill=always(0.5),
-        source="Provost & Domingos 2000; scikit-learn roc_auc_score(multi_class='ovr')",
-        use="the ranking by each class's score is used, each class counting the same",
-        trap="undefined as soon as one class has no example, where scikit-learn returns NaN and others "
-        "skip the class. With many classes each is rare, and 0.95 still means many false alarms",
-    ),
-    _ranking(
-        name="roc_auc_ovr_weighted",
-        title="Weighted ROC AUC (one-vs-rest)",
-        meaning="mean one-vs-rest AUC over classes, by their number of true examples",
-        formula="sum over classes of P AUC / n",
-        function=AreaAverage("roc_auc", "weighted"),
-        undefined="only one class occurs in the truth",
-        no_skill=always(0.5),
-        source="Fawcett 2006; scikit-learn roc_auc_score(multi_class='ovr', average='weighted')",
-        use="frequent classes matter more",
-        trap="a class without examples weighs nothing here, while scikit-learn returns NaN; "
-        "moves with the mix of classes, unlike the AUC of two",
-    ),
-    _ranking(
-        name="roc_auc_ovr_micro",
-        title="Micro ROC AUC",
-        meaning="chance that the score of a row's own class is above that of any other class of any row",
-        formula="AUC of all (row, class) decisions pooled",
-        function=AreaAverage("roc_auc", "micro"),
-        undefined="there is only one class",
-        no_skill=always(0.5),
-        source="scikit-learn roc_auc_score(multi_class='ovr', average='micro')",
-        use="one threshold is applied to all classes' scores",
-        trap="high by itself with many classes, most of which are easily ruled out on each row",
-    ),
-    _ranking(
+    area("multiclass", ROC_AUC, MACRO),
+    area("multiclass", ROC_AUC, DECLARED),
+    area("multiclass", ROC_AUC, WEIGHTED),
+    area("multiclass", ROC_AUC, MICRO),
+    Metric(
         name="roc_auc_ovo_macro",
+        task="multiclass",
+        needs="scores",
+        reads="scores",
+        low=0.0,
+        high=1.0,
+        better="higher",
+        strategy=LabelAreas(),
         title="Macro ROC AUC (one-vs-one, Hand & Till)",
         meaning="mean over pairs of classes of how well their scores part the two",
         formula="mean over pairs of (A(a|b) + A(b|a)) / 2",
@@ -167,27 +125,7 @@ RANKING: tuple[Metric, ...] = (
         trap="over the classes that occur in the truth, as in scikit-learn. "
         "One hard pair among many does not show",
     ),
-    _ranking(
-        name="average_precision_macro",
-        title="Macro average precision",
-        meaning="mean over classes of the one-vs-rest average precision",
-        formula="mean over classes of AP",
-        function=AreaAverage("average_precision", "macro"),
-        no_skill=chance_precision,
-        zeros=AreaAverage("average_precision", "macro").zeros,
-        source="scikit-learn average_precision_score(average='macro')",
-        use="classes are rare and the top of each ranking counts",
-        trap="a class without examples counts as 0, as in scikit-learn, and drags it down",
-    ),
-    _ranking(
-        name="average_precision_micro",
-        title="Micro average precision",
-        meaning="average precision of all (row, class) decisions pooled",
-        formula="AP of all (row, class) decisions",
-        function=AreaAverage("average_precision", "micro"),
-        no_skill=chance_precision,
-        source="scikit-learn average_precision_score(average='micro')",
-        use="one threshold is applied to all classes' scores",
-        trap="frequent classes rule it",
-    ),
+    area("multiclass", PRECISION, MACRO),
+    area("multiclass", PRECISION, DECLARED),
+    area("multiclass", PRECISION, MICRO),
 )

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from evalreport.facts import ClassScores, Summary
+from evalreport.facts import Summary
 from evalreport.metrics import binary_counts as count
 from evalreport.metrics import multilabel
-from evalreport.metrics.averages import AreaAverage, Average, Mean, Pooled
+from evalreport.metrics.averages import Average, Mean, Pooled
+from evalreport.metrics.entries import areas
+from evalreport.metrics.entries.areas import ROC_AUC, area
 from evalreport.metrics.entries.averages import (
     F1,
     MACRO,
@@ -24,9 +26,8 @@ from evalreport.metrics.entries.averages import (
     averaged,
 )
 from evalreport.metrics.entries.binary_counts import always
-from evalreport.metrics.entries.multiclass_scores import chance_precision
 from evalreport.metrics.record import Metric, view
-from evalreport.metrics.strategies import CountDraws, LabelAreas, Proportion, RowMean
+from evalreport.metrics.strategies import CountDraws, Proportion, RowMean
 
 _counts = partial(
     Metric,
@@ -39,7 +40,6 @@ _counts = partial(
     strategy=CountDraws(),
 )
 _rows = partial(_counts, reads="tally", strategy=RowMean())
-_ranking = partial(_counts, needs="scores", reads="scores", strategy=LabelAreas())
 _row_ranking = partial(_rows, needs="scores")
 
 
@@ -71,10 +71,6 @@ def _always_none(summary: Summary) -> float:
 
 def _best_constant(summary: Summary) -> float:
     return float(multilabel.best_constant(view(summary, "counts")))
-
-
-def _no_contrast(scores: ClassScores) -> str:
-    return f"{multilabel.without_contrast(scores)} of {scores.size} labels are carried by no row or by all"
 
 
 def _samples(base: Base, trap: str) -> Metric:
@@ -170,66 +166,8 @@ AVERAGES: tuple[Metric, ...] = (
     _samples(F1, "a row without true and predicted labels is right and yet counts 0, as in scikit-learn"),
 )
 RANKING: tuple[Metric, ...] = (
-    _ranking(
-        name="roc_auc_macro",
-        title="Macro ROC AUC",
-        meaning="mean over labels of the chance that a row with the label outranks one without",
-        formula="mean over labels of AUC",
-        function=AreaAverage("roc_auc", "macro"),
-        undefined=_no_contrast,
-        no_skill=always(0.5),
-        source="scikit-learn roc_auc_score(average='macro')",
-        use="the ranking of rows by each label's score is used, each label counting the same",
-        trap="undefined as soon as one label is carried by no row or by all, where scikit-learn returns NaN",
-    ),
-    _ranking(
-        name="roc_auc_micro",
-        title="Micro ROC AUC",
-        meaning="chance that a true (row, label) cell scores above one that is not",
-        formula="AUC of all (row, label) cells pooled",
-        function=AreaAverage("roc_auc", "micro"),
-        undefined="every (row, label) cell is positive, or none is",
-        no_skill=always(0.5),
-        source="scikit-learn roc_auc_score(average='micro')",
-        use="one threshold is applied to all labels",
-        trap="scores of different labels have to be comparable; frequent labels rule it",
-    ),
-    _ranking(
-        name="roc_auc_weighted",
-        title="Weighted ROC AUC",
-        meaning="mean AUC over labels, by their number of true rows",
-        formula="sum over labels of P AUC / sum of P",
-        function=AreaAverage("roc_auc", "weighted"),
-        undefined="no label is true anywhere, or one is true everywhere",
-        no_skill=always(0.5),
-        source="scikit-learn roc_auc_score(average='weighted')",
-        use="frequent labels matter more",
-        trap="a label that no row carries weighs nothing here, while scikit-learn returns NaN",
-    ),
-    _ranking(
-        name="average_precision_macro",
-        title="Macro average precision",
-        meaning="mean over labels of average precision",
-        formula="mean over labels of AP",
-        function=AreaAverage("average_precision", "macro"),
-        no_skill=chance_precision,
-        zeros=AreaAverage("average_precision", "macro").zeros,
-        source="scikit-learn average_precision_score(average='macro')",
-        use="labels are rare and the top of each ranking counts",
-        trap="a label that no row carries counts as 0, as in scikit-learn; some call it mAP and leave it out",
-    ),
-    _ranking(
-        name="average_precision_micro",
-        title="Micro average precision",
-        meaning="average precision of all (row, label) cells pooled",
-        formula="AP of all (row, label) cells",
-        function=AreaAverage("average_precision", "micro"),
-        undefined="no label is true anywhere",
-        no_skill=chance_precision,
-        source="scikit-learn average_precision_score(average='micro')",
-        use="one threshold is applied to all labels",
-        trap="scores of different labels have to be comparable; frequent labels rule it",
-    ),
+    *(area("multilabel", ROC_AUC, way) for way in (areas.MACRO, areas.DECLARED, areas.MICRO, areas.WEIGHTED)),
+    *(area("multilabel", areas.PRECISION, way) for way in (areas.MACRO, areas.DECLARED, areas.MICRO)),
     _row_ranking(
         name="average_precision_samples",
         title="Ranking precision per row (LRAP)",
