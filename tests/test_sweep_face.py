@@ -13,7 +13,7 @@ from evalreport.sources.mlflow_client import Store
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.tuned import Tuned
 from tests.sinks.test_mlflow import snapshot
-from tests.tracking import make_run
+from tests.tracking import fluent, make_run
 
 
 def scored(seed: int = 0) -> er.Evaluation:
@@ -123,3 +123,22 @@ def test_what_cannot_be_swept_is_said() -> None:
         er.sweep(er.Evaluation.from_json(labelled().to_json()))
     with pytest.raises(er.EvalreportError, match="no scores to sweep"):
         er.sweep(er.evaluate([0, 1, 1], [0, 1, 0]))
+
+
+def test_an_evaluation_goes_into_the_active_run_which_goes_on(sqlite_store: Store, tmp_path: Path) -> None:
+    ev = er.evaluate([0, 1, 1, 0], [0, 1, 0, 0], labels=er.Binary(negative=0, positive=1))
+    with pytest.raises(er.EvalreportError, match="none is active"):
+        er.log(ev, tracking_uri=sqlite_store.uri)
+    with fluent(sqlite_store) as mlflow:
+        mlflow.create_experiment("live", (tmp_path / "live").as_uri())
+        mlflow.set_experiment("live")
+        with mlflow.start_run() as active:
+            assert er.log(ev).state == "written"
+            assert er.log(ev).state == "unchanged"
+            run = sqlite_store.client.get_run(active.info.run_id)
+            assert (run.info.status, run.info.end_time) == ("RUNNING", None)
+            assert run.data.metrics["eval/recall"] == 0.5
+            with pytest.raises(er.EvalreportError, match="has not ended"):
+                er.log(ev, active.info.run_id)
+            assert er.log(ev, active.info.run_id, allow_running=True).state == "unchanged"
+    assert sqlite_store.client.get_run(active.info.run_id).info.status == "FINISHED"

@@ -37,7 +37,7 @@ from evalreport.scores import Decisions, Logits, Probabilities, Scores
 from evalreport.sinks.folder import write_page
 from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import RunInfo, find_run
+from evalreport.sources.runs import RunInfo, active_run_id, find_run
 from evalreport.sources.shapes.extras import texts_of
 from evalreport.study import Trials
 from evalreport.study import judged as studies
@@ -314,7 +314,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
 
 def log(
     ev: model.Evaluation | studies.Study | selections.ThresholdSelection,
-    run_id: str,
+    run_id: str | None = None,
     *,
     tracking_uri: str | None = None,
     prefix: str = "eval/",
@@ -322,20 +322,21 @@ def log(
     allow_running: bool = False,
     dry_run: bool = False,
 ) -> Any:
-    """Log an evaluation, or what `sweep` found, into a finished run; a second identical call writes nothing.
+    """Log an evaluation, or what `sweep` found, into a run; a second identical call writes nothing.
 
     Parameters
     ----------
     ev : Evaluation, Study or ThresholdSelection
-    run_id : str
-        Id, or its first six or more characters. Its status and end time stay as they are.
+    run_id : str, optional
+        Id, or its first six or more characters. Left out: the active run (of `mlflow.start_run`), which goes
+        on. Status and end time of the run stay as they are.
     tracking_uri : str, optional
     prefix : str
         Of the metrics' names.
     force : bool
         Whether to write over files that evalreport did not write.
     allow_running : bool
-        Whether to write to a run that has not ended.
+        Whether to write to a run that is named and has not ended.
     dry_run : bool
         Whether to check everything and write nothing.
 
@@ -347,7 +348,7 @@ def log(
     Raises
     ------
     EvalreportError
-        No such run, a deleted or a running one, files of others in the way, no server.
+        No such run, none active, a deleted or a running one, files of others in the way, no server.
 
     Examples
     --------
@@ -356,9 +357,10 @@ def log(
     evalreport.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
     store = connect(tracking_uri)
-    run = find_run(store, run_id)
+    run = find_run(store, run_id or active_run_id())
     payload = _document(ev, run).payload(prefix, False)
-    return MlflowSink(store, run.run_id, force, allow_running).log(payload, dry_run=dry_run)
+    sink = MlflowSink(store, run.run_id, force, allow_running or run_id is None)
+    return sink.log(payload, dry_run=dry_run)
 
 
 def _document(

@@ -45,6 +45,9 @@ MAX_OPENED = 20
 _LISTED = 10
 LOGGING = 'mlflow.log_table({"y_true": y_test, "y_pred": model.predict(X_test)}, "predictions.json")'
 """What a run needs that was logged by `mlflow.autolog` alone."""
+MOST_CHILDREN = 10
+"""Child runs that are named to a user whose run has none of the predictions."""
+AUTOLOG_TAG = "mlflow.autologging"
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
 """What was looked at and not taken, and why."""
 _KNOWN = re.compile(
@@ -382,9 +385,21 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     where = f"artifacts: {_some(files)}"
     if remote:
         where += f"; dataset {printable(remote[0].name)} is not on this machine"
-    mend = (
-        f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or evaluate a file itself"
-    )
     if children:
-        mend = f"name one of its child runs, as in --run-id {children[0][:8]}; or {mend}"
-    return ArtifactNotFoundError("the run holds no predictions", where=where, fix=mend)
+        return _of_children(where, children)
+    return ArtifactNotFoundError(
+        "the run holds no predictions"
+        + (": autologging keeps the model and its metrics alone" if AUTOLOG_TAG in run.tags else ""),
+        where=where,
+        fix=f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or evaluate a file itself",
+    )
+
+
+def _of_children(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError:
+    """Return what to say of a parent without predictions, such as that of a cross-validation."""
+    named = " ".join(f"--run-id {child[:8]}" for child in children[:MOST_CHILDREN])
+    more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
+    has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
+    return ArtifactNotFoundError(
+        f"the run holds no predictions and {has}", where=where, fix=f"name its child runs: {named}{more}"
+    )

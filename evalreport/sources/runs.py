@@ -11,6 +11,7 @@ from typing import Any
 
 from evalreport.errors import EvalreportError, RunNotFoundError, UsageError, nearest
 from evalreport.sources.mlflow_client import Store
+from evalreport.sources.quiet import quiet
 
 SHORTEST_ID = 6
 FULL_ID = 32
@@ -186,6 +187,25 @@ def find_run(store: Store, run_id: str) -> RunInfo:
         )
     experiment = store.ask(methodcaller("get_experiment", run.info.experiment_id))
     return run_info(run, experiment.name)
+
+
+def active_run_id() -> str:
+    """Return the id of the run that `mlflow.start_run` has begun in this thread.
+
+    Raises
+    ------
+    UsageError
+        None is active.
+    """
+    with quiet():
+        import mlflow
+
+        run = mlflow.active_run()
+    if run is None:
+        raise UsageError(
+            "no run is named and none is active", fix="pass run_id=, or log within mlflow.start_run()"
+        )
+    return str(run.info.run_id)
 
 
 def _completed(store: Store, start: str) -> str:

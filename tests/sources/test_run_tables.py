@@ -16,7 +16,7 @@ from evalreport.errors import ArtifactNotFoundError, ColumnNotFoundError, Evalre
 from evalreport.sources.columns import find
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns
-from evalreport.sources.run_tables import RunRequest, RunTable, dataset_path, read_run
+from evalreport.sources.run_tables import LOGGING, RunRequest, RunTable, dataset_path, read_run
 from evalreport.sources.runs import DatasetSource, RunInfo, find_run
 from tests.tracking import make_run
 
@@ -290,6 +290,16 @@ def test_a_parent_without_predictions_names_a_child(sqlite_store: Store, tmp_pat
     )
     with pytest.raises(ArtifactNotFoundError) as caught:
         read_run(sqlite_store, find_run(sqlite_store, parent.run_id))
-    assert caught.value.fix.startswith(
-        f"name one of its child runs, as in --run-id {child.run_id[:8]}; or log"
-    )
+    assert caught.value.message == "the run holds no predictions and has 1 finished child run"
+    assert caught.value.fix == f"name its child runs: --run-id {child.run_id[:8]}"
+
+
+def test_a_run_of_autolog_alone_is_told_the_lines_that_log_predictions(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    files: dict[str, str | bytes] = {"metric_info.json": '{"f1": 0.9}', "estimator.html": "<html>"}
+    made = make_run(sqlite_store, files, tags={"mlflow.autologging": "sklearn"}, folder=tmp_path)
+    with pytest.raises(ArtifactNotFoundError, match="autologging keeps the model") as caught:
+        read_run(sqlite_store, find_run(sqlite_store, made.run_id))
+    assert caught.value.exit_code == 3
+    assert LOGGING in caught.value.fix
