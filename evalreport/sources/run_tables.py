@@ -391,7 +391,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
         "the run holds no predictions"
         + (": autologging keeps the model and its metrics alone" if AUTOLOG_TAG in run.tags else ""),
         where=where,
-        fix=f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or evaluate a file itself",
+        fix=f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or name a file",
     )
 
 
