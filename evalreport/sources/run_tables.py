@@ -29,7 +29,7 @@ from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_for
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.run_files import one_of, paired
-from evalreport.sources.runs import DatasetSource, RunInfo
+from evalreport.sources.runs import DatasetSource, RunInfo, parent_alone
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.naming import is_beside
 from evalreport.sources.shapes.roles import ID, INDEX, LABEL_NAMES, TRUTH, WEIGHT
@@ -45,8 +45,6 @@ MAX_OPENED = 20
 _LISTED = 10
 LOGGING = 'mlflow.log_table({"y_true": y_test, "y_pred": model.predict(X_test)}, "predictions.json")'
 """What a run needs that was logged by `mlflow.autolog` alone."""
-MOST_CHILDREN = 10
-"""Child runs that are named to a user whose run has none of the predictions."""
 AUTOLOG_TAG = "mlflow.autologging"
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
 """What was looked at and not taken, and why."""
@@ -386,20 +384,10 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     if remote:
         where += f"; dataset {printable(remote[0].name)} is not on this machine"
     if children:
-        return _of_children(where, children)
+        return parent_alone(where, children)
     return ArtifactNotFoundError(
         "the run holds no predictions"
         + (": autologging keeps the model and its metrics alone" if AUTOLOG_TAG in run.tags else ""),
         where=where,
         fix=f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or name a file",
-    )
-
-
-def _of_children(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError:
-    """Return what to say of a parent without predictions, such as that of a cross-validation."""
-    named = " ".join(f"--run-id {child[:8]}" for child in children[:MOST_CHILDREN])
-    more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
-    has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
-    return ArtifactNotFoundError(
-        f"the run holds no predictions and {has}", where=where, fix=f"name its child runs: {named}{more}"
     )

@@ -9,13 +9,15 @@ from fnmatch import fnmatchcase
 from operator import methodcaller
 from typing import Any
 
-from evalreport.errors import EvalreportError, RunNotFoundError, UsageError, nearest
+from evalreport.errors import ArtifactNotFoundError, EvalreportError, RunNotFoundError, UsageError, nearest
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
 
 SHORTEST_ID = 6
 FULL_ID = 32
 PAGE = 1000
+MOST_CHILDREN = 10
+"""Child runs that are named to a user whose run has none of the predictions."""
 NEWEST_FIRST = ["attributes.start_time DESC"]
 _ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)
 _EXPERIMENTS_AT_ONCE = 200
@@ -187,6 +189,16 @@ def find_run(store: Store, run_id: str) -> RunInfo:
         )
     experiment = store.ask(methodcaller("get_experiment", run.info.experiment_id))
     return run_info(run, experiment.name)
+
+
+def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError:
+    """Return what to say of a parent without predictions, such as that of a cross-validation."""
+    named = " ".join(f"--run-id {child[:8]}" for child in children[:MOST_CHILDREN])
+    more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
+    has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
+    return ArtifactNotFoundError(
+        f"the run holds no predictions and {has}", where=where, fix=f"name its child runs: {named}{more}"
+    )
 
 
 def active_run_id() -> str:
