@@ -45,7 +45,7 @@ def _test_file(fitting: Sequence[Named]) -> tuple[Named, str] | None:
     None where they differ otherwise, or no one is the test file.
     """
     parts = [_part(name) for name, _ in fitting]
-    alike = {PurePosixPath(name).parent / _without_part(name) for name, _ in fitting}
+    alike = {_without_part(name) for name, _ in fitting}
     if len(alike) > 1 or None in parts or len(set(parts)) < len(parts):
         return None
     tests = [place for place, part in enumerate(parts) if part in TESTS]

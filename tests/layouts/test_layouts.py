@@ -1,0 +1,243 @@
+"""Every layout is read for what it is: the same labels and scores, and what was assumed is said."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores, Probabilities
+from evalreport.sources.columns import find_in_files, to_predictions
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.run_tables import RunRequest, read_run
+from evalreport.sources.runs import find_run
+from evalreport.workflow.collect import collect_run
+from evalreport.workflow.request import Request
+from tests.cli.running import run
+from tests.layouts.layouts import (
+    CITIES,
+    LAYOUTS,
+    TEST,
+    G,
+    H,
+    K,
+    P,
+    Q,
+    Y,
+    csv,
+    document,
+    lines,
+    softmax,
+)
+from tests.tracking import make_run
+
+
+def labels(rows: Predictions, codes: Any) -> list[str]:
+    return [rows.space.names[code] for code in codes.tolist()]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_layout_is_read(name: str, tmp_path: Path) -> None:
+    layout = LAYOUTS[name]
+    found = find_in_files(layout.write(tmp_path), layout.request)
+    rows = to_predictions(found)
+    assert labels(rows, rows.y_true) == layout.truth.astype(str).tolist()
+    if layout.answers is not None:
+        assert rows.y_pred is not None
+        assert labels(rows, rows.y_pred) == layout.answers.astype(str).tolist()
+    if layout.scores is None:
+        assert isinstance(rows.scores, NoScores)
+    else:
+        assert isinstance(rows.scores, Probabilities)
+        expected = layout.scores
+        if found.score_kind == "logit":
+            expected = softmax(expected.astype(float))
+        if isinstance(rows.space, Binary) and expected.ndim == 2:
+            expected = expected[:, 1]
+        np.testing.assert_allclose(rows.scores.values, expected, atol=1e-6)
+    for words in layout.said:
+        assert words in "; ".join((*found.notes, *(f"{part} {value}" for part, value in found.taken)))
+
+
+def fixed(capsys: pytest.CaptureFixture[str], path: Path, code: int) -> dict[str, Any]:
+    """Refused with this exit code; what the remedy proposes first is run, and works."""
+    command = ["report", str(path), "--json", "--resamples", "100", "-o", str(path.parent / "page.html")]
+    refused = run(capsys, *command)
+    assert refused.code == code, refused.out
+    fix = refused.json["error"]["fix"]
+    proposed = re.search(r"--no-scores|--[a-z-]+ (\"[^\"]+\"|'[^']+'|[\w\[\]=*.-]+)", fix)
+    assert proposed is not None, fix
+    done = run(capsys, *command, *shlex.split(proposed.group()))
+    assert done.code == 0, done.out
+    return dict(done.json["runs"][0])
+
+
+def metric(body: dict[str, Any], name: str) -> Any:
+    return body["metrics"][name]["value"]
+
+
+def test_a_missing_prediction_counts_as_wrong_where_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = [None if row in (3, 8) else str(h) for row, h in enumerate(H)]
+    body = fixed(capsys, csv(y_true=Y.astype(str), y_pred=told)(tmp_path), 5)
+    right = H == Y
+    right[[3, 8]] = False
+    assert metric(body, "accuracy") == pytest.approx(right.mean())
+    assert body["n"] == len(Y)
+
+
+def test_margins_alone_name_their_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = fixed(capsys, csv(label=Y, score=np.log(P / (1 - P)))(tmp_path), 5)
+    assert metric(body, "accuracy") == pytest.approx((H == Y).mean())
+
+
+def test_parts_without_a_test_part_are_never_pooled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    split = np.where(TEST, "train", "val")
+    body = fixed(capsys, csv(split=split, y_true=Y, y_pred=H)(tmp_path), 5)
+    assert body["n"] == (~TEST).sum()
+
+
+def test_two_sets_of_scores_are_not_chosen_among(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    columns = {f"{head}_{i}": Q[:, i] for head in ("proba", "prob") for i in range(3)}
+    body = fixed(capsys, csv(label=K, **columns)(tmp_path), 2)
+    assert metric(body, "accuracy") == pytest.approx((G == K).mean())
+
+
+def test_two_truths_are_not_chosen_among(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = fixed(capsys, csv(gold_class=Y, actual_class=1 - Y, predicted=H)(tmp_path), 2)
+    assert metric(body, "accuracy") == pytest.approx((H == Y).mean())
+
+
+WORD = [str(city) for city in CITIES]
+ROWS = list(enumerate(zip(K.tolist(), G.tolist(), strict=True)))
+
+
+def sample(i: int, target: str, answers: list[Any]) -> dict[str, Any]:
+    return {"doc_id": i, "doc": {}, "target": target, "resps": [], "filtered_resps": answers}
+
+
+def asserted(i: int, k: int, g: int) -> dict[str, Any]:
+    test = {"assert": [{"type": "equals", "value": WORD[k]}]}
+    about = {"vars": {"mail": "x"}, "testIdx": i, "provider": {"id": "p"}}
+    return {**about, "testCase": test, "response": {"output": WORD[g]}}
+
+
+def logged(i: int, k: int, g: int) -> dict[str, Any]:
+    told = {"choices": [{"message": {"content": WORD[g]}}]}
+    return {"id": i, "epoch": 1, "target": [WORD[k]], "output": told}
+
+
+def responded(i: int, k: int, g: int) -> dict[str, Any]:
+    suggestion = {"city": {"value": WORD[g], "score": None}}
+    return {"id": i, "fields": {}, "responses": {"city": [{"value": WORD[k]}]}, "suggestions": suggestion}
+
+
+def chosen(label: str) -> list[dict[str, Any]]:
+    return [{"result": [{"type": "choices", "from_name": "c", "value": {"choices": [label]}}]}]
+
+
+def annotated(i: int, k: int, g: int) -> dict[str, Any]:
+    cancelled = {"was_cancelled": True, "result": []}
+    made = [cancelled, *chosen(WORD[k])]
+    return {"id": i, "data": {}, "annotations": made, "predictions": chosen(WORD[g])}
+
+
+CHOICES = [sample(i, str(k), [[str(x), "False"] for x in np.log(Q[i])]) for i, (k, _) in ROWS]
+TEXTS = [sample(i, WORD[k], [WORD[g]]) for i, (k, g) in ROWS]
+INSPECT = {"version": 2, "eval": {}, "samples": [logged(i, k, g) for i, (k, g) in ROWS]}
+ASSERTED = {"results": {"results": [asserted(i, k, g) for i, (k, g) in ROWS]}}
+ARGILLA = [responded(i, k, g) for i, (k, g) in ROWS]
+STUDIO = [annotated(i, k, g) for i, (k, g) in ROWS]
+TOOLS = {
+    "lm-eval, choices": (lines(CHOICES), "lm-eval"),
+    "lm-eval, texts": (lines(TEXTS), "lm-eval"),
+    "inspect": (document(INSPECT), "inspect"),
+    "promptfoo": (document(ASSERTED), "promptfoo"),
+    "argilla": (document(ARGILLA), "argilla"),
+    "label-studio": (document(STUDIO), "label-studio"),
+}
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_tools_write_is_found_by_its_content(tool: str, named: bool, tmp_path: Path) -> None:
+    write, name = TOOLS[tool]
+    found = find_in_files(write(tmp_path), format=name if named else None)
+    told = found.y_pred if found.text is None else found.text
+    assert told is not None
+    names = [str(k) for k in range(3)] if tool == "lm-eval, choices" else WORD
+    assert found.y_true.tolist() == [names[k] for k in K]
+    assert told.tolist() == [names[g] for g in G]
+
+
+def test_a_batch_is_joined_by_its_own_id(tmp_path: Path) -> None:
+    def body(g: int) -> dict[str, Any]:
+        if g == 2:  # the interface of responses
+            return {"output": [{"content": [{"type": "output_text", "text": WORD[g]}]}]}
+        return {"choices": [{"message": {"content": WORD[g]}}]}
+
+    batch = lines([{"custom_id": f"r{i}", "response": {"body": body(g)}} for i, g in enumerate(G)])(tmp_path)
+    truth = tmp_path / "truth.csv"
+    order = np.random.default_rng(0).permutation(len(K))
+    pd.DataFrame({"custom_id": [f"r{i}" for i in order], "label": CITIES[K[order]]}).to_csv(
+        truth, index=False
+    )
+    found = find_in_files(batch, truth=truth)
+    assert found.y_true.tolist() == CITIES[K].tolist()
+    assert found.text is not None and found.text.tolist() == CITIES[G].tolist()
+
+
+def test_zstd_is_read_like_gzip(tmp_path: Path) -> None:
+    text = csv(y_true=Y, y_proba=P)(tmp_path).read_bytes()
+    path = tmp_path / "scores.csv.zst"
+    with pa.CompressedOutputStream(str(path), "zstd") as stream:
+        stream.write(text)
+    assert find_in_files(path).y_true.tolist() == Y.tolist()
+
+
+def npy(values: Any) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, values)
+    return stream.getvalue()
+
+
+def collected(store: Store, folder: Path, files: dict[str, str | bytes]) -> Any:
+    made = make_run(store, files, folder=folder)
+    return collect_run(store, find_run(store, made.run_id), Request())
+
+
+def test_truth_and_answers_in_arrays_of_their_own(sqlite_store: Store, tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"y_test.npy": npy(K), "y_pred.npy": npy(G), "y_proba.npy": npy(Q)}
+    rows = collected(sqlite_store, tmp_path, files)
+    assert rows.predictions.y_true.tolist() == K.tolist()
+    assert rows.predictions.y_pred.tolist() == G.tolist()
+    np.testing.assert_allclose(rows.predictions.scores.values, Q)
+    assert "truth from y_test.npy" in rows.taken[0][1]
+
+
+def test_the_test_file_of_several_parts(sqlite_store: Store, tmp_path: Path) -> None:
+    parts = {"test": TEST, "train": ~TEST}
+    files: dict[str, str | bytes] = {
+        f"{part}/predictions.csv": pd.DataFrame({"y_true": Y[rows], "y_pred": H[rows]}).to_csv(index=False)
+        for part, rows in parts.items()
+    }
+    made = make_run(sqlite_store, files, folder=tmp_path)
+    found = read_run(sqlite_store, find_run(sqlite_store, made.run_id))
+    assert found.table.n == TEST.sum()
+    (note,) = found.notes
+    option = re.search(r"--artifact (\S+)", note)
+    assert option is not None
+    other = read_run(sqlite_store, find_run(sqlite_store, made.run_id), RunRequest(artifact=option.group(1)))
+    assert other.table.n == (~TEST).sum()
