@@ -10,6 +10,7 @@ import numpy as np
 
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
 from evalreport.comparison.judging import judged
+from evalreport.comparison.matching import matched_points
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
 from evalreport.comparison.pairing import Pairing, pair
@@ -20,6 +21,7 @@ from evalreport.comparison.values import (
     Comparison,
     DelongResult,
     Difference,
+    MatchedPoint,
     McNemarResult,
     Movement,
     PairVerdict,
@@ -132,6 +134,7 @@ def compare(
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
         movement=tuple(moved for match in matches if details and (moved := _movement(match)) is not None),
         verdicts=_verdicts(matches, found, main, details),
+        matched=tuple(point for match in _detailed(matches, details) for point in _at_matched(match)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         notes=notes(called, evaluations),
     )
@@ -274,6 +277,10 @@ def _verdicts(
         )
         for match in matches
     )
+
+
+def _at_matched(match: Match) -> tuple[MatchedPoint, ...]:
+    return () if match.samples is None else matched_points(match.samples, match.names)
 
 
 def _detailed(matches: Sequence[Match], details: bool) -> Sequence[Match]:

@@ -10,6 +10,8 @@ from evalreport.comparison.pairing import Pairing
 from evalreport.evaluation.model import Evaluation
 
 Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
+MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms"]
+MatchVerdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "equal_by_design", "undefined"]
 PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated"]
 CLASS = "class: "
 """How the scope of a class begins; that of a slice is ``column = value``."""
@@ -148,6 +150,42 @@ class Movement:
 
 
 @dataclass(frozen=True)
+class MatchedCount:
+    """A count of both runs at a matched point, in rows: run first, and run minus baseline.
+
+    `low` and `high` are None, and `verdict` is ``undefined``, where no resample differs or there were none.
+    """
+
+    values: tuple[float, float]
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    verdict: MatchVerdict = "undefined"
+
+
+@dataclass(frozen=True)
+class MatchedPoint:
+    """Two binary runs where they decide alike: at their own thresholds, at equal recall, at equal alarms.
+
+    Parameters
+    ----------
+    run, baseline : str
+    kind : {"own_thresholds", "equal_recall", "equal_alarms"}
+    thresholds : (float, float)
+        Of the run, which moved, and of the baseline, which stayed.
+    found, false_alarms : MatchedCount
+        Positives at or above the thresholds, and negatives.
+    """
+
+    run: str
+    baseline: str
+    kind: MatchKind
+    thresholds: tuple[float, float]
+    found: MatchedCount
+    false_alarms: MatchedCount
+
+
+@dataclass(frozen=True)
 class RankedRun:
     """A run among others by one metric.
 
@@ -208,6 +246,8 @@ class Comparison:
         One for each pair.
     ranking : tuple of RankedRun
         All runs by `primary`, the best first.
+    matched : tuple of MatchedPoint
+        Binary with scores in both, on the same rows: each pair at matched operating points.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
@@ -232,6 +272,7 @@ class Comparison:
     movement: tuple[Movement, ...] = ()
     verdicts: tuple[PairVerdict, ...] = ()
     ranking: tuple[RankedRun, ...] = ()
+    matched: tuple[MatchedPoint, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -270,5 +311,6 @@ class Comparison:
             "movements": [asdict(entry) for entry in self.movement],
             "verdicts": [asdict(entry) for entry in self.verdicts],
             "ranking": [asdict(entry) for entry in self.ranking],
+            "matched": [asdict(entry) for entry in self.matched],
             "notes": list(self.notes),
         }

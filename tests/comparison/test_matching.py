@@ -1,0 +1,92 @@
+"""Runs at matched operating points, against counts by hand and resamples one by one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from evalreport.comparison.compare import compare
+from evalreport.comparison.matching import matched_points
+from evalreport.comparison.values import MatchedPoint
+from evalreport.predictions import Predictions
+from evalreport.scores import Decisions, NoScores
+from tests.comparison import models
+
+Bools = npt.NDArray[np.bool_]
+
+
+def scores_of(p: Predictions) -> npt.NDArray[np.float64]:
+    assert not isinstance(p.scores, NoScores)
+    return np.asarray(p.scores.values, dtype=np.float64)
+
+
+def points(pair: list[Predictions]) -> dict[str, MatchedPoint]:
+    return {point.kind: point for point in matched_points(models.sides(pair), ("new", "old"))}
+
+
+def by_hand(kind: str, pair: list[Predictions], rows: npt.NDArray[np.intp]) -> tuple[int, int, int, int]:
+    """Found and false alarms of the run, then of the baseline, by trying every score as a threshold."""
+    truth = pair[0].y_true[rows] == 1
+    new, old = (scores_of(p)[rows] for p in pair)
+    flagged = old >= 0.35
+    base = int((flagged & truth).sum()), int((flagged & ~truth).sum())
+    tried = [*np.unique(new), np.inf]
+    counts = [(int(((new >= t) & truth).sum()), int(((new >= t) & ~truth).sum())) for t in tried]
+    if kind == "equal_recall":
+        found = [count for count in counts if count[0] >= base[0]][-1][0]
+        step = [count for count in counts if count[0] == found]
+        chosen = step[len(step) // 2]
+    elif kind == "equal_alarms":
+        chosen = next(count for count in counts if sum(count) <= sum(base))
+    else:
+        chosen = (int(((new >= 0.35) & truth).sum()), int(((new >= 0.35) & ~truth).sum()))
+    return (*chosen, *base)
+
+
+@pytest.mark.parametrize("kind", ["own_thresholds", "equal_recall", "equal_alarms"])
+def test_counts_and_intervals_are_those_of_a_search_by_hand(kind: str) -> None:
+    pair = models.binary(np.random.default_rng(2), 300, 0.3, (2.4, 1.5), 0.4)
+    found = points(pair)[kind]
+    expected = by_hand(kind, pair, np.arange(300))
+    counted = [*zip(found.found.values, found.false_alarms.values, strict=True)]
+    assert counted == [expected[:2], expected[2:]]
+    assert found.found.difference == expected[0] - expected[2]
+    rng = np.random.default_rng(5)
+    again = [by_hand(kind, pair, rng.integers(0, 300, 300)) for _ in range(200)]
+    spread = np.std([a[1] - a[3] for a in again])
+    assert found.false_alarms.low is not None
+    assert found.false_alarms.high is not None
+    half = (found.false_alarms.high - found.false_alarms.low) / 2
+    assert half == pytest.approx(1.97 * spread, rel=0.3)
+    if kind == "equal_recall":
+        assert (found.found.verdict, found.found.low) == ("equal_by_design", None)
+        assert found.false_alarms.verdict == "better", "2.4 against 1.5 is a better model at any recall"
+
+
+def test_a_stretched_copy_differs_at_its_own_threshold_alone() -> None:
+    old = models.binary(np.random.default_rng(0), 400, 0.3, (1.8,))[0]
+    stretched = scores_of(old) * 3
+    new = replace(old, scores=Decisions(stretched), y_pred=(stretched >= 0.35).astype(np.int32))
+    found = compare([models.bare(old), models.bare(old)], names=["old", "new"]).matched
+    assert {point.found.difference for point in found} == {0.0}
+    assert not {point.false_alarms.verdict for point in found} & {"better", "worse"}
+    moved = points([new, old])
+    again = [models.binary(np.random.default_rng(seed), 200, 0.3, (1.8,))[0] for seed in range(12)]
+    gaps = [points([p, p])["equal_recall"].false_alarms.difference for p in again]
+    assert abs(np.mean(gaps)) < 2, "the step between two positives is no gain for either"
+    assert moved["equal_alarms"].found.difference == 0
+    assert moved["equal_recall"].thresholds[0] > 0.35, "three times the score, three times the threshold"
+
+
+def test_matched_points_are_in_the_json_of_binary_runs_with_scores_alone() -> None:
+    pair = models.binary(np.random.default_rng(0), 200)
+    told = json.loads(json.dumps(compare([models.bare(p) for p in pair]).as_dict()))
+    assert [point["kind"] for point in told["matched"]] == ["own_thresholds", "equal_recall", "equal_alarms"]
+    labels = [models.bare(replace(p, scores=NoScores())) for p in pair]
+    assert compare(labels).matched == ()
+    classes = models.multiclass(np.random.default_rng(0), 100, np.full(3, 1 / 3))
+    assert compare([models.bare(p) for p in classes]).matched == ()
