@@ -31,7 +31,7 @@ KINDS: tuple[MatchKind, ...] = ("own_thresholds", "equal_recall", "equal_alarms"
 
 
 @dataclass(frozen=True)
-class _Point:
+class _OperatingPoint:
     """A threshold of the moving run, with the counts of both there."""
 
     threshold: float
@@ -99,14 +99,18 @@ def _matched(
     return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms)
 
 
-def _point(kind: MatchKind, own: tuple[float, float], tables: tuple[ScoreTable, ScoreTable]) -> _Point:
+def _point(
+    kind: MatchKind, own: tuple[float, float], tables: tuple[ScoreTable, ScoreTable]
+) -> _OperatingPoint:
     """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
     run, baseline = tables
     tp, fp = _counts(baseline, int(np.searchsorted(baseline.scores, own[1])))
     match kind:
         case "own_thresholds":
             place = int(np.searchsorted(run.scores, own[0]))
-            return _Point(own[0], _both(_counts(run, place)[0], tp), _both(_counts(run, place)[1], fp))
+            return _OperatingPoint(
+                own[0], _both(_counts(run, place)[0], tp), _both(_counts(run, place)[1], fp)
+            )
         case "equal_recall":
             # The baseline stands anywhere between two positives; the middle of that step favours nobody (its
             # upper end spares the run half a step of false alarms: five of 37 in a test of equal rankings).
@@ -118,7 +122,7 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: tuple[ScoreTable, 
             place = int((run.tp + run.fp > tp + fp + ROUNDING).sum())
     mine = _counts(run, place)
     threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
-    return _Point(threshold, _both(mine[0], tp), _both(mine[1], fp))
+    return _OperatingPoint(threshold, _both(mine[0], tp), _both(mine[1], fp))
 
 
 def _both(run: float, baseline: float) -> tuple[float, float]:
