@@ -68,6 +68,21 @@ def answers_of(
     return filled, lost
 
 
+def with_gaps(values: npt.NDArray[Any] | None, lost: npt.NDArray[np.bool_] | None) -> Any:
+    """Return answers with None where there were gaps, the other way round from `answers_of`.
+
+    Examples
+    --------
+    >>> with_gaps(np.array([1, 1]), np.array([False, True]))
+    array([1, None], dtype=object)
+    """
+    if values is None or lost is None:
+        return values
+    gapped = values.astype(object)
+    gapped[lost] = None
+    return gapped
+
+
 def decisions(
     space: LabelSpace,
     y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None,

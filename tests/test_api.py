@@ -415,3 +415,26 @@ def test_a_file_takes_the_same_words_as_an_array(tmp_path: Path) -> None:
     assert {part.column for part in ev.slices} == {"site"}
     again = er.evaluate(NAMED, scores=er.Probabilities(P), threshold=0.3, confidence=0.9, seed=1)
     assert ev["f1"] == again["f1"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "answers", "accuracy", "right"),
+    [
+        ([1, 0, 1, 0], [1, 0, None, 1], "accuracy", 0.5),
+        ([1, 0, 1, 0], [1, 0, float("nan"), 1], "accuracy", 0.5),
+        (["a", "b", "c", "b"], ["a", None, "c", "b"], "accuracy", 0.75),
+        ([["a"], [], ["b"], ["a"]], [["a"], None, ["b"], None], "subset_accuracy", 0.5),
+    ],
+    ids=["binary", "a NaN", "multiclass", "multilabel"],
+)
+def test_an_answer_that_is_missing_counts_as_wrong_where_that_is_said(
+    truth: list[Any], answers: list[Any], accuracy: str, right: float
+) -> None:
+    ev = er.evaluate(truth, answers, missing="wrong")
+    estimate = ev[accuracy]
+    assert isinstance(estimate, er.Estimate)
+    assert estimate.value == right
+    assert estimate.n == 4
+    assert any("counted as wrong" in note for note in ev.notes)
+    with pytest.raises(DataError):
+        er.evaluate(truth, answers)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -91,6 +91,7 @@ def evaluate(
     slices: Mapping[str, npt.ArrayLike] | pd.DataFrame | None = None,
     texts: Sequence[str] | None = None,
     tune_on: Evaluation | None = None,
+    missing: Literal["wrong"] | None = None,
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
@@ -115,6 +116,9 @@ def evaluate(
         Example texts that the report may show.
     tune_on : Evaluation, optional
         Other rows, on which an objective chooses the threshold.
+    missing : str, optional
+        ``wrong``: a row of `y_pred` without an answer (None, NaN) counts as one that could not be read:
+        wrong, in a column of its own, in every denominator. Without it such a row is an error.
     confidence, resamples, seed
         Of the intervals.
 
@@ -129,7 +133,7 @@ def evaluate(
     >>> ev["accuracy"].value, ev.space.positive
     (0.6666666666666666, 'b')
     """
-    found = given(y_true, y_pred, scores, labels)
+    found = given(y_true, y_pred, scores, labels, missing)
     numbers, objective = threshold_of(threshold)
     columns = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
     check_order({"y_true": y_true, **columns})
@@ -143,6 +147,7 @@ def evaluate(
         scores,
         threshold=numbers,
         slices=by_name(slices),
+        missing=missing,
         **read,
     )
     request = Request(sampling=sampling_of(confidence, resamples, seed), threshold=objective)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.answers import answers_of, with_gaps
 from evalreport.cells import as_array, to_labels
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.intervals import Sampling
@@ -42,7 +43,7 @@ class Given:
     y_pred: Any
 
 
-def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any) -> Given:
+def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing: str | None = None) -> Given:
     """Return truth and answers with the label space that was declared, or that they show.
 
     Raises
@@ -70,7 +71,7 @@ def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any) -> Given
     if _is_multilabel(truth):
         space = Multilabel(labels or names or _names_in(truth, answers))
         return _in_order(Given(space, truth, answers), y_true, y_pred)
-    return _single(truth, answers, scores, labels)
+    return _single(truth, answers, scores, labels, missing)
 
 
 def rows_of(values: Any, name: str) -> Any:
@@ -178,16 +179,17 @@ def _names_in(truth: Any, answers: Any) -> list[Label]:
     if isinstance(truth, np.ndarray) and truth.ndim == 2:
         return list(range(truth.shape[1]))
     rows = [*truth, *(answers if answers is not None and not isinstance(answers, Parsed) else ())]
-    return sorted({label for row in rows for label in row}, key=str)
+    return sorted({label for row in rows if row is not None for label in row}, key=str)
 
 
-def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any) -> Given:
+def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missing: str | None) -> Given:
     is_text = isinstance(answers, Parsed)
-    told = None if answers is None or is_text else to_labels(answers, "y_pred")
+    told, lost = (None, None) if answers is None or is_text else answers_of(answers, "y_pred", missing)
+    told = None if told is None else to_labels(told, "y_pred")
     found = single_label(to_labels(truth, "y_true"), told, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
         _check_width(found.space, scores.values)
-    return Given(found.space, found.y_true, answers if is_text else found.y_pred)
+    return Given(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
 
 
 def _check_width(space: LabelSpace, values: np.ndarray[Any, Any]) -> None:

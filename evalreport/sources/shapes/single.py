@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.answers import answers_of
+from evalreport.answers import answers_of, with_gaps
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, LabelSpace, distinct_labels
 from evalreport.sources.request import Columns
@@ -59,7 +59,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     return Parts(
         found.space,
         found.y_true,
-        _with_gaps(found.y_pred, lost),
+        with_gaps(found.y_pred, lost),
         scores,
         kind,
         text,
@@ -67,14 +67,6 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
         tuple(filter(None, (found.note, matched, *scored.notes, *never_scored(unscored)))),
         used(truth, pred, scored.part),
     )
-
-
-def _with_gaps(y_pred: Array | None, lost: Array | None) -> Array | None:
-    if y_pred is None or lost is None:
-        return y_pred
-    gapped = y_pred.astype(object)
-    gapped[lost] = None
-    return gapped
 
 
 @dataclass(frozen=True, eq=False)
