@@ -95,6 +95,7 @@ def evaluate(
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
+    hold: float | None = None,
 ) -> Evaluation:
     """Evaluate predictions held in memory.
 
@@ -121,6 +122,8 @@ def evaluate(
         wrong, in a column of its own, in every denominator. Without it such a row is an error.
     confidence, resamples, seed
         Of the intervals.
+    hold : float, optional
+        Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def evaluate(
         missing=missing,
         **read,
     )
-    request = Request(sampling=sampling_of(confidence, resamples, seed), threshold=objective)
+    request = Request(sampling=sampling_of(confidence, resamples, seed, hold), threshold=objective)
     if tune_on is not None and tune_on.predictions is None:
         raise UsageError(
             "tune_on holds no predictions",

@@ -25,7 +25,7 @@ from evalreport.sources.shapes.spaces import single_label
 from evalreport.workflow.request import Request
 
 KINDS = (Probabilities, Logits, Decisions, NoScores)
-_SAMPLING = {"confidence": "level", "resamples": "resamples", "seed": "seed"}
+_SAMPLING = {"confidence": "level", "resamples": "resamples", "seed": "seed", "hold": "hold"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,15 +286,15 @@ def _columns(named: dict[str, Any]) -> dict[str, Any]:
     return named
 
 
-def sampling_of(confidence: Any, resamples: Any, seed: Any) -> Sampling:
+def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) -> Sampling:
     """Return the settings of the intervals.
 
     Raises
     ------
     UsageError
-        A level outside (0, 1), no resamples, a negative seed.
+        A level outside (0, 1), no resamples, a negative seed, a confidence to hold outside (0, 1).
     """
     for name, value in (("resamples", resamples), ("seed", seed)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
             raise UsageError(f"{name} is {value!r}, not a whole number", where=name, fix=f"pass {name}=2000")
-    return Sampling(confidence, int(resamples), int(seed))
+    return Sampling(confidence, int(resamples), int(seed), hold)

@@ -115,6 +115,7 @@ def sweep(
     tune_on: model.Evaluation | None = None,
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
+    hold: float | None = None,
 ) -> PlottedSelection: ...
 
 
@@ -125,6 +126,7 @@ def sweep(
     tune_on: model.Evaluation | None = None,
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
+    hold: float | None = None,
     judging: Judging = NOT_SAID,
 ) -> PlottedSelection | PlottedStudy:
     """Return what is best for objectives, thresholds of an evaluation, or how the trials of a sweep stand.
@@ -142,6 +144,9 @@ def sweep(
         Of classes: row the true label, column the answer.
     trials : int, optional
         Let Optuna search so many where an objective does not fall apart.
+    hold : float, optional
+        Of two classes: confidence with which a threshold under a bound has to keep it on new rows; that of
+        the evaluation without it.
     judging : Judging
         Of trials: how many examples judged each.
 
@@ -166,11 +171,11 @@ def sweep(
     1
     """
     if isinstance(what, Trials):
-        if tune_on is not None or costs is not None or trials is not None:
+        if any(value is not None for value in (tune_on, costs, trials, hold)):
             raise UsageError(
                 "trials have no thresholds to choose",
                 where="er.sweep",
-                fix="leave out tune_on, costs and trials",
+                fix="leave out tune_on, costs, trials and hold",
             )
         return viewed(PlottedStudy, studied(what, objective, judging=judging))
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
@@ -189,7 +194,8 @@ def sweep(
     )
     rows = Collected(what.predictions, (), what.provenance)
     other = None if tune_on is None else tune_on.predictions
-    found = chosen(rows, Request(sampling=what.sampling), other, asked)
+    sampling = what.sampling if hold is None else replace(what.sampling, hold=hold)
+    found = chosen(rows, Request(sampling=sampling), other, asked)
     return viewed(PlottedSelection, found if tune_on is None else _told(found, tune_on))
 
 

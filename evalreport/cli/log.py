@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @opt.selection
 @opt.describe
 @opt.evaluation
+@opt.hold
 @opt.prefix
 @opt.out
 @opt.page

@@ -322,6 +322,13 @@ tune_on = option(
     type=FILE,
     help="Other predictions, on which the threshold is chosen.",
 )
+hold = option(
+    _EVALUATE,
+    "--hold",
+    metavar="P",
+    type=click.FloatRange(0.5, 0.999),
+    help="Confidence with which a threshold under a bound has to keep it on new rows, as in 0.95.",
+)
 confidence = option(
     _EVALUATE,
     "--confidence",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @opt.selection
 @opt.describe
 @opt.evaluation
+@opt.hold
 @opt.page
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
 @opt.out

@@ -15,9 +15,9 @@ from evalreport.errors import FileMissingError, UsageError, nearest
 KNOWN = (
     *("artifact", "format", "task", "truth", "truth_file", "pred", "score", "scores", "score_kind", "text"),
     *("parse", "fuzzy", "labels", "ordered", "positive", "id", "weight", "group", "slice", "example_text"),
-    *("batch_axis", "list_separator", "threshold", "tune_on", "confidence", "resamples", "seed", "metrics"),
-    *("title", "unit", "no_examples", "checklist", "prefix", "out", "experiment", "filter", "max_runs"),
-    *("jobs", "fail_fast", "color", "tracking_uri"),
+    *("batch_axis", "list_separator", "threshold", "tune_on", "hold", "confidence", "resamples", "seed"),
+    *("metrics", "title", "unit", "no_examples", "checklist", "prefix", "out", "experiment", "filter"),
+    *("max_runs", "jobs", "fail_fast", "color", "tracking_uri"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "inconclusive", "train")

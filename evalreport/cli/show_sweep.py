@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evalreport.study import Trial
     from evalreport.study.judged import Study
     from evalreport.study.search import SearchProgress
+    from evalreport.thresholds.optimum import Optimum
     from evalreport.values import Result
     from evalreport.workflow.deliver import Delivered
 
@@ -59,6 +60,9 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
 
     found = done.made
     warn_of(console, found.evaluation)
+    for best in found.optima.values():
+        if best.hold is not None and best.hold.threshold is None:
+            console.warn(f"{best.text} {best.hold.reason}")
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))
     console.out(title(found.evaluation))
@@ -69,7 +73,12 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
 def _optima(found: ThresholdSelection) -> list[str]:
     if not found.optima:
         return []
-    rows: list[tuple[str, ...]] = [(*HEADS, "found", "missed", "alarms")]
+    bounded = any(best.bound is not None for best in found.optima.values())
+    level = found.evaluation.sampling.hold
+    promised: tuple[str, ...] = ("chance to hold",) if bounded else ()
+    if bounded and level is not None:
+        promised += (f"held with {percent(level, 100)}",)
+    rows: list[tuple[str, ...]] = [(*HEADS, *promised, "found", "missed", "alarms")]
     for name, best in found.optima.items():
         ends = objective_style(best.metric) == "ratio"
         metric = "" if name == best.metric else f" ({best.metric})"
@@ -83,10 +92,18 @@ def _optima(found: ThresholdSelection) -> list[str]:
                 _between(best.low, best.high),
                 fine(best.apparent, ends=ends),
                 *_elsewhere(out_of_sample, ends=ends),
+                *_promised(best, promised),
                 *(count(float(n)) for n in counts),
             )
         )
     return aligned(rows)
+
+
+def _promised(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
+    """The chance that a bound holds on new rows, and the threshold that keeps it surely."""
+    chance = "–" if best.chance is None else percent(best.chance, 100)
+    held = None if best.hold is None else best.hold.threshold
+    return (chance, "–" if held is None else threshold(held))[: len(heads)]
 
 
 def _cutoffs(found: ThresholdSelection) -> list[str]:

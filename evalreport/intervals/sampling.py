@@ -31,6 +31,9 @@ class Sampling:
         Draws of a method that draws; at least 1.
     seed : int
         The same input and seed give the same bytes; at least 0.
+    hold : float or None
+        Confidence in (0, 1) with which a threshold chosen under a bound has to keep it on new rows; without
+        it no such threshold is sought.
 
     Raises
     ------
@@ -46,12 +49,14 @@ class Sampling:
     level: float = 0.95
     resamples: int = 2000
     seed: int = 0
+    hold: float | None = None
 
     def __post_init__(self) -> None:
         bounds = (
             ("confidence", self.level, LEVELS[0] <= self.level <= LEVELS[1], "0.95 for 95 % intervals"),
             ("resamples", self.resamples, self.resamples >= 1, "2000"),
             ("seed", self.seed, self.seed >= 0, "a whole number from 0 on"),
+            ("hold", self.hold, self.hold is None or 0 < self.hold < 1, "0.95 for 95 % confidence"),
         )
         for name, value, good, usual in bounds:
             if not good:

@@ -19,8 +19,10 @@ from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
-from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
+from evalreport.thresholds.holding import ROWS, chance_at, held
+from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, OutOfSample
+from evalreport.thresholds.promise import BoundKept
 from evalreport.thresholds.resampling import SingleRows, SplitWeights, Units, narrowed, units_of
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 from evalreport.values import Estimate, Result, Undefined
@@ -91,16 +93,20 @@ def judged(
     if tune_on is None:
         chosen = sweep.with_optima(objectives)
         units = units_of(chosen, rows, count)
-        return replace(sweep, optima=_cross_fitted(chosen, units, objectives, sampling))
+        optima = _cross_fitted(chosen, units, objectives, sampling)
+        optima = with_bounds(chosen, units, optima, objectives, same=True)
+        return replace(sweep, optima=with_holds(chosen, units, optima, objectives, sampling))
     if isinstance(tune_on.scores, NoScores):
         return replace(sweep, optima=dict.fromkeys((o.name for o in objectives), NO_TUNING))
     weights = tune_on.weights if tune_on.weighted else None
     other = Sweep.of(ScoreTable.of(tune_on.scores.values, tune_on.y_true.astype(bool), weights))
     chosen = other.with_optima(objectives)
-    optima = _with_limits(chosen, units_of(chosen, tune_on, None), objectives, sampling)
-    return replace(
-        sweep, optima=_elsewhere(sweep, units_of(sweep, rows, count), optima, objectives, sampling)
+    tuning, units = units_of(chosen, tune_on, None), units_of(sweep, rows, count)
+    optima = _elsewhere(
+        sweep, units, _with_limits(chosen, tuning, objectives, sampling), objectives, sampling
     )
+    optima = with_bounds(sweep, units, optima, objectives, same=False)
+    return replace(sweep, optima=with_holds(chosen, tuning, optima, objectives, sampling))
 
 
 def check_alike(rows: Predictions, tune_on: Predictions) -> None:
@@ -241,6 +247,60 @@ def _with_out_of_sample(
     }
 
 
+def with_bounds(
+    sweep: Sweep,
+    units: Units,
+    optima: Mapping[str, Choice],
+    objectives: Sequence[Objective],
+    *,
+    same: bool,
+) -> Mapping[str, Choice]:
+    """Return the optima with the bounds that they keep, and the chance of those on a rate of one class.
+
+    Parameters
+    ----------
+    sweep, units
+        Of the rows that are reported on.
+    same : bool
+        Whether thresholds were chosen on them.
+    """
+    found = dict(optima)
+    for objective in objectives:
+        best, bound = optima[objective.name], objective.constraint
+        if not isinstance(best, Optimum) or bound is None:
+            continue
+        here = METRICS[bound.metric].function(BinaryCounts(best.tp, best.fp, best.fn, best.tn))
+        kept = BoundKept(bound.metric, bound.operator, bound.bound, float(here))
+        chance = chance_at(sweep, units, bound, best, same=same)
+        elsewhere = best.out_of_sample
+        if elsewhere is not None and chance is not None:
+            elsewhere = replace(elsewhere, chance=chance)
+        found[objective.name] = replace(best, bound=kept, out_of_sample=elsewhere)
+    return found
+
+
+def with_holds(
+    sweep: Sweep,
+    units: Units,
+    optima: Mapping[str, Choice],
+    objectives: Sequence[Objective],
+    sampling: Sampling,
+) -> Mapping[str, Choice]:
+    """Return the optima with the thresholds that keep their bounds surely, where those are asked for.
+
+    Parameters
+    ----------
+    sweep, units
+        Of the rows that thresholds are chosen on, every threshold.
+    """
+    found = dict(optima)
+    for objective in objectives:
+        best = optima[objective.name]
+        if isinstance(best, Optimum):
+            found[objective.name] = replace(best, hold=held(sweep, units, objective, best, sampling))
+    return found
+
+
 def _value(
     objective: Objective, counts: BinaryCounts, drawn: BinaryCounts, method: str, sampling: Sampling
 ) -> OutOfSample:
@@ -250,7 +310,15 @@ def _value(
         return OutOfSample(value, None, method)
     metric = METRICS[objective.constraint.metric]
     kept = estimated(metric.name, metric.function(counts), metric.function(drawn), n, sampling)
-    return OutOfSample(value, kept, method)
+    return OutOfSample(value, kept, method, _share_kept(objective.constraint, drawn))
+
+
+def _share_kept(bound: Constraint, drawn: BinaryCounts) -> float | None:
+    """Share of draws that keep a bound; a number of rows has no draws of its own."""
+    known = np.isfinite(np.asarray(bound.margin(drawn)))
+    if bound.metric in ROWS or not known.any():
+        return None
+    return float(np.asarray(bound.keeps(drawn))[known].mean())
 
 
 def estimated(name: str, value: float, drawn: Array, n: float, sampling: Sampling) -> Result:

@@ -6,7 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from evalreport.bounds import Operator
+from evalreport.thresholds.promise import BoundKept, Hold
 from evalreport.thresholds.records import (
+    BoundRecord,
     ChoiceRecord,
     FourCounts,
     NoOptimumRecord,
@@ -28,6 +31,10 @@ class OutOfSample:
         Of the constraint's metric: a bound kept on the rows of the choice may be missed on others.
     method : str
         ``cross-fitted`` or ``other rows``.
+    chance : float or None
+        Probability that the constraint holds in the population that the rows come from, in [0, 1]; a
+        choice on the same rows is allowed for. None without a constraint, where rows are too few to tell,
+        and for a number of rows.
 
     Examples
     --------
@@ -38,6 +45,7 @@ class OutOfSample:
     value: Result
     kept: Result | None
     method: str
+    chance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,10 @@ class Optimum:
         How that interval was made.
     out_of_sample : OutOfSample or None
         Value without that advantage; None when it was not asked for.
+    bound : BoundKept or None
+        The constraint, and its metric at this threshold; None without one.
+    hold : Hold or None
+        The threshold that keeps the constraint with a confidence, where one was asked for.
 
     Examples
     --------
@@ -83,6 +95,13 @@ class Optimum:
     high: float | None = None
     interval: str | None = None
     out_of_sample: OutOfSample | None = None
+    bound: BoundKept | None = None
+    hold: Hold | None = None
+
+    @property
+    def chance(self) -> float | None:
+        """Chance that its bound holds in the population; None without a bound, or where nobody knows."""
+        return None if self.out_of_sample is None else self.out_of_sample.chance
 
     def to_wire(self) -> OptimumRecord:
         """Return the optimum as `evaluation.json` holds it; an infinite threshold is null."""
@@ -99,7 +118,22 @@ class Optimum:
             interval_method=self.interval,
             honest_method=None if other is None else other.method,
             honest_estimate=None if other is None else other.value,
-            honest_constraint=None if other is None else other.kept,
+            bound=self._bound(),
+            hold=self.hold,
+        )
+
+    def _bound(self) -> BoundRecord | None:
+        bound, other = self.bound, self.out_of_sample
+        if bound is None:
+            return None
+        return BoundRecord(
+            bound.metric,
+            bound.number if bound.operator in (">=", ">") else None,
+            bound.number if bound.operator in ("<=", "<") else None,
+            bound.operator in (">", "<"),
+            bound.here,
+            None if other is None else other.kept,
+            self.chance,
         )
 
 
@@ -189,8 +223,9 @@ def choice_from_wire(objective: str, record: ChoiceRecord) -> Choice:
 
 def _optimum(objective: str, record: OptimumRecord) -> Optimum:
     counts, method = record.counts, record.interval_method
-    value, kept = record.honest_estimate, record.honest_constraint
-    other = None if value is None else OutOfSample(value, kept, record.honest_method or "")
+    value, bound = record.honest_estimate, record.bound
+    kept, chance = (None, None) if bound is None else (bound.elsewhere, bound.chance)
+    other = None if value is None else OutOfSample(value, kept, record.honest_method or "", chance)
     return Optimum(
         objective,
         record.text,
@@ -202,7 +237,16 @@ def _optimum(objective: str, record: OptimumRecord) -> Optimum:
         high=None if method is None else _infinite(record.high),
         interval=method,
         out_of_sample=other,
+        bound=None if bound is None else _bound_kept(bound),
+        hold=record.hold,
     )
+
+
+def _bound_kept(record: BoundRecord) -> BoundKept:
+    number = record.at_most if record.at_least is None else record.at_least
+    sign: Operator = "<" if record.at_least is None else ">"
+    plain: Operator = "<=" if record.at_least is None else ">="
+    return BoundKept(record.metric, sign if record.strict else plain, number or 0.0, record.here)
 
 
 def _infinite(number: float | None) -> float:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from evalreport.codec import Infinite, Mass, Share
 from evalreport.study import Trials
+from evalreport.thresholds.promise import Hold
 from evalreport.values import Result
 
 Method: TypeAlias = Literal["exact", "bayes", "coordinate ascent", "optuna"]
@@ -21,6 +22,19 @@ class FourCounts:
     fp: Mass
     fn: Mass
     tn: Mass
+
+
+@dataclass(frozen=True)
+class BoundRecord:
+    """The bound that a threshold was chosen under: one of `at_least` and `at_most` is its number."""
+
+    metric: str
+    at_least: float | None
+    at_most: float | None
+    strict: bool
+    here: float
+    elsewhere: Result | None
+    chance: Share | None
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,8 @@ class OptimumRecord:
     interval_method: str | None
     honest_method: str | None
     honest_estimate: Result | None
-    honest_constraint: Result | None
+    bound: BoundRecord | None
+    hold: Hold | None
     reason: None = None
 
 

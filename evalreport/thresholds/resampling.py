@@ -56,6 +56,17 @@ def _upward(weight: Array) -> Array:
     return total
 
 
+def kish(total: float, squares: float) -> float:
+    """Return how many rows of equal weight some weights are worth, from their sum and sum of squares.
+
+    Examples
+    --------
+    >>> kish(4.0, 4.0), kish(4.0, 10.0), kish(0.0, 0.0)
+    (4.0, 1.6, 0.0)
+    """
+    return total**2 / squares if squares > 0 else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class SingleRows:
     """Rows that do not belong together: the sums of their weights and squared weights say enough.
@@ -115,6 +126,12 @@ class SingleRows:
         """Return the number of rows of the smaller class."""
         return int(min(self._units(*part).sum() for part in self._classes()))
 
+    def effective(self, start: int = 0, stop: int | None = None) -> tuple[float, float, float]:
+        """Return how many positives, negatives and rows some of the thresholds are worth (Kish 1965)."""
+        some = slice(start, stop)
+        pos, neg, pos_squares, neg_squares = (float(part[some].sum()) for part in self._parts())
+        return kish(pos, pos_squares), kish(neg, neg_squares), kish(pos + neg, pos_squares + neg_squares)
+
     def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
         """Return a random split, stratified by class."""
         pos, neg = (self._fold(*part, folds, rng) for part in self._classes())
@@ -130,7 +147,9 @@ class SingleRows:
         pos, neg, pos_squares, neg_squares = (float(part.sum()) for part in self._parts())
         scale = (pos + neg) / (pos_squares + neg_squares)
         cells = (counts.tp, counts.fp, counts.fn, counts.tn)
-        return posterior(BinaryCounts(*(cell * scale for cell in cells)), sampling)
+        drawn = posterior(BinaryCounts(*(cell * scale for cell in cells)), sampling)
+        total = float(counts.total)  # shares of all rows, made numbers of rows again
+        return BinaryCounts(*(cell * total for cell in (drawn.tp, drawn.fp, drawn.fn, drawn.tn)))
 
     def _parts(self) -> tuple[Array, Array, Array, Array]:
         return self.pos, self.neg, self.pos_squares, self.neg_squares
@@ -205,6 +224,19 @@ class RowGroups:
         """Return the number of groups that hold the class which fewer groups hold."""
         positive = self.cell < len(self.pos)
         return min(len(np.unique(self.unit[positive == kind])) for kind in (True, False))
+
+    def effective(self, start: int = 0, stop: int | None = None) -> tuple[float, float, float]:
+        """Return how many positives, negatives and rows some of the thresholds are worth.
+
+        A group counts as one row however many it holds, as if all of them were alike: what is promised of
+        rows that belong together is then true whatever their correlation is.
+        """
+        m = len(self.pos)
+        place, positive = self.cell % m, self.cell < m
+        weight = self.weights * ((place >= start) & (place < (m if stop is None else stop)))
+        sides = (np.bincount(self.unit, weight * kind) for kind in (positive, ~positive, True))
+        pos, neg, every = (kish(float(part.sum()), float((part**2).sum())) for part in sides)
+        return pos, neg, every
 
     def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
         """Deal groups out, those with the most positives first, so that folds hold about as many."""

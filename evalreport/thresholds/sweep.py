@@ -91,7 +91,7 @@ class Sweep:
     @property
     def counts(self) -> BinaryCounts:
         """Counts at all thresholds, arrays of shape (m,)."""
-        return self._counts(slice(None))
+        return self.counts_at(slice(None))
 
     def at(self, threshold: npt.ArrayLike) -> BinaryCounts:
         """Return the counts at any threshold or thresholds.
@@ -100,7 +100,7 @@ class Sweep:
         among them) and else those of the next higher one that it kept.
         """
         wanted = np.asarray(threshold, dtype=np.float64)
-        return replace(self._counts(np.searchsorted(self.thresholds, wanted)), threshold=wanted)
+        return replace(self.counts_at(np.searchsorted(self.thresholds, wanted)), threshold=wanted)
 
     def best(self, objective: str | Objective) -> Choice:
         """Return the best threshold for an objective.
@@ -204,7 +204,8 @@ class Sweep:
             "tn": counts.tn,
         }
 
-    def _counts(self, where: Any) -> BinaryCounts:
+    def counts_at(self, where: Any) -> BinaryCounts:
+        """Return the counts at places of `thresholds`: an index, several of them, or a slice."""
         tp, fp = self.tp[where], self.fp[where]
         # Weights that sum in another order may pass their total by a rounding.
         fn, tn = np.maximum(self.positives - tp, 0.0), np.maximum(self.negatives - fp, 0.0)
@@ -237,7 +238,7 @@ class Sweep:
         blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
         tops = np.empty((len(objectives), len(blocks)))
         for column, block in enumerate(blocks):
-            counts = self._counts(block)
+            counts = self.counts_at(block)
             for row, objective in enumerate(objectives):
                 tops[row, column] = objective.score(counts).max()
         return [self._span(objective, top) for objective, top in zip(objectives, tops, strict=True)]
@@ -249,7 +250,7 @@ class Sweep:
         least = best - CLOSE * max(1.0, abs(best))
         hit = np.flatnonzero(tops >= least) * BLOCK
         first, last = (
-            start + np.flatnonzero(objective.score(self._counts(slice(start, start + BLOCK))) >= least)
+            start + np.flatnonzero(objective.score(self.counts_at(slice(start, start + BLOCK))) >= least)
             for start in (int(hit[0]), int(hit[-1]))
         )
         return _Span(best, least, int(first[0]), int(last[-1]))
@@ -259,13 +260,13 @@ class Sweep:
         if span is None:
             return None
         blocks = (slice(i, min(i + BLOCK, span.last + 1)) for i in range(span.first, span.last + 1, BLOCK))
-        equal = [objective.score(self._counts(block)) >= span.least for block in blocks]
+        equal = [objective.score(self.counts_at(block)) >= span.least for block in blocks]
         return span.first + int(middle_of_longest_run(np.concatenate(equal)))
 
     def _choice(self, objective: Objective, place: int | None) -> Choice:
         if place is None:
             return self._no_choice(objective)
-        counts = self._counts(place)
+        counts = self.counts_at(place)
         tp, fp, fn, tn = map(float, (counts.tp, counts.fp, counts.fn, counts.tn))
         return Optimum(
             objective.name,
@@ -280,7 +281,7 @@ class Sweep:
         margin = objective.margin(self.counts)
         nearest = int(margin.argmax())
         bound = objective.constraint
-        if bound is None or margin[nearest] == -np.inf or bool(bound.keeps(self._counts(nearest))):
+        if bound is None or margin[nearest] == -np.inf or bool(bound.keeps(self.counts_at(nearest))):
             lacking = [f"no {name} example" for name, n in self._classes() if n == 0]
             reason = ", ".join([f"{objective.metric} is undefined at every threshold", *lacking])
             return Undefined(reason, self.positives + self.negatives)

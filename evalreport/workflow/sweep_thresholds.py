@@ -30,7 +30,7 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.thresholds import check_both_classes, table_of
+from evalreport.workflow.thresholds import check_both_classes, check_holdable, table_of
 
 NEEDED: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "average_precision"),
@@ -133,6 +133,7 @@ def chosen(
     rows = replace(collected.predictions, texts=None)
     if isinstance(rows.scores, NoScores):
         raise UsageError("there are no scores to sweep", fix="name them with --score or --scores")
+    check_holdable(rows, request.sampling)
     match rows.space:
         case Binary():
             found = _binary(rows, request, tune_on, asked)

@@ -51,6 +51,7 @@ def decided(
     DataError
         No threshold keeps the constraint; names the best that can be reached.
     """
+    check_holdable(rows, sampling)
     number = None if wanted is None else _number(wanted)
     if tune_on is not None and (wanted is None or number is not None):
         raise UsageError(
@@ -101,7 +102,7 @@ def _binary(
     choice = sweep.optima[objective.name]
     match choice:
         case Optimum():
-            return Decision(rows.at(Threshold(choice.threshold, origin)), sweep)
+            return Decision(rows.at(Threshold(_held(choice, wanted), origin)), sweep)
         case Unreachable() | Undefined():
             raise DataError(
                 f"no threshold can be chosen by {wanted}: {choice.reason}",
@@ -122,6 +123,34 @@ def _per_label(
             f"no thresholds can be chosen: {found.reason}", where="--threshold", fix="pass a number"
         )
     return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
+
+
+def _held(choice: Optimum, wanted: str) -> float:
+    """The threshold that keeps a bound surely where that is asked for, else the best of the sample."""
+    if choice.hold is None:
+        return choice.threshold
+    if choice.hold.threshold is None:
+        raise DataError(
+            f"{wanted} {choice.hold.reason}",
+            where="--hold",
+            fix="ask for less, leave --hold out, or bring more rows",
+        )
+    return choice.hold.threshold
+
+
+def check_holdable(rows: Predictions, sampling: Sampling) -> None:
+    """Refuse to hold a bound of anything but the threshold of a binary problem.
+
+    Raises
+    ------
+    UsageError
+    """
+    if sampling.hold is not None and not isinstance(rows.space, Binary):
+        raise UsageError(
+            f"a bound is held by one threshold of two classes; these are {len(rows.space)} labels",
+            where="--hold",
+            fix="leave --hold out",
+        )
 
 
 def check_both_classes(tune_on: Predictions | None) -> None:

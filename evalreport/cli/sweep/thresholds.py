@@ -53,6 +53,7 @@ _SWEEP = "Sweep"
 @opt.selection
 @opt.describe
 @opt.tune_on
+@opt.hold
 @opt.confidence
 @opt.resamples
 @opt.seed

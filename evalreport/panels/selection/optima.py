@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.facts import BinaryCounts
-from evalreport.format import Style, count, interval, show
+from evalreport.format import Style, count, interval, percent, show
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.chart import (
@@ -31,6 +31,7 @@ from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import NOTHING, say
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
+from evalreport.thresholds.promise import Hold
 from evalreport.values import Estimate, Undefined
 
 MOST = 6
@@ -51,6 +52,7 @@ def panel(found: ThresholdSelection) -> Section:
         Column("Where chosen", "n"),
         Column("Elsewhere", "n"),
         Column(f"{level} interval", "n"),
+        *((Column(f"Held with {percent(ev.sampling.hold, 100)}", "n"),) if ev.sampling.hold else ()),
         *(Column(title, "n", "down") for title in ("Found", "Missed", "False alarms")),
     )
     rows = tuple(_row(found, name, best) for name, best in found.found.items())
@@ -69,7 +71,8 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> tuple[Cell, ..
     title = objective_title(name)
     if not isinstance(best, Optimum):
         reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
-        return (Cell(title, sub=reason), *(Cell("–", "n") for _ in range(8)))
+        width = 8 + (found.evaluation.sampling.hold is not None)
+        return (Cell(title, sub=reason), *(Cell("–", "n") for _ in range(width)))
     metric = "" if name == best.metric else objective_title(best.metric)
     elsewhere = best.out_of_sample or OutOfSample(Undefined("not worked out"), None, "")
     value, style = elsewhere.value, objective_style(best.metric)
@@ -81,6 +84,7 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> tuple[Cell, ..
         Cell(show(best.apparent, style), "n"),
         Cell("–" if value.value is None else show(value.value, style), "n", sub=elsewhere.method),
         Cell(interval(value, style), "n"),
+        *((_held(best.hold),) if found.evaluation.sampling.hold else ()),
         *_counts(here),
     )
 
@@ -90,10 +94,23 @@ def _then(found: ThresholdSelection, name: str, metric: str, elsewhere: OutOfSam
     bound = found.objectives[name].constraint
     if bound is None:
         return f"then {metric}" if metric else ""
-    if not isinstance(elsewhere.kept, Estimate):
-        return f"then {metric}"
-    kept = show(elsewhere.kept.value, objective_style(bound.metric))
-    return f"then {metric}; elsewhere the bound is at {kept}"
+    told = [f"then {metric}"]
+    if isinstance(elsewhere.kept, Estimate):
+        told.append(f"elsewhere the bound is at {show(elsewhere.kept.value, objective_style(bound.metric))}")
+    if elsewhere.chance is not None:
+        told.append(f"it holds on new data with a chance of {percent(elsewhere.chance, 100)}")
+    return "; ".join(told)
+
+
+def _held(hold: Hold | None) -> Cell:
+    """The threshold that keeps the bound surely, with what it reaches there; or why there is none."""
+    if hold is None:
+        return Cell("–", "n")
+    if hold.threshold is None or hold.costs is None:
+        return Cell("–", "n", sub=hold.reason or "")
+    metric, value = hold.costs.metric, hold.costs.value
+    reached = "" if value is None else show(value, objective_style(metric))
+    return Cell(threshold_text(hold.threshold), "n", sub=f"{objective_title(metric)} {reached}".strip())
 
 
 def _limits(best: Optimum) -> str:

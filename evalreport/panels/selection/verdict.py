@@ -21,6 +21,10 @@ TITLES = {
     "multiclass": "Cut-offs and class weights",
     "multilabel": "Thresholds of labels",
 }
+COIN = (0.4, 0.6)
+"""Chances that are called a coin toss: nobody would plan by them."""
+ROUGH = 100
+"""A chance is told in whole per cent: it is right to about five points."""
 
 
 def panel(found: ThresholdSelection) -> Section:
@@ -82,11 +86,48 @@ def _threshold(name: str, best: Optimum) -> Sentence:
     values = _here_and_elsewhere(
         best.apparent, best.out_of_sample.value.value if best.out_of_sample else None, best.metric
     )
-    title, verb = objective_title(name), "is best" if name == best.metric else "holds"
-    at = say("{title} " + verb + " at {threshold:threshold}", title=title, threshold=best.threshold)
-    if name == best.metric:
-        return say("{at}: {values}", at=at, values=values)
+    title = objective_title(name)
+    if best.bound is None:
+        words = "{title} is best at {threshold:threshold}: {values}"
+        return say(words, title=title, threshold=best.threshold, values=values)
+    if best.hold is not None:
+        return _held(title, best)
+    at = say("{title} here at {threshold:threshold}", title=title, threshold=best.threshold)
+    if best.chance is not None:
+        words = "{at}; that it holds on new data has a chance of *{chance:percent}*"
+        at = say(words + _coin(best.chance), at=at, chance=best.chance, of=ROUGH)
     return say("{at}. {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
+
+
+def _coin(chance: float) -> str:
+    low, high = COIN
+    return ", a coin toss" if low <= chance <= high else ""
+
+
+def _held(title: str, best: Optimum) -> Sentence:
+    """What holding the bound costs, or why it cannot be held."""
+    hold = best.hold
+    assert hold is not None  # noqa: S101  asked before
+    if hold.threshold is None or hold.costs is None:
+        return say("{title} _{reason}_.", title=title, reason=hold.reason or "")
+    at = say(
+        "{title} holds on new data with {confidence:percent} confidence at *{held:threshold}*",
+        title=title,
+        confidence=hold.confidence,
+        held=hold.threshold,
+        of=ROUGH,
+    )
+    style = objective_style(best.metric)
+    reached = hold.costs.value
+    if reached is None or show(reached, style) == show(best.apparent, style):
+        return say("{at}.", at=at)
+    return say(
+        "{at}; {metric} is {held_value:" + style + "} there, not {apparent:" + style + "}.",
+        at=at,
+        metric=objective_title(best.metric),
+        held_value=reached,
+        apparent=best.apparent,
+    )
 
 
 def _here_and_elsewhere(apparent: float, out_of_sample: float | None, metric: str) -> Sentence:
@@ -94,7 +135,9 @@ def _here_and_elsewhere(apparent: float, out_of_sample: float | None, metric: st
     if out_of_sample is None:
         return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
     if show(out_of_sample, style) == show(apparent, style):
-        return say("expect *{honest:" + style + "}*, on new data too.", honest=out_of_sample)
+        return say(
+            "*{honest:" + style + "}*, also on rows that took no part in the choice.", honest=out_of_sample
+        )
     return say(
         "expect *{honest:" + style + "}* on new data, not the {apparent:" + style + "} of the choice.",
         apparent=apparent,

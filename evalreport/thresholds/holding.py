@@ -1,0 +1,296 @@
+"""Thresholds that keep a bound on new rows: exact limits for rates of one class, tests for the rest.
+
+A bound that is read off a sample holds on new rows about half of the time. Misses at the threshold
+(m + 1)th from below among P positives have a share of the population that is Beta(m + 1, P - m)
+distributed, whatever the scores' distribution is (Wilks 1941): the chance is exact, and so is the greatest
+m that keeps it above a confidence. Precision and the rest have no such limit; thresholds are tested one
+after another, in an order that is fixed before the labels are looked at, until one cannot be shown to
+keep the bound (Learn then Test: Angelopoulos, Bates, Candès, Jordan & Lei 2021).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.facts import BinaryCounts
+from evalreport.facts.counts import Array, Places
+from evalreport.intervals.draws import posterior
+from evalreport.intervals.sampling import Sampling
+from evalreport.thresholds.objectives import Constraint, Objective
+from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.promise import Hold, HoldCosts, HoldMethod
+from evalreport.thresholds.resampling import Units
+from evalreport.thresholds.sweep import Sweep
+
+ROWS = ("tp", "fp", "fn", "tn")
+"""Numbers of rows: they have no value in a population, so that nothing can be promised of them."""
+STEPS = 40
+"""Thresholds that are looked at in turn from the first start to the end. More cost time, and each may fail
+by chance; fewer leave a step of over a tenth of the rows between two of them."""
+STARTS = 4
+"""Places where the sequence may start, each tested at its share of the error: the first is the fewest rows
+that could demonstrate the bound, which a model good at its top passes; later ones find bounds that hold
+only where many rows are flagged."""
+_LEAST = 10
+"""Rows behind the first test of a metric that is no share, whose posterior is no test below."""
+
+
+@dataclass(frozen=True)
+class _OneClass:
+    """A rate of one class as a share of it that may be wrong at most."""
+
+    positive: bool
+    allowed: float
+
+
+def one_class(bound: Constraint) -> _OneClass | None:
+    """Return the class and the allowed share of a bound on recall, specificity, fpr or fnr; else None.
+
+    Examples
+    --------
+    >>> one_class(Constraint("recall", ">=", 0.75))
+    _OneClass(positive=True, allowed=0.25)
+    """
+    match bound.metric:
+        case "recall" | "specificity":
+            return _OneClass(bound.metric == "recall", 1 - bound.bound)
+        case "fnr" | "fpr":
+            return _OneClass(bound.metric == "fnr", bound.bound)
+        case _:
+            return None
+
+
+def chance_of(wrong: Array, n: float, allowed: float) -> Array:
+    """Return the chance that at most the allowed share of a class is wrong at a limit read off n of it.
+
+    Parameters
+    ----------
+    wrong : float64 array
+        How many of a class are on the wrong side of each threshold.
+    n : float
+        Of how many; effective numbers where rows weigh or belong together.
+    allowed : float
+        Share of the population, in [0, 1].
+
+    Examples
+    --------
+    >>> [round(float(chance_of(np.zeros(1), n, 0.05)[0]), 3) for n in (59, 58)]
+    [0.952, 0.949]
+    """
+    from scipy.special import betainc
+
+    share = min(max(allowed, 0.0), 1.0)
+    right = np.maximum(n - wrong, 1e-9)  # none right: a limit beyond them all, which keeps no bound
+    chance: Array = np.where(right > 1e-9, betainc(wrong + 1, right, share), float(share >= 1))
+    return chance
+
+
+def fewest(allowed: float, confidence: float) -> int:
+    """Return how many of a class a bound needs to be held at all: as many as show no wrong one.
+
+    Examples
+    --------
+    >>> fewest(0.05, 0.95), fewest(0.01, 0.95)
+    (59, 299)
+    """
+    return math.ceil(math.log(1 - confidence) / math.log1p(-allowed) - 1e-9) if 0 < allowed < 1 else 0
+
+
+def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum, *, same: bool) -> float | None:
+    """Return the chance of a bound on a rate of one class at a chosen threshold; None for another metric.
+
+    Parameters
+    ----------
+    same : bool
+        Whether the threshold was chosen on these rows: then it is a limit read off them; else it is
+        fixed, and the rate has a Beta posterior (Jeffreys).
+    """
+    sought = one_class(bound)
+    if sought is None:
+        return None
+    wrong, n = _wrong(sweep, units, sought, np.searchsorted(sweep.thresholds, [best.threshold]))
+    if not n:
+        return None
+    if same:
+        return float(chance_of(wrong, n, sought.allowed)[0])
+    from scipy.special import betainc
+
+    return float(betainc(wrong[0] + 0.5, n - wrong[0] + 0.5, min(max(sought.allowed, 0.0), 1.0)))
+
+
+def _wrong(sweep: Sweep, units: Units, sought: _OneClass, places: Places) -> tuple[Array, float]:
+    """How many of the class are on the wrong side at places, and of how many, in effective numbers."""
+    total = sweep.positives if sought.positive else sweep.negatives
+    n = units.effective()[0 if sought.positive else 1]
+    wrong = total - sweep.tp[places] if sought.positive else sweep.fp[places]
+    return np.maximum(wrong, 0.0) / max(total, 1e-300) * n, n
+
+
+def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampling: Sampling) -> Hold | None:
+    """Return the threshold that keeps an objective's bound with the confidence that is asked for.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Of the rows that the threshold is chosen on, every threshold.
+    units : Units
+        What of these rows is independent.
+    objective : Objective
+    best : Optimum
+        What the sample alone suggests.
+    sampling : Sampling
+        `hold` is the confidence.
+
+    Returns
+    -------
+    Hold, or None without a bound or a confidence
+    """
+    bound, confidence = objective.constraint, sampling.hold
+    if bound is None or confidence is None:
+        return None
+    if bound.metric in ROWS:
+        reason = f"{bound.metric} is a number of rows, of which nothing can be promised for new ones"
+        return Hold(confidence, None, "", reason=reason)
+    sought = one_class(bound)
+    if sought is None:
+        place, method = _tested(sweep, units, objective, bound, sampling), "fixed-sequence test"
+        reason = f"no threshold is demonstrated to keep it by {_count(units.effective()[2])} rows"
+    else:
+        place, method = _limited(sweep, units, sought, confidence), "exact binomial limit"
+        reason = _too_few(units, sought, confidence)
+    return _hold(sweep, objective, best, place, method, confidence, reason)  # type: ignore[arg-type]
+
+
+def _hold(
+    sweep: Sweep,
+    objective: Objective,
+    best: Optimum,
+    place: int | None,
+    method: HoldMethod,
+    confidence: float,
+    reason: str,
+) -> Hold:
+    if place is None:
+        told = f"cannot be held with {100 * confidence:.4g} % confidence: {reason}"
+        return Hold(confidence, None, method, reason=told)
+    counts = sweep.counts_at(place)
+    value = float(objective.value(counts))
+    known = value if math.isfinite(value) else None
+    costs = HoldCosts(objective.metric, known, best.apparent, float(counts.tp), float(counts.fp))
+    return Hold(confidence, float(sweep.thresholds[place]), method, costs)
+
+
+def _limited(sweep: Sweep, units: Units, sought: _OneClass, confidence: float) -> int | None:
+    """The threshold with as many wrong as the exact limit allows; never one that flags all, or none."""
+    inner = np.arange(len(sweep) - 1)
+    wrong, n = _wrong(sweep, units, sought, inner)
+    good = chance_of(wrong, n, sought.allowed) >= confidence
+    if not good.any():
+        return None
+    return int(inner[good].max() if sought.positive else inner[good].min())
+
+
+def _too_few(units: Units, sought: _OneClass, confidence: float) -> str:
+    n, name = units.effective()[0 if sought.positive else 1], "positives" if sought.positive else "negatives"
+    needed = fewest(sought.allowed, confidence)
+    if n < needed:
+        return f"{_count(n)} {name} are too few, it needs {needed:,}"
+    return f"of {_count(n)} {name} too many are among the scores of the other class"
+
+
+def _count(n: float) -> str:
+    return f"{math.floor(n + 1e-9):,}"
+
+
+def _tested(
+    sweep: Sweep, units: Units, objective: Objective, bound: Constraint, sampling: Sampling
+) -> int | None:
+    """The best of the thresholds that the sequences of tests reach."""
+    assert sampling.hold is not None  # noqa: S101  asked before
+    sequences = list(_sequences(sweep, bound, sampling.hold))
+    error = (1 - sampling.hold) / max(len(sequences), 1)
+    passed: list[int] = []
+    test = _test_of(sweep, units, bound, sampling)
+    for places in sequences:
+        for place in places:
+            if test(place) > error:
+                break
+            passed.append(place)
+    if not passed:
+        return None
+    values = [float(objective.value(sweep.counts_at(place))) for place in passed]
+    worst = [-math.inf if math.isnan(v) else -v if objective.lower else v for v in values]
+    return passed[int(np.argmax(worst))]
+
+
+def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[list[int]]:
+    """Places in the order of their tests, from each start; by the number flagged alone, not by labels.
+
+    From few flagged to many, for a greater recall under the bound; for npv from few left alone.
+    """
+    flagged = sweep.tp + sweep.fp
+    total = float(flagged[0])
+    grows = bound.metric == "predicted_positive_rate"
+    fewest_rows = float(
+        1 if grows else max(fewest(_wrong_share(bound), 1 - (1 - confidence) / STARTS), _LEAST)
+    )
+    if fewest_rows >= total:
+        return
+    wanted = np.geomspace(fewest_rows, total, STEPS)
+    if bound.metric == "npv":
+        places = np.searchsorted(-flagged, wanted - total, side="left")
+    else:
+        places = len(sweep) - 1 - np.searchsorted(flagged[::-1], wanted, side="left")
+    places = np.clip(places, 0, len(sweep) - 2)
+    for start in (0,) if grows else range(0, STEPS, STEPS // STARTS):
+        yield list(dict.fromkeys(places[start:].tolist()))
+
+
+def _wrong_share(bound: Constraint) -> float:
+    """Share that may be wrong among the rows of a test; a half where the metric is no share."""
+    if bound.metric in _SHARES:
+        return 1 - bound.bound if bound.demands_high else bound.bound
+    return 0.5
+
+
+_SHARES: dict[str, Callable[[BinaryCounts], tuple[Array, Array]]] = {
+    "precision": lambda c: (c.tp, c.tp + c.fp),
+    "npv": lambda c: (c.tn, c.tn + c.fn),
+    "accuracy": lambda c: (c.tp + c.tn, c.total),
+    "predicted_positive_rate": lambda c: (c.tp + c.fp, c.total),
+}
+"""Metrics that are a share of rows, whose test is the exact binomial one."""
+
+
+def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) -> Callable[[int], float]:
+    """The p value of the hypothesis that the bound is broken at a place."""
+    from scipy.special import betainc
+
+    def exact(place: int) -> float:
+        counts = sweep.counts_at(place)
+        good, among = map(float, _SHARES[bound.metric](counts))
+        good = good if bound.demands_high else among - good
+        n = _behind(units, place, bound.metric)
+        right = good / among * n if among else 0.0
+        least = bound.bound if bound.demands_high else 1 - bound.bound
+        return float(betainc(right, n - right + 1, least)) if right > 0 else 1.0
+
+    def drawn(place: int) -> float:
+        counts = sweep.counts_at(place)
+        scale = units.effective()[2] / float(counts.total)
+        cells = (counts.tp, counts.fp, counts.fn, counts.tn)
+        draws = posterior(BinaryCounts(*(float(cell) * scale for cell in cells)), sampling)
+        return float(1 - np.mean(bound.keeps(draws)))
+
+    return exact if bound.metric in _SHARES else drawn
+
+
+def _behind(units: Units, place: int, metric: str) -> float:
+    """Effective number of rows of a share: those flagged, those left alone, or all."""
+    if metric == "precision":
+        return units.effective(start=place)[2]
+    return units.effective(stop=place)[2] if metric == "npv" else units.effective()[2]

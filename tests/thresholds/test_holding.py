@@ -1,0 +1,139 @@
+"""Bounds that hold: exact limits against the binomial distribution, tests against slow sums, a simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from evalreport.codec import decode, encode
+from evalreport.facts import ScoreTable
+from evalreport.intervals.sampling import Sampling
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Decisions
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.holding import chance_of, fewest
+from evalreport.thresholds.objectives import Objective
+from evalreport.thresholds.optimum import Optimum, choice_from_wire
+from evalreport.thresholds.promise import Hold
+from evalreport.thresholds.records import ChoiceRecord
+
+
+def sample(n: int, positives: int, seed: int = 0, step: float = 0.0, groups: int = 0) -> Predictions:
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) < positives
+    scores = rng.normal(size=n) + 2.0 * truth
+    scores = np.round(scores / step) * step if step else scores
+    together = np.arange(n) % groups if groups else None
+    return predictions(Binary(0, 1), truth.astype(int), scores=Decisions(scores), groups=together)
+
+
+def found(rows: Predictions, text: str, hold: float | None = 0.95) -> Optimum:
+    objective = Objective.parse(text)
+    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    sampling = Sampling(resamples=300, hold=hold)
+    best = judged(table, rows, objectives=[objective], sampling=sampling).optima[objective.name]
+    assert isinstance(best, Optimum)
+    return best
+
+
+def hold_of(rows: Predictions, text: str) -> Hold:
+    held = found(rows, text).hold
+    assert held is not None
+    return held
+
+
+@pytest.mark.parametrize(("n", "wrong", "allowed"), [(59, 0, 0.05), (200, 7, 0.05), (30, 3, 0.2)])
+def test_the_chance_is_the_binomial_tail(n: int, wrong: int, allowed: float) -> None:
+    """At most `wrong` of n beyond the limit: the tail that Clopper and Pearson invert."""
+    slow = sum(math.comb(n, k) * allowed**k * (1 - allowed) ** (n - k) for k in range(wrong + 1))
+    assert chance_of(np.array([wrong]), n, allowed)[0] == pytest.approx(1 - slow, abs=1e-12)
+
+
+def test_how_many_a_bound_needs() -> None:
+    assert (fewest(0.05, 0.95), fewest(0.1, 0.95), fewest(0.01, 0.99)) == (59, 29, 459)
+    assert 0.95**59 <= 0.05 < 0.95**58
+
+
+@pytest.mark.parametrize(
+    ("text", "positive", "allowed"),
+    [("recall>=0.8", True, 0.2), ("fnr<=0.1", True, 0.1), ("specificity>=0.95", False, 0.05)],
+)
+@pytest.mark.parametrize("step", [0.0, 0.5])
+def test_no_more_careful_than_the_exact_limit(text: str, positive: bool, allowed: float, step: float) -> None:
+    """Slow: the most that may be wrong by the binomial distribution, and the threshold that it leads to."""
+    rows = sample(900, 300, step=step)
+    values = rows.scores.values  # type: ignore[union-attr]
+    own = values[(rows.y_true == 1) == positive]
+    most = max(k for k in range(len(own)) if binom.cdf(k, len(own), allowed) <= 0.05)
+    every = np.unique(values)
+    wrong = [(own < t).sum() if positive else (own >= t).sum() for t in every]
+    good = every[np.array(wrong) <= most]
+    held = hold_of(rows, text)
+    assert held.threshold == (good.max() if positive else good.min())
+    assert held.method == "exact binomial limit"
+
+
+def test_too_few_positives_hold_nothing() -> None:
+    held = hold_of(sample(400, 40), "recall>=0.95")
+    assert held.threshold is None and held.costs is None
+    assert held.reason == "cannot be held with 95 % confidence: 40 positives are too few, it needs 59"
+    assert hold_of(sample(400, 59), "recall>=0.95").threshold is not None
+
+
+def test_groups_promise_less_than_rows() -> None:
+    """Fifty groups count as fifty, however many rows they hold."""
+    assert hold_of(sample(1000, 500), "recall>=0.95").threshold is not None
+    held = hold_of(sample(1000, 500, groups=50), "recall>=0.95")
+    assert (
+        held.threshold is None
+        and held.reason == "cannot be held with 95 % confidence: 50 positives are too few, it needs 59"
+    )
+
+
+@pytest.mark.parametrize("text", ["precision>=0.6", "npv>=0.95", "accuracy>=0.8", "f1>=0.5"])
+def test_what_is_tested_is_kept_here_with_room(text: str) -> None:
+    best = found(sample(2000, 300), text)
+    assert best.hold is not None and best.hold.threshold is not None and best.bound is not None
+    assert best.hold.method == "fixed-sequence test"
+    costs = best.hold.costs
+    assert costs is not None and costs.value is not None and costs.value <= best.apparent
+    assert choice_from_wire(best.objective, decode(ChoiceRecord, encode(best))) == best
+    strict = found(sample(60, 6), text)
+    assert strict.hold is not None and strict.hold.threshold is None and strict.hold.reason
+
+
+def test_a_tested_precision_passes_the_binomial_test_at_the_share_of_the_error() -> None:
+    costs = hold_of(sample(2000, 300), "precision>=0.6").costs
+    assert costs is not None
+    p_value = binom.sf(costs.tp - 1, int(costs.tp + costs.fp), 0.6)
+    assert p_value <= 0.05 / 4
+
+
+def test_other_rows_have_a_fixed_threshold() -> None:
+    rows, tune = sample(500, 100, seed=1), sample(500, 100, seed=2)
+    objective = Objective.parse("recall>=0.9")
+    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    best = judged(table, rows, tune_on=tune, objectives=[objective]).optima[objective.name]
+    assert isinstance(best, Optimum) and best.hold is None and best.chance is not None
+    rng = np.random.default_rng(0)
+    recall = float((rows.scores.values[rows.y_true == 1] >= best.threshold).sum())  # type: ignore[union-attr]
+    slow = (rng.beta(recall + 0.5, 100 - recall + 0.5, 200_000) >= 0.9).mean()
+    assert best.chance == pytest.approx(slow, abs=0.01)
+
+
+def test_nothing_is_promised_of_a_number_of_rows() -> None:
+    best = found(sample(300, 60), "fp<=10")
+    assert best.chance is None and best.hold is not None and best.hold.reason is not None
+    assert "number of rows" in best.hold.reason
+
+
+def test_without_a_confidence_nothing_is_held() -> None:
+    best = found(sample(300, 60), "recall>=0.9", hold=None)
+    held, bound = encode(best)["hold"], encode(best)["bound"]
+    assert best.hold is None and held is None
+    assert list(bound) == ["metric", "at_least", "at_most", "strict", "here", "elsewhere", "chance"]
+    assert (bound["metric"], bound["at_least"], bound["at_most"]) == ("recall", 0.9, None)
