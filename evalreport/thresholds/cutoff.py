@@ -60,13 +60,14 @@ class Cutoff:
         """Return the cut-off as JSON holds it; an infinite limit is null."""
         other = self.out_of_sample
         own = (self.wanted, self.threshold, self.low, self.high, self.coverage, self.accuracy)
-        return CutoffRecord(*own, other.value, other.kept, other.method)
+        return CutoffRecord(*own, other.value, other.kept, other.method, other.chance)
 
     @classmethod
     def from_wire(cls, wire: CutoffRecord) -> Cutoff:
         """Return the cut-off that JSON holds."""
         own = (wire.wanted, wire.threshold, wire.low, wire.high, wire.coverage, wire.accuracy)
-        return cls(*own, OutOfSample(wire.honest_coverage, wire.honest_accuracy, wire.honest_method))
+        rest = (wire.honest_coverage, wire.honest_accuracy, wire.honest_method, wire.chance)
+        return cls(*own, OutOfSample(*rest))
 
 
 CutoffChoice: TypeAlias = Cutoff | Unreachable | Undefined

@@ -119,6 +119,7 @@ class CutoffRecord:
     honest_coverage: Result
     honest_accuracy: Result | None
     honest_method: str
+    chance: Share | None
 
 
 @dataclass(frozen=True)
