@@ -100,14 +100,10 @@ def fewest(allowed: float, confidence: float) -> int:
     return math.ceil(math.log(1 - confidence) / math.log1p(-allowed) - 1e-9) if 0 < allowed < 1 else 0
 
 
-def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum, *, same: bool) -> float | None:
-    """Return the chance of a bound on a rate of one class at a chosen threshold; None for another metric.
+def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> float | None:
+    """Return the chance of a bound on a rate of one class at a threshold that was chosen on other rows.
 
-    Parameters
-    ----------
-    same : bool
-        Whether the threshold was chosen on these rows: then it is a limit read off them; else it is
-        fixed, and the rate has a Beta posterior (Jeffreys).
+    The rate has a Beta posterior (Jeffreys). None for another metric, and without rows of the class.
     """
     sought = one_class(bound)
     if sought is None:
@@ -115,8 +111,6 @@ def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum, *, s
     wrong, n = _wrong(sweep, units, sought, np.searchsorted(sweep.thresholds, [best.threshold]))
     if not n:
         return None
-    if same:
-        return float(chance_of(wrong, n, sought.allowed)[0])
     from scipy.special import betainc
 
     return float(betainc(wrong[0] + 0.5, n - wrong[0] + 0.5, min(max(sought.allowed, 0.0), 1.0)))
