@@ -254,8 +254,9 @@ def _with_out_of_sample(
 def _corrected(objective: Objective, value: OutOfSample, rechosen: Mapping[str, float]) -> OutOfSample:
     """The chance of a bound where the threshold was chosen on the same rows.
 
-    For rates of one class the cross-fitted draws say it. For the rest they say about six points too little, and the choices of resamples held against the whole sample say as much too much: the middle of
-    both came true in the simulation (tests/thresholds/held.json).
+    For rates of one class the cross-fitted draws say it. For the rest they say about six points too little,
+    and the choices of resamples, held against the whole sample, as much too much: the middle of both came
+    true in the simulation (tests/thresholds/held.json).
     """
     bound = objective.constraint
     if bound is None or value.chance is None or one_class(bound) is not None:
