@@ -259,7 +259,7 @@ def _corrected(objective: Objective, value: OutOfSample, rechosen: Mapping[str, 
     true in the simulation (tests/thresholds/held.json).
     """
     bound = objective.constraint
-    if bound is None or value.chance is None or one_class(bound) is not None:
+    if bound is None or value.chance is None or one_class(bound) or objective.name not in rechosen:
         return value
     return replace(value, chance=(value.chance + rechosen[objective.name]) / 2)
 

@@ -137,3 +137,12 @@ def test_without_a_confidence_nothing_is_held() -> None:
     assert best.hold is None and held is None
     assert list(bound) == ["metric", "at_least", "at_most", "strict", "here", "elsewhere", "chance"]
     assert (bound["metric"], bound["at_least"], bound["at_most"]) == ("recall", 0.9, None)
+
+
+def test_a_bound_out_of_reach_has_nothing_to_hold() -> None:
+    rows = sample(300, 60)
+    wanted = [Objective.parse(text) for text in ("precision>=1", "f1>=0.999", "recall>=0.5")]
+    rows = predictions(Binary(0, 1), rows.y_true, scores=Decisions(-rows.scores.values))  # type: ignore[union-attr]
+    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    optima = judged(table, rows, objectives=wanted, sampling=Sampling(resamples=200, hold=0.95)).optima
+    assert [isinstance(best, Optimum) for best in optima.values()] == [False, False, True]
