@@ -31,6 +31,7 @@ bench: $(INSTALLED)
 coverage: $(INSTALLED)
 	$(BIN)/python -m tests.coverage
 	$(BIN)/python -m tests.comparison.simulate
+	$(BIN)/python -m tests.thresholds.simulate
 
 faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults

@@ -310,6 +310,19 @@ describe = together(
 
 _EVALUATE = "Evaluate"
 threshold = option(
+    _EVALUATE,
+    "--threshold",
+    metavar="T",
+    help="0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
+)
+tune_on = option(
+    _EVALUATE,
+    "--tune-on",
+    metavar="FILE|RUN",
+    type=FILE,
+    help="Other predictions, on which the threshold is chosen.",
+)
+hold = option(
     _EVALUATE, "--hold", metavar="P", type=click.FloatRange(0.5, 0.999), help="Confidence that bounds hold."
 )
 confidence = option(
