@@ -2,7 +2,7 @@
 
 Scores of both classes are normal, so that every rate of a threshold is known. How far the classes are apart,
 and where tied scores lie, is drawn anew for each sample: a chance is right over populations, not in one.
-`make coverage` runs it (five minutes) and keeps the result in `held.json` beside this file, which
+`make coverage` runs it (minutes) and keeps the result in `held.json` beside this file, which
 `test_holding.py` reads.
 """
 
