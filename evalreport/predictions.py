@@ -67,20 +67,20 @@ class Threshold:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Categorical:
     """A grouping column: codes of rows and the distinct values that they stand for."""
 
     codes: npt.NDArray[np.int32]
     values: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: npt.ArrayLike) -> Column:
+    def of(cls, values: npt.ArrayLike) -> Categorical:
         """Return a column from raw values; a gap is a value of its own, named ``(missing)``.
 
         Examples
         --------
-        >>> Column.of(["b", None, "b"])
-        Column(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
+        >>> Categorical.of(["b", None, "b"])
+        Categorical(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
         """
         array = as_array(values)
         named = list(map(str, array.tolist()))
@@ -119,8 +119,8 @@ class Predictions:
     weighted: bool = False
     threshold: Threshold | None = None
     ids: npt.NDArray[np.str_] | None = None
-    groups: Column | None = None
-    slices: Mapping[str, Column] = field(default_factory=dict)
+    groups: Categorical | None = None
+    slices: Mapping[str, Categorical] = field(default_factory=dict)
     texts: Sequence[str] | None = None
     parsed: Parsed | None = None
     notes: tuple[str, ...] = ()
@@ -225,36 +225,20 @@ def predictions(
     truth = codes_of(space, y_true, "y_true")
     parsed = y_pred if isinstance(y_pred, Parsed) else None
     decided, lost = decisions(space, y_pred, truth, missing)
-    n = len(truth)
-    if n == 0:
-        raise DataError(
-            "there are no rows to evaluate", where="y_true", fix="check the file, or the filter that made it"
-        )
-    _same_length(
-        n,
-        {
-            "y_pred": decided,
-            "weights": weights,
-            "ids": ids,
-            "groups": groups,
-            "texts": texts,
-            **(slices or {}),
-        },
-    )
-    if not isinstance(known, NoScores):
-        _same_length(n, {"scores": known.values})
+    beside = {"y_pred": decided, "weights": weights, "ids": ids, "groups": groups, "texts": texts}
+    _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items()))
     decided, point = _operating_point(space, decided, known, threshold)
     found = Predictions(
         space=space,
         y_true=read_only(truth),
         y_pred=None if decided is None else read_only(decided),
         scores=known,
-        weights=read_only(np.ones(n) if weights is None else relative(checked_weights(weights))),
+        weights=read_only(np.ones(len(truth)) if weights is None else relative(checked_weights(weights))),
         weighted=weights is not None,
         threshold=point,
         ids=None if ids is None else distinct_ids(ids),
-        groups=None if groups is None else Column.of(groups),
-        slices={name: Column.of(values) for name, values in (slices or {}).items()},
+        groups=None if groups is None else Categorical.of(groups),
+        slices={name: Categorical.of(values) for name, values in (slices or {}).items()},
         texts=texts,
         parsed=parsed,
         notes=(*notes, *counted_wrong(lost), *(() if isinstance(known, NoScores) else known.notes)),
@@ -309,8 +293,13 @@ def _score_shape(shape: tuple[int, ...], expected: str) -> DataError:
     )
 
 
-def _same_length(n: int, parts: Mapping[str, Any]) -> None:
-    for name, values in parts.items():
+def _check_rows(n: int, scores: KnownScores, parts: tuple[tuple[str, Any], ...]) -> None:
+    """There are rows, and all that stands beside the truth has as many."""
+    if n == 0:
+        raise DataError(
+            "there are no rows to evaluate", where="y_true", fix="check the file, or the filter that made it"
+        )
+    for name, values in (*parts, ("scores", None if isinstance(scores, NoScores) else scores.values)):
         if values is not None and len(values) != n:
             raise DataError(
                 f"{name} has {len(values)} rows and y_true has {n}",

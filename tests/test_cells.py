@@ -11,7 +11,7 @@ import pytest
 
 from evalreport.cells import as_array, checked_weights, distinct_ids, gaps_of, numbers, to_labels
 from evalreport.errors import DataError
-from evalreport.predictions import Column
+from evalreport.predictions import Categorical
 
 
 @pytest.mark.parametrize("gap", [None, math.nan, np.nan, pd.NA, pd.NaT])
@@ -105,6 +105,6 @@ def test_gaps_are_found_in_columns_of_every_type() -> None:
         pd.Series(["a", None, "b"], dtype="category"),
     ):
         assert gaps_of(as_array(column)).tolist() == [1], column
-        assert Column.of(column).values[Column.of(column).codes[1]] == "(missing)"
+        assert Categorical.of(column).values[Categorical.of(column).codes[1]] == "(missing)"
     for column in (np.array([1, 2]), np.array(["a", "nan"]), np.array([True]), as_array(["a", "b"])):
         assert not gaps_of(column).size

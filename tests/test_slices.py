@@ -14,7 +14,7 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import HEADLINE, find
-from evalreport.predictions import Column, Predictions, predictions
+from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate, Undefined
 from tests import factories
@@ -23,7 +23,7 @@ SAMPLING = Sampling(resamples=500)
 
 
 def sliced(p: Predictions, names: list[str]) -> Predictions:
-    return replace(p, slices={"site": Column.of(names)})
+    return replace(p, slices={"site": Categorical.of(names)})
 
 
 @pytest.mark.parametrize("make", [factories.binary, factories.multiclass, factories.multilabel])

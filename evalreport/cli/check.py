@@ -17,7 +17,7 @@ from evalreport.cli.streams import put_document
 from evalreport.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
-    from evalreport.gate.documents import Checked
+    from evalreport.gate.documents import CheckedRun
     from evalreport.workflow.check import CheckedItem, GateRequest
     from evalreport.workflow.request import Request
     from evalreport.workflow.runs import Item
@@ -105,13 +105,13 @@ def _gate(options: dict[str, Any], request: Request, uri: str | None) -> GateReq
 def _checked(
     console: Console, items: tuple[Item, ...], request: Request, wanted: GateRequest, options: dict[str, Any]
 ) -> int:
-    from evalreport.gate.documents import Checked, as_dicts
+    from evalreport.gate.documents import CheckedRun, as_dicts
     from evalreport.gate.results import is_open
     from evalreport.workflow.check import check_item
     from evalreport.workflow.request import Destination
 
     where = Destination(out=options["out"], force=options["force"], several=len(items) > 1)
-    done: dict[str, Checked] = {}
+    done: dict[str, CheckedRun] = {}
     checks: list[dict[str, Any]] = []
     strict = options["inconclusive"] == "fail"
     line = console.say if options["markdown"] == STDOUT else console.out
@@ -120,7 +120,7 @@ def _checked(
         try:
             return item, check_item(item, request, wanted, where)
         except EvalreportError as error:
-            done[item.shown] = Checked(item.shown, error=error)
+            done[item.shown] = CheckedRun(item.shown, error=error)
             raise
 
     def show(result: tuple[Item, CheckedItem]) -> dict[str, Any]:
@@ -143,12 +143,12 @@ def _checked(
         _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
 
 
-def _run(item: Item, outcome: CheckedItem) -> Checked:
-    from evalreport.gate.documents import Checked
+def _run(item: Item, outcome: CheckedItem) -> CheckedRun:
+    from evalreport.gate.documents import CheckedRun
 
     ev = outcome.evaluation
     claims = tuple(finding.claim for finding in ev.findings if finding.severity == "error")
-    return Checked(item.name, outcome.results, title(ev).partition("  ")[2], claims)
+    return CheckedRun(item.name, outcome.results, title(ev).partition("  ")[2], claims)
 
 
 def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
@@ -158,7 +158,7 @@ def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
     return [*head, *gate.result_lines(outcome.results), tally(outcome.results)]
 
 
-def _write(runs: list[Checked], options: dict[str, Any], *, strict: bool) -> None:
+def _write(runs: list[CheckedRun], options: dict[str, Any], *, strict: bool) -> None:
     from evalreport.gate.documents import junit, markdown
     from evalreport.sinks.folder import write_file
 

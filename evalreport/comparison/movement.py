@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evalreport.comparison.values import Moved, Movement
 from evalreport.evaluation.rows import confidence, cut
 from evalreport.labels import UNPARSED
-from evalreport.predictions import Column, Predictions
+from evalreport.predictions import Categorical, Predictions
 
 Mask = npt.NDArray[np.bool_]
 Kinds: TypeAlias = tuple[Mask, Mask, Mask]
@@ -130,7 +130,7 @@ def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
     return {name: counts for name, counts in _named(p.space.names, moves).items() if any(counts)}
 
 
-def _by_value(column: Column, kinds: Kinds) -> dict[str, Counts]:
+def _by_value(column: Categorical, kinds: Kinds) -> dict[str, Counts]:
     return _named(column.values, [np.bincount(column.codes[r], minlength=len(column.values)) for r in kinds])
 
 

@@ -40,7 +40,7 @@ class Pairing:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class PairedPredictions:
     """Two runs on their shared examples, row by row in one order; None for both when unpaired."""
 
     pairing: Pairing
@@ -48,7 +48,7 @@ class Pair:
     baseline: Predictions | None = None
 
 
-def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> Pair:
+def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> PairedPredictions:
     """Match the examples of two runs by id, or without ids by order when the truth is equal.
 
     Parameters
@@ -86,11 +86,11 @@ def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> Pa
     return _by_id(a, b) if a.ids is not None and b.ids is not None else _by_order(a, b)
 
 
-def _apart(reason: str, only: tuple[int, int] = (0, 0)) -> Pair:
-    return Pair(Pairing("unpaired", 0, reason, *only))
+def _apart(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
+    return PairedPredictions(Pairing("unpaired", 0, reason, *only))
 
 
-def _by_order(a: Predictions, b: Predictions) -> Pair:
+def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
     if len(a) != len(b):
         return _apart(
             f"no ids on both sides, and {len(a):,} rows against {len(b):,}: nothing shows which are the same"
@@ -108,7 +108,7 @@ def _by_order(a: Predictions, b: Predictions) -> Pair:
     return _together(a, b, "no ids; equal truth in the same order")
 
 
-def _by_id(a: Predictions, b: Predictions) -> Pair:
+def _by_id(a: Predictions, b: Predictions) -> PairedPredictions:
     rows_a, rows_b = _shared(np.asarray(a.ids), np.asarray(b.ids))
     only = (len(a) - len(rows_a), len(b) - len(rows_b))
     if not len(rows_a):
@@ -159,12 +159,14 @@ def _same_weights(a: Predictions, b: Predictions) -> None:
         )
 
 
-def _together(a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)) -> Pair:
+def _together(
+    a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)
+) -> PairedPredictions:
     """The rows of both; groups and slices are the run's, or the baseline's where it has none."""
     groups, slices = a.groups or b.groups, a.slices or b.slices
     if groups is not a.groups or slices is not a.slices:
         a = replace(a, groups=groups, slices=slices)
-    return Pair(Pairing("paired", len(a), reason, *only), a, b)
+    return PairedPredictions(Pairing("paired", len(a), reason, *only), a, b)
 
 
 def _truth(p: Predictions, row: int) -> str:

@@ -28,7 +28,7 @@ from evalreport.scores import NoScores
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
+class RunReplicates:
     """One run over resamples of its rows; the other run has the same `units`.
 
     Examples
@@ -38,7 +38,7 @@ class Resampled:
     >>> from evalreport.predictions import predictions
     >>> from evalreport.scores import Probabilities
     >>> p = predictions(Binary(0, 1), [0, 1] * 20, scores=Probabilities(np.linspace(0.1, 0.9, 40)))
-    >>> Resampled(Counted.of(p), Units.of(p, Sampling(resamples=100))).of(find("ece", "binary")).shape
+    >>> RunReplicates(Counted.of(p), Units.of(p, Sampling(resamples=100))).of(find("ece", "binary")).shape
     (100,)
     """
 
@@ -85,14 +85,14 @@ def _scores(p: Predictions) -> npt.NDArray[np.floating]:
     return np.empty((0, 0)) if isinstance(p.scores, NoScores) else p.scores.values
 
 
-def resampled_error(metric: Metric, run: Resampled, baseline: Resampled) -> SampledError | None:
+def resampled_error(metric: Metric, run: RunReplicates, baseline: RunReplicates) -> SampledError | None:
     """Return the spread of a difference over resamples of the shared rows, or of whole clusters.
 
     Parameters
     ----------
     metric : Metric
         Defined on both sides.
-    run, baseline : Resampled
+    run, baseline : RunReplicates
         With the same units.
 
     Returns

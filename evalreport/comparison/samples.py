@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.movement import right
-from evalreport.comparison.resampling import Resampled
+from evalreport.comparison.resampling import RunReplicates
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.intervals import Sampling
@@ -80,10 +80,10 @@ class PairedSamples:
         return np.asarray(carried.argmax(axis=1))
 
     @cached_property
-    def resampled(self) -> tuple[Resampled, Resampled]:
+    def resampled(self) -> tuple[RunReplicates, RunReplicates]:
         """Both over the same resamples of rows, or of clusters."""
         units = Units.of(self.run.predictions, self.sampling, leave_out=False)
-        return Resampled(self.run, units), Resampled(self.baseline, units)
+        return RunReplicates(self.run, units), RunReplicates(self.baseline, units)
 
     def agreement(self, metric: Metric) -> tuple[int, int, int] | None:
         """Return (run alone, baseline alone, all) hits of a proportion over the same rows; None for others.

@@ -21,7 +21,7 @@ from evalreport.intervals.significance import holm
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import HEADLINE, find
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Column, Predictions
+from evalreport.predictions import Categorical, Predictions
 
 TOO_FEW = 10
 """Rows below which a slice shows counts and claims nothing."""
@@ -47,7 +47,7 @@ def slice_results(p: Predictions, sampling: Sampling) -> tuple[Slice, ...]:
     return tuple(one for name, column in p.slices.items() for one in _column(p, name, column, sampling))
 
 
-def _column(p: Predictions, name: str, column: Column, sampling: Sampling) -> list[Slice]:
+def _column(p: Predictions, name: str, column: Categorical, sampling: Sampling) -> list[Slice]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     told = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
     facts = {code: _facts(p.take(column.codes == code)) for code in told}
@@ -66,7 +66,7 @@ def _facts(rows: Predictions) -> Summary:
 def _slice(
     p: Predictions,
     name: str,
-    column: Column,
+    column: Categorical,
     code: int,
     facts: Mapping[int, Summary],
     metrics: Sequence[Metric],

@@ -36,7 +36,7 @@ DRIFT = 0.05
 
 
 @dataclass(frozen=True)
-class MixUp:
+class NotableConfusion:
     """Examples of one label that were given another, how many the other way, and whether that is as notable."""
 
     truth: int
@@ -79,7 +79,7 @@ def top_confusions(ev: Evaluation) -> Finding | None:
     )
 
 
-def _pair(place: int, pair: MixUp) -> str:
+def _pair(place: int, pair: NotableConfusion) -> str:
     at = f"pairs[{place}]"
     if pair.both_ways:
         return (
@@ -93,7 +93,7 @@ def _pair(place: int, pair: MixUp) -> str:
     )
 
 
-def mix_ups(counts: Counts, scale: float = 1.0) -> list[MixUp]:
+def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
     """Return cells that hold a quarter of a class, five rows or more, and far more than their due.
 
     Due is the class's mistakes spread evenly over the other labels; chance is corrected for the number of
@@ -111,7 +111,7 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[MixUp]:
     due = (support - right) / max(1, counts.size - 1)
     pairs = counts.size * (counts.size - 1)
     known: set[tuple[int, int]] = set()
-    found: list[MixUp] = []
+    found: list[NotableConfusion] = []
     for (row, column), w in sorted(weight.items(), key=lambda cell: (-cell[1], cell[0])):
         much = w >= PART * support[row] and w * scale >= FEWEST
         if (
@@ -122,7 +122,7 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[MixUp]:
             known.add((row, column))
             back = weight.get((column, row), 0.0)
             both = back >= BACK * w or (back >= PART * support[column] and back * scale >= FEWEST)
-            found.append(MixUp(row, column, w, back, both))
+            found.append(NotableConfusion(row, column, w, back, both))
     return found
 
 

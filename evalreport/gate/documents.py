@@ -18,7 +18,7 @@ _MARKDOWN = re.compile(r"[\\`*\[\]#|~@]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<!\w)_|_(
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedRun:
     """The checks of one run or file, or the error that kept it from being checked.
 
     Parameters
@@ -39,7 +39,7 @@ class Checked:
     error: EvalreportError | None = None
 
 
-def junit(runs: Sequence[Checked], *, inconclusive_fails: bool = True) -> str:
+def junit(runs: Sequence[CheckedRun], *, inconclusive_fails: bool = True) -> str:
     """Return the checks as JUnit XML: one suite per run, one case per check.
 
     An inconclusive check is a failure, or skipped where it does not close the gate; a run that could not
@@ -47,7 +47,7 @@ def junit(runs: Sequence[Checked], *, inconclusive_fails: bool = True) -> str:
 
     Examples
     --------
-    >>> print(junit([Checked("a<b", (CheckResult("recall >= 0.9", "passed", "0.95"),))]))
+    >>> print(junit([CheckedRun("a<b", (CheckResult("recall >= 0.9", "passed", "0.95"),))]))
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites name="evalreport check" tests="1" failures="0" errors="0" skipped="0">
       <testsuite name="a&lt;b" tests="1" failures="0" errors="0" skipped="0">
@@ -66,7 +66,7 @@ def junit(runs: Sequence[Checked], *, inconclusive_fails: bool = True) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _suite(run: Checked, inconclusive_fails: bool) -> tuple[list[str], list[str]]:
+def _suite(run: CheckedRun, inconclusive_fails: bool) -> tuple[list[str], list[str]]:
     name = _attribute(run.name)
     cases = [_case(result, inconclusive_fails) for result in run.results]
     if run.error is not None:
@@ -111,13 +111,13 @@ def _sentence(result: CheckResult) -> str:
     return f"{result.shown}; {result.detail}" if result.detail else result.shown
 
 
-def markdown(runs: Sequence[Checked]) -> str:
+def markdown(runs: Sequence[CheckedRun]) -> str:
     """Return the checks as a summary for a pull request.
 
     Examples
     --------
     >>> check = CheckResult("recall >= 0.9", "failed", "0.717")
-    >>> print(markdown([Checked("calm-heron", (check,), "285 cases")]))
+    >>> print(markdown([CheckedRun("calm-heron", (check,), "285 cases")]))
     ### evalreport check: 1 of 1 failed
     <BLANKLINE>
     **calm-heron** · 285 cases
@@ -136,7 +136,7 @@ def markdown(runs: Sequence[Checked]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section(run: Checked) -> list[str]:
+def _section(run: CheckedRun) -> list[str]:
     about = f" · {_cell(run.about)}" if run.about else ""
     parts = [f"**{_cell(run.name)}**{about}"]
     if run.error is not None:
@@ -161,12 +161,12 @@ def _cell(text: str) -> str:
     return plain.replace("://", "&#58;//")
 
 
-def as_dicts(run: Checked) -> list[dict[str, Any]]:
+def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:
     """Return the results as the elements of `checks` in the JSON output.
 
     Examples
     --------
-    >>> as_dicts(Checked("a", (CheckResult("ids", "passed", "2"),)))[0]["run"]
+    >>> as_dicts(CheckedRun("a", (CheckResult("ids", "passed", "2"),)))[0]["run"]
     'a'
     """
     return [{"run": run.name, **result.as_dict()} for result in run.results]

@@ -39,7 +39,7 @@ Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Moves:
+class AverageInfluence:
     """How an average over labels moves when a row weighs more by one.
 
     Parameters
@@ -147,7 +147,7 @@ def pooled_moves(average: AreaAverage, scores: ClassScores) -> Array | None:
     return moves
 
 
-def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScores) -> Moves:
+def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScores) -> AverageInfluence:
     """Return how an average over labels of an area moves with each row.
 
     Parameters
@@ -176,8 +176,10 @@ def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScor
     return replace(moves, rows=moves.rows + between)
 
 
-def _areas(average: AreaAverage, some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
-    """Moves of a weighted mean of the labels' areas, from their merged tables."""
+def _areas(
+    average: AreaAverage, some: ClassScores, everything: ClassScores, weight: Array
+) -> AverageInfluence:
+    """Influence on a weighted mean of the labels' areas, from their merged tables."""
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(len(weight))
     squares = np.zeros(len(weight))
     for label, table in enumerate(everything.rankings.tables):
@@ -194,7 +196,7 @@ def _areas(average: AreaAverage, some: ClassScores, everything: ClassScores, wei
         rows += here
         seen += inner(here, here)
     own = _with_singles(own, squares, weight, everything.rankings.positives)
-    return Moves(rows, alone + float(own.sum()), seen, own)
+    return AverageInfluence(rows, alone + float(own.sum()), seen, own)
 
 
 def _with_singles(own: Array, squares: Array, weight: Array, positives: Array) -> Array:
@@ -222,8 +224,8 @@ def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:
     return np.searchsorted(values, scores, "left") + np.searchsorted(values, scores, "right")
 
 
-def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
-    """Moves of the mean AUC over pairs of classes: negatives count the same for each class.
+def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> AverageInfluence:
+    """Influence on the mean AUC over pairs of classes: negatives count the same for each class.
 
     What a class's own examples do is told from all of them, against the negatives that are looked at.
     """
@@ -249,7 +251,7 @@ def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Moves:
         rows += here
         seen += inner(here, here)
         alone += own[label] + inner(down[~mine], down[~mine]) * len(everything) / len(some)
-    return Moves(rows, alone, seen, own)
+    return AverageInfluence(rows, alone, seen, own)
 
 
 def _below(values: Floats, weights: Array, at: Floats) -> Array:

@@ -11,7 +11,7 @@ from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.calibration import STATISTICS, gap_limits
-from evalreport.intervals.crossings import CROSSINGS, Curve, crossing_generator, ks_limits
+from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence, standard_error, tail_df
 from evalreport.intervals.majority import majority_errors, majority_limits, majority_parts
@@ -229,7 +229,9 @@ def _gap_limits(gaps: CalibrationGaps, value: float, table: ScoreTable, sampling
 def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> Limits:
     crossing = CROSSINGS[point.reading]
     tp, fp = tables.coarse_curve if crossing.smooth else tables.curve
-    drawn = crossing.drawn(Curve(tp, fp, sampling.resamples, crossing_generator(point, sampling)), point.at)
+    drawn = crossing.drawn(
+        RocDraws(tp, fp, sampling.resamples, crossing_generator(point, sampling)), point.at
+    )
     low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
     return Limits(float(low), float(high), "bayesian bootstrap at the crossing", float(drawn.std()))
 

@@ -23,7 +23,7 @@ from evalreport.metrics.strategies import CurvePoint, Reading
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class RocDraws:
     """The ROC curve as counts from the strictest threshold to the laxest, starting at none flagged.
 
     Parameters
@@ -68,14 +68,14 @@ class Curve:
         return np.where(missed < 0, 1.0, self.rate(self.fp[place], self.negatives))
 
 
-def tpr_at_fpr(curve: Curve, limit: float) -> Array:
+def tpr_at_fpr(curve: RocDraws, limit: float) -> Array:
     """Draw the recall at the laxest threshold within an FPR."""
     within = curve.rows_within(limit, curve.negatives)
     place = np.searchsorted(curve.fp, np.maximum(within, 0), side="right") - 1
     return np.where(within < 0, 0.0, curve.rate(curve.tp[place], curve.positives))
 
 
-def precision_at_recall(curve: Curve, recall: float) -> Array:
+def precision_at_recall(curve: RocDraws, recall: float) -> Array:
     """Draw the precision at a recall, from the FPR there and the two class sizes."""
     fpr = curve.fpr_at_recall(recall)
     positives = curve.generator.standard_gamma(curve.positives + 0.5, curve.size)
@@ -83,7 +83,7 @@ def precision_at_recall(curve: Curve, recall: float) -> Array:
     return recall * positives / (recall * positives + fpr * negatives)
 
 
-def recall_at_precision(curve: Curve, precision: float) -> Array:
+def recall_at_precision(curve: RocDraws, precision: float) -> Array:
     """Draw the recall at the laxest threshold of a precision; 0 where no threshold reaches it."""
     wrong = 1 - precision
     ahead = (wrong * curve.tp - precision * curve.fp)[::-1]
@@ -96,7 +96,7 @@ def recall_at_precision(curve: Curve, precision: float) -> Array:
     return np.where(place < 0, 0.0, np.clip(curve.tp[place] / curve.positives + more, 0, 1))
 
 
-def equal_errors(curve: Curve, _: float) -> Array:
+def equal_errors(curve: RocDraws, _: float) -> Array:
     """Draw the rate at which FPR and FNR are equal."""
     fpr, fnr = curve.fp / curve.negatives, 1 - curve.tp / curve.positives
     value = float(np.interp(0.0, fpr - fnr, fpr))
@@ -105,7 +105,7 @@ def equal_errors(curve: Curve, _: float) -> Array:
     return np.clip(np.interp(missed - false, fpr - fnr, fpr) + false, 0, 1)
 
 
-def lift(curve: Curve, share: float) -> Array:
+def lift(curve: RocDraws, share: float) -> Array:
     """Draw the lift in the top share of rows: the recall where so many are flagged, over the share."""
     flagged, total = curve.tp + curve.fp, curve.positives + curve.negatives
     tp = float(np.interp(share * total, flagged, curve.tp))
@@ -160,7 +160,7 @@ class Crossing:
         Whether it is read on the line between points of the curve, of which blocks have enough.
     """
 
-    drawn: Callable[[Curve, float], Array]
+    drawn: Callable[[RocDraws, float], Array]
     place: Callable[[ScoreTable, float], int | None]
     mixed: bool = False
     smooth: bool = False
@@ -173,7 +173,7 @@ CROSSINGS: dict[Reading, Crossing] = {
         smooth=True,
     ),
     "tpr at fpr": Crossing(tpr_at_fpr, lambda t, at: _first(t.fp <= at * t.negatives)),
-    "fpr at tpr": Crossing(Curve.fpr_at_recall, lambda t, at: _last(t.tp >= at * t.positives)),
+    "fpr at tpr": Crossing(RocDraws.fpr_at_recall, lambda t, at: _last(t.tp >= at * t.positives)),
     "precision at recall": Crossing(
         precision_at_recall, lambda t, at: _last(t.tp >= at * t.positives), mixed=True
     ),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
-from evalreport.intervals.onelabel import Plain, Resampled, merged
+from evalreport.intervals.onelabel import AnalyticBounds, BootstrapBounds, merged
 from evalreport.intervals.resampled import Replicates
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.intervals.tables import Tables
@@ -43,9 +43,9 @@ def class_estimates(
     tuple of dict from a metric's name to `Estimate` or `Undefined`, one per label in order.
     """
     found: list[dict[str, Result]] = [{} for _ in summary.space.labels]
-    maker: Plain | Resampled = Plain(sampling)
+    maker: AnalyticBounds | BootstrapBounds = AnalyticBounds(sampling)
     if predictions is not None and by_rows(predictions):
-        maker = Resampled(Replicates(predictions, summary, Units.of(predictions, sampling)), sampling)
+        maker = BootstrapBounds(Replicates(predictions, summary, Units.of(predictions, sampling)), sampling)
     usable = []
     for metric in metrics:
         missing = lacks(metric, summary)
@@ -60,7 +60,10 @@ def class_estimates(
 
 
 def _from_counts(
-    metrics: Sequence[Metric], summary: Summary, maker: Plain | Resampled, found: list[dict[str, Result]]
+    metrics: Sequence[Metric],
+    summary: Summary,
+    maker: AnalyticBounds | BootstrapBounds,
+    found: list[dict[str, Result]],
 ) -> None:
     if not metrics:
         return
@@ -99,7 +102,10 @@ def _result(metric: Metric, value: Any, n: Any, limits: Limits, fact: BinaryCoun
 
 
 def _from_scores(
-    metrics: Sequence[Metric], summary: Summary, maker: Plain | Resampled, found: list[dict[str, Result]]
+    metrics: Sequence[Metric],
+    summary: Summary,
+    maker: AnalyticBounds | BootstrapBounds,
+    found: list[dict[str, Result]],
 ) -> None:
     if not metrics or not isinstance(summary.scores, ClassScores):
         return

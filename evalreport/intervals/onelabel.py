@@ -41,7 +41,7 @@ def merged(metric: Metric) -> bool:
 
 
 @dataclass(frozen=True)
-class Plain:
+class AnalyticBounds:
     """Rows that count the same and are independent."""
 
     sampling: Sampling
@@ -88,14 +88,14 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Resampled:
+class BootstrapBounds:
     """Rows that weigh, or that belong together."""
 
     replicates: Replicates
     sampling: Sampling
 
     def bounds(self, metrics: Sequence[Metric], counts: BinaryCounts, summary: Summary) -> dict[str, Bounds]:
-        """Return the limits of functions of the counts of all labels; see `Plain.bounds`."""
+        """Return the limits of functions of the counts of all labels; see `AnalyticBounds.bounds`."""
         drawn = self.replicates.counts
         each = drawn if isinstance(drawn, BinaryCounts) else drawn.one_vs_rest
         found: dict[str, Bounds] = {}

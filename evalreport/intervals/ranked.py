@@ -21,7 +21,7 @@ from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.binary import binned, too_few_share
 from evalreport.intervals.calibration import STATISTICS, binomial_noise, gap_limits, unit_draws
-from evalreport.intervals.crossings import CROSSINGS, Curve, crossing_generator
+from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
@@ -90,7 +90,7 @@ class Ranked:
             rows = self._sizes * float((rows / self._sizes).min())
         tp, fp = (np.append(0.0, part[::-1] / part[0]) for part in (table.tp, table.fp))
         generator = crossing_generator(point, sampling)
-        curve = Curve(tp * rows[1], fp * rows[0], sampling.resamples, generator)
+        curve = RocDraws(tp * rows[1], fp * rows[0], sampling.resamples, generator)
         drawn = crossing.drawn(curve, point.at)
         low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
         method = f"posterior at the crossing, {self.units.name}"

@@ -37,7 +37,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Plain:
+class CountTable:
     """The confusion matrix as a table of counts and row per cent."""
 
     heads: tuple[str, ...]
@@ -45,7 +45,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class MixUp:
+class ConfusionRow:
     """One confusion of the list; `place` is its cell in the script's data."""
 
     rank: int
@@ -69,9 +69,9 @@ class FamilyRow:
 class Confusions:
     """Table or matrix, list of mix-ups, families, values; `empty` where there is no mistake."""
 
-    plain: Plain | None
+    plain: CountTable | None
     matrix: Matrix | None
-    mixups: tuple[MixUp, ...]
+    mixups: tuple[ConfusionRow, ...]
     families: tuple[FamilyRow, ...]
     values: Table | None
     note: Sentence
@@ -139,7 +139,7 @@ def _lede(counts: Counts, families: bool) -> Sentence:
     return lede
 
 
-def _plain(ev: Evaluation, counts: Counts) -> Plain:
+def _plain(ev: Evaluation, counts: Counts) -> CountTable:
     dense, support = counts.dense(), counts.marginals.support
     verb = "read as" if is_text(ev) else "called"
     width = counts.size + 1 if counts.unparsed else counts.size
@@ -151,7 +151,7 @@ def _plain(ev: Evaluation, counts: Counts) -> Plain:
             _box(float(dense[row, column]), float(support[row]), row == column) for column in range(width)
         ]
         rows.append((name, tuple(cells)))
-    return Plain(tuple(heads), tuple(rows))
+    return CountTable(tuple(heads), tuple(rows))
 
 
 def _box(weight: float, support: float, right: bool) -> Box:
@@ -173,14 +173,14 @@ def _frequent(counts: Counts) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return found
 
 
-def _mixups(ev: Evaluation, counts: Counts) -> tuple[MixUp, ...]:
+def _mixups(ev: Evaluation, counts: Counts) -> tuple[ConfusionRow, ...]:
     support, found = counts.marginals.support, []
     pairs = _frequent(counts)
     pairs = pairs[counts.columns[pairs] < counts.size]  # an unreadable answer is no mix-up
     for rank, cell in enumerate(pairs[:LIST], 1):
         row, column = int(counts.rows[cell]), int(counts.columns[cell])
         shown = f"{count(float(counts.weight[cell]))} of {count(float(support[row]))}"
-        found.append(MixUp(rank, ev.space.names[row], _answer(ev, column), shown, row, column))
+        found.append(ConfusionRow(rank, ev.space.names[row], _answer(ev, column), shown, row, column))
     return tuple(found)
 
 

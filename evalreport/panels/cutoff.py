@@ -47,7 +47,7 @@ class Tiles:
 
 
 @dataclass(frozen=True)
-class Cutoff:
+class CutoffBody:
     """Slider, presets, tiles, chart and table."""
 
     shown: str
@@ -98,7 +98,7 @@ def _section(ev: Evaluation, curve: Curve) -> Section:
     presets = _presets(points)
     start = presets[1].place if len(presets) > 1 else presets[0].place
     here = points[start]
-    body = Cutoff(
+    body = CutoffBody(
         shown=threshold_text(here.t),
         start=start,
         last=len(points) - 1,
@@ -127,7 +127,7 @@ def _section(ev: Evaluation, curve: Curve) -> Section:
 
 
 @dataclass(frozen=True)
-class Point:
+class CutoffPoint:
     """Rows answered at a confidence of at least `t`, and how many of them rightly."""
 
     t: float
@@ -135,10 +135,10 @@ class Point:
     right: float
 
 
-def _points(ev: Evaluation, curve: Curve) -> list[Point]:
+def _points(ev: Evaluation, curve: Curve) -> list[CutoffPoint]:
     """From answering everything to answering almost nothing."""
     found = [
-        Point(t, _rounded(ev, x * ev.weight), _rounded(ev, x * y * ev.weight))
+        CutoffPoint(t, _rounded(ev, x * ev.weight), _rounded(ev, x * y * ev.weight))
         for t, x, y in zip(curve.threshold or (), curve.x, curve.y, strict=True)
         if math.isfinite(t)
     ]
@@ -150,7 +150,7 @@ def _rounded(ev: Evaluation, value: float) -> float:
     return value if ev.weighted else float(round(value))
 
 
-def _presets(points: list[Point]) -> tuple[Preset, ...]:
+def _presets(points: list[CutoffPoint]) -> tuple[Preset, ...]:
     found = [Preset("all", "Answer all", 0)]
     for wanted, title in WANTED:
         place = next((i for i, p in enumerate(points) if p.answered and p.right / p.answered >= wanted), None)
@@ -159,7 +159,7 @@ def _presets(points: list[Point]) -> tuple[Preset, ...]:
     return tuple(found)
 
 
-def _meters(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
+def _meters(ev: Evaluation, p: CutoffPoint) -> tuple[Meter, ...]:
     answered, right = p.answered / ev.weight, p.right / p.answered
     return (
         Meter("answered", "Answered automatically", percent(answered, ev.rows), round(100 * answered)),
@@ -167,7 +167,7 @@ def _meters(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
     )
 
 
-def _chart(ev: Evaluation, curve: Curve, here: Point) -> Chart:
+def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
     x, y = x_axis(0, 1, "Share answered automatically"), y_axis(0, 1, "Accuracy of those answered ↑")
     accuracy = estimate(ev, "accuracy")
     base = 0.0 if accuracy is None else accuracy.value
@@ -193,7 +193,7 @@ def _chart(ev: Evaluation, curve: Curve, here: Point) -> Chart:
     )
 
 
-def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) -> Table:
+def _values(ev: Evaluation, points: list[CutoffPoint], presets: tuple[Preset, ...]) -> Table:
     named = {preset.place: preset.title for preset in presets}
     places = sorted({*spread(len(points), ROWS), *named})
     rows = [

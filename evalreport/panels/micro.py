@@ -27,7 +27,7 @@ BEST = {"f1": "Best micro F1", "macro": "Best macro F1", "exact": "Most exact ma
 
 
 @dataclass(frozen=True)
-class Point:
+class MicroPoint:
     """What one threshold for all labels reaches: labels added rightly and wrongly, rows wholly right."""
 
     t: float
@@ -113,12 +113,12 @@ def _lede(ev: Evaluation) -> Sentence:
     return lede
 
 
-def _points(ev: Evaluation, sweep: LabelSweep) -> list[Point]:
+def _points(ev: Evaluation, sweep: LabelSweep) -> list[MicroPoint]:
     """From adding everything to adding almost nothing; where the decisions were taken, these themselves."""
     wanted = sum(entry.support for entry in ev.classes)
     columns = (sweep.threshold, sweep.found, sweep.added, sweep.f1_macro, sweep.exact)
     points = [
-        Point(t, found, added - found, wanted, macro, exact)
+        MicroPoint(t, found, added - found, wanted, macro, exact)
         for t, found, added, macro, exact in zip(*columns, strict=True)
     ]
     now, macro, exact = one_threshold(ev), estimate(ev, "f1_macro"), estimate(ev, "subset_accuracy")
@@ -126,18 +126,20 @@ def _points(ev: Evaluation, sweep: LabelSweep) -> list[Point]:
         right = sum(entry.right for entry in ev.classes)
         added = sum(entry.predicted for entry in ev.classes)
         rows = exact.value * ev.weight
-        here = Point(now, right, added - right, wanted, macro.value, rows if ev.weighted else round(rows))
+        here = MicroPoint(
+            now, right, added - right, wanted, macro.value, rows if ev.weighted else round(rows)
+        )
         points = [p for p in points if p.t != now] + [here]
     return sorted(points, key=lambda p: p.t)
 
 
-def _start(ev: Evaluation, points: list[Point]) -> int:
+def _start(ev: Evaluation, points: list[MicroPoint]) -> int:
     now = one_threshold(ev)
     wanted = 0.5 if now is None else now
     return min(range(len(points)), key=lambda place: abs(points[place].t - wanted))
 
 
-def _presets(ev: Evaluation, points: list[Point], start: int) -> tuple[Preset, ...]:
+def _presets(ev: Evaluation, points: list[MicroPoint], start: int) -> tuple[Preset, ...]:
     found = []
     now = one_threshold(ev)
     if now is not None and ev.threshold is not None:
@@ -151,7 +153,7 @@ def _presets(ev: Evaluation, points: list[Point], start: int) -> tuple[Preset, .
     return tuple(found)
 
 
-def meters_of(ev: Evaluation, p: Point) -> tuple[Meter, ...]:
+def meters_of(ev: Evaluation, p: MicroPoint) -> tuple[Meter, ...]:
     """Return the lines under the counts."""
     added = p.found + p.wrong
     precision = p.found / added if added else None
@@ -172,7 +174,7 @@ def _share(key: str, title: str, value: float | None, n: float) -> Meter:
     return Meter(key, title, percent(value, n), round(100 * value))
 
 
-def _values(ev: Evaluation, points: list[Point], presets: tuple[Preset, ...]) -> Table:
+def _values(ev: Evaluation, points: list[MicroPoint], presets: tuple[Preset, ...]) -> Table:
     named: dict[int, str] = {}
     for preset in presets:
         named[preset.place] = ", ".join(filter(None, (named.get(preset.place), preset.title)))

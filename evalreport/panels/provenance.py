@@ -22,7 +22,7 @@ ORIGINS = {
 
 
 @dataclass(frozen=True)
-class Provenance:
+class Origin:
     """Pairs of name and value, and the command that makes the page again."""
 
     facts: tuple[tuple[str, Sentence], ...]
@@ -32,7 +32,7 @@ class Provenance:
 def panel(ev: Evaluation) -> Section:
     """Return the origin of an evaluation."""
     facts = [(name, value) for name, value in _facts(ev) if value]
-    body = Provenance(tuple(facts), ev.provenance.command)
+    body = Origin(tuple(facts), ev.provenance.command)
     lede = say("Enough to repeat or to doubt them.")
     return Section("provenance", "Provenance", "Where the numbers come from", "provenance", lede, body)
 

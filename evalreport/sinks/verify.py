@@ -57,7 +57,7 @@ class Lacking:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedPart:
     """A part of a run held against its manifest.
 
     Parameters
@@ -110,12 +110,12 @@ class Checked:
         }
 
 
-def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> Checked | None:
+def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedPart | None:
     """Hold a part of a run against its manifest: every file by its content, every point of every metric.
 
     Returns
     -------
-    Checked or None
+    CheckedPart or None
         None where nothing of this part was ever logged.
 
     Raises
@@ -130,14 +130,14 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> Checked 
     sent = manifest.sent
     if sent is None:
         lost = Lacking({path: "changed" if path in sizes else "missing"})
-        return Checked(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest) if tag or sizes else None
+        return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest) if tag or sizes else None
     lacking = Lacking(
         lacking_files(tracking, run.info.run_id, sent.sizes, manifest.stands, sent.sizes, where),
         missing_points(tracking, run, sent.metrics, sent.timestamp, where),
         {name: text for name, text in sent.tags.items() if run.data.tags.get(name) != text},
     )
     unfinished = tag.startswith(UNFINISHED) or tag != sent.digest
-    return Checked(part, lacking, len(sent.sizes), len(sent.metrics), unfinished, manifest)
+    return CheckedPart(part, lacking, len(sent.sizes), len(sent.metrics), unfinished, manifest)
 
 
 def lacking_files(

@@ -1,4 +1,4 @@
-"""What the columns of a file mean: the way from a `Table` to validated predictions.
+"""What the columns of a file mean: the way from a `RawTable` to validated predictions.
 
 Nothing is guessed silently: every column that was taken for a part stands in `Found.taken`, every
 assumption in `Found.notes`.
@@ -28,7 +28,7 @@ from evalreport.sources.shapes.roles import Part
 from evalreport.sources.shapes.single import find_single
 from evalreport.sources.shapes.subsets import rows_meant
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
-from evalreport.sources.tables import Table
+from evalreport.sources.tables import RawTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Found:
         What was assumed.
     unused : tuple of str
         Columns that were not taken for anything.
-    files : tuple of Table
+    files : tuple of RawTable
         Where it came from (name, digest, format), predictions first.
     """
 
@@ -71,7 +71,7 @@ class Found:
     taken: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     unused: tuple[str, ...]
-    files: tuple[Table, ...] = field(repr=False)
+    files: tuple[RawTable, ...] = field(repr=False)
 
 
 def find_in_files(
@@ -103,14 +103,14 @@ def find_in_files(
     return find(table, request, None if truth is None else read_truth(truth, table, request))
 
 
-def find(table: Table, request: Columns | None = None, truth: Table | None = None) -> Found:
+def find(table: RawTable, request: Columns | None = None, truth: RawTable | None = None) -> Found:
     """Find truth, predictions and scores in a table, by what was said and else by common names.
 
     Parameters
     ----------
-    table : Table
+    table : RawTable
     request : Columns, optional
-    truth : Table, optional
+    truth : RawTable, optional
         Where the truth lives when it is not in `table`; joined by id, one to one.
 
     Raises
@@ -185,7 +185,7 @@ def _is_multilabel(rows: Rows, truth: Part, request: Columns) -> bool:
     return bool(truth.labels) or lists or request.list_separator is not None
 
 
-def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[Table, ...]) -> Found:
+def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:
     file = files[0].name
     more = extras(rows, request, file)
     if parts.y_pred is None and parts.scores is None and parts.text is None:

@@ -13,7 +13,7 @@ from evalreport.sources.request import Columns
 from evalreport.sources.shapes.families import class_columns
 from evalreport.sources.shapes.naming import named_as
 from evalreport.sources.shapes.roles import PRED, TRUTH, wanted
-from evalreport.sources.tables import Table, read_table
+from evalreport.sources.tables import RawTable, read_table
 
 _LOOKED_AT = 100_000
 """Rows whose labels say which other columns are named after them."""
@@ -24,7 +24,7 @@ _FEW = 50
 
 def read_for(
     source: Path | BinaryIO, request: Columns, *, format: str | None = None, name: str | None = None
-) -> Table:
+) -> RawTable:
     """Read what may play a part in a file: by the names of columns, then by the labels found in them.
 
     Raises
@@ -36,7 +36,7 @@ def read_for(
     )
 
 
-def read_truth(source: Path, table: Table, request: Columns) -> Table:
+def read_truth(source: Path, table: RawTable, request: Columns) -> RawTable:
     """Read the truth of predictions that lie elsewhere, joined by the id that their own format may name."""
     return read_for(source, replace(request, id=request.id or table.parts.get("id")))
 

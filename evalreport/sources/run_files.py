@@ -12,10 +12,10 @@ from evalreport.errors import UsageError
 from evalreport.sources.request import listed
 from evalreport.sources.shapes.arrays import ALONE
 from evalreport.sources.shapes.naming import PARTS, TESTS, role, words
-from evalreport.sources.tables import ARRAYS, Table, unpacked_name
+from evalreport.sources.tables import ARRAYS, RawTable, unpacked_name
 from evalreport.text import printable
 
-Named = tuple[str, Table]
+Named = tuple[str, RawTable]
 _WORD = re.compile(r"[A-Za-z]+")
 
 
@@ -71,15 +71,15 @@ def _without_part(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class PairedTables:
     """Answers and truth of two files (or three: labels, scores and truth), and how they are named."""
 
-    table: Table
-    truth: Table
+    table: RawTable
+    truth: RawTable
     taken: str
 
 
-def paired(tables: Sequence[Named]) -> Pair | None:
+def paired(tables: Sequence[Named]) -> PairedTables | None:
     """Return truth and answers of two files that are named as such and have as many rows.
 
     ``y_test.csv`` beside ``y_pred.csv``; arrays of labels and of scores may lie apart as well.
@@ -92,7 +92,9 @@ def paired(tables: Sequence[Named]) -> Pair | None:
     if table is None:
         return None
     names = [printable(name) for name, _ in answers]
-    return Pair(table, truths[0][1], f"artifacts {listed(names)}, truth from {printable(truths[0][0])}")
+    return PairedTables(
+        table, truths[0][1], f"artifacts {listed(names)}, truth from {printable(truths[0][0])}"
+    )
 
 
 def _role(path: str) -> str | None:
@@ -102,7 +104,7 @@ def _role(path: str) -> str | None:
     return role(bare)
 
 
-def _merged(answers: Sequence[Named]) -> Table | None:
+def _merged(answers: Sequence[Named]) -> RawTable | None:
     """Return arrays of labels and of scores as one table, each named like its file."""
     if any(table.format not in ARRAYS or ALONE not in table.columns for _, table in answers):
         return None

@@ -34,7 +34,7 @@ from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.naming import is_beside
 from evalreport.sources.shapes.roles import ID, INDEX, LABEL_NAMES, TRUTH, WEIGHT
 from evalreport.sources.shapes.unfold import completed, truth_of
-from evalreport.sources.tables import ACCEPTED, PICKLES, Table, unpacked_name
+from evalreport.sources.tables import ACCEPTED, PICKLES, RawTable, unpacked_name
 from evalreport.sources.traces import ANSWER, is_genai, read_traces
 from evalreport.sources.traces import ID as TRACE_ID
 from evalreport.text import printable
@@ -81,28 +81,28 @@ class RunTable:
 
     Parameters
     ----------
-    table : Table
+    table : RawTable
     columns : Columns
         The request, completed by what the source itself knows (of traces: which column is the answer).
     taken : str
         What was taken, to be printed: ``artifact predictions.parquet``.
     notes : tuple of str
         What was set aside.
-    truth : Table or None
+    truth : RawTable or None
         The truth, where the run holds it in a file of its own.
     """
 
-    table: Table
+    table: RawTable
     columns: Columns
     taken: str
     notes: tuple[str, ...] = ()
-    truth: Table | None = None
+    truth: RawTable | None = None
 
 
 @dataclass(frozen=True)
 class _Candidate:
     name: str
-    read: Callable[[], Table]
+    read: Callable[[], RawTable]
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class _Kind:
 class _Opened:
     """What the candidates of a kind were found to be."""
 
-    fitting: tuple[tuple[str, Table], ...]
+    fitting: tuple[tuple[str, RawTable], ...]
     broken: tuple[tuple[str, EvalreportError], ...]
-    halves: tuple[tuple[str, Table], ...] = ()
+    halves: tuple[tuple[str, RawTable], ...] = ()
 
 
 def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable:
@@ -159,7 +159,7 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     if request.artifact is not None:
         return _named(store, run, request, files)
     aside: Aside = []
-    halves: list[tuple[str, Table]] = []
+    halves: list[tuple[str, RawTable]] = []
     kinds = _kinds(store, run, request, files)
     for kind in kinds:
         opened = _opened(kind.candidates, request, aside)
@@ -200,8 +200,8 @@ def _kinds(store: Store, run: RunInfo, request: RunRequest, files: list[Artifact
     yield _Kind(tuple(_datasets(store, run, request)))
 
 
-def _reading(store: Store, run: RunInfo, file: Artifact, request: RunRequest) -> Callable[[], Table]:
-    def read() -> Table:
+def _reading(store: Store, run: RunInfo, file: Artifact, request: RunRequest) -> Callable[[], RawTable]:
+    def read() -> RawTable:
         with downloaded(store, run, file) as local:
             return read_for(local, request.columns, format=request.format, name=file.path)
 
@@ -229,7 +229,7 @@ def _datasets(store: Store, run: RunInfo, request: RunRequest) -> Iterator[_Cand
             yield _Candidate(f"dataset {dataset.name} ({path.name})", _reading_file(path, request))
 
 
-def _reading_file(path: Path, request: RunRequest) -> Callable[[], Table]:
+def _reading_file(path: Path, request: RunRequest) -> Callable[[], RawTable]:
     return lambda: read_for(path, request.columns, format=request.format)
 
 
@@ -262,9 +262,9 @@ def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside)
     ServerError
         At once: a file that did not arrive is not one that is broken.
     """
-    fitting: list[tuple[str, Table]] = []
+    fitting: list[tuple[str, RawTable]] = []
     broken: list[tuple[str, EvalreportError]] = []
-    halves: list[tuple[str, Table]] = []
+    halves: list[tuple[str, RawTable]] = []
     for candidate in candidates[:MAX_OPENED]:
         table = None
         try:
@@ -295,7 +295,7 @@ def _broken(opened: _Opened, later: Iterator[_Kind], request: RunRequest) -> Eva
     return type(error)(message, where=error.where, fix=f"log it again, or take the other: --artifact {other}")
 
 
-def check_columns(table: Table, request: RunRequest) -> None:
+def check_columns(table: RawTable, request: RunRequest) -> None:
     """Refuse a table without a column of truth, or with nothing to compare it with.
 
     Raises

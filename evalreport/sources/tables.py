@@ -1,4 +1,4 @@
-"""A file of predictions becomes a `Table`: named arrays, the digest of the bytes, and no opinion.
+"""A file of predictions becomes a `RawTable`: named arrays, the digest of the bytes, and no opinion.
 
 One reader per format, in one ordered catalogue. What a column means is decided in `columns`.
 """
@@ -79,7 +79,7 @@ ARRAYS = ("npz", "npy")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class RawTable:
     """What a file holds.
 
     Parameters
@@ -123,7 +123,7 @@ def read_table(
     columns: Select | None = None,
     name: str | None = None,
     further: Further | None = None,
-) -> Table:
+) -> RawTable:
     """Read a file of predictions.
 
     Parameters
@@ -176,7 +176,7 @@ def read_table(
     for array in content.columns.values():
         array.flags.writeable = False
     told.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
-    return Table(content.columns, n, shown, digest, reader.name, content.names, content.parts)
+    return RawTable(content.columns, n, shown, digest, reader.name, content.names, content.parts)
 
 
 def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:

@@ -16,7 +16,7 @@ from evalreport.errors import DataError
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_ROWS, refuse_cell
 from evalreport.sources.runs import RunInfo
-from evalreport.sources.tables import Table
+from evalreport.sources.tables import RawTable
 
 GENAI_TAG = ("mlflow.runType", "genai_evaluate")
 ANSWER = "generation"
@@ -30,7 +30,7 @@ def is_genai(run: RunInfo) -> bool:
     return run.tags.get(GENAI_TAG[0]) == GENAI_TAG[1]
 
 
-def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> Table:
+def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTable:
     """Return one row per trace of a run: its id, its answer, and each expectation as a column.
 
     The answer is the response as text; of one that is not text (a dict) its JSON. A trace without an answer,
@@ -65,7 +65,9 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> Table:
     columns |= {name: _column([row.get(name) for row in found]) for name in names if name not in columns}
     for column in columns.values():
         column.flags.writeable = False
-    return Table(columns, len(traces), f"traces of {run.shown}", _digest(columns), "traces", tuple(columns))
+    return RawTable(
+        columns, len(traces), f"traces of {run.shown}", _digest(columns), "traces", tuple(columns)
+    )
 
 
 def _pages(store: Store, run: RunInfo) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from evalreport.errors import (
     nearest,
 )
 from evalreport.evaluation.model import Evaluation
-from evalreport.gate.documents import Checked
+from evalreport.gate.documents import CheckedRun
 from evalreport.gate.results import is_open
 from evalreport.gate.rules import Use, rule_checks
 from evalreport.labels import Task
@@ -80,7 +80,7 @@ class Compared:
     ----------
     items : tuple of Item
         In the order of the comparison's names.
-    checked : tuple of Checked
+    checked : tuple of CheckedRun
         The rules of every run but the baseline.
     open : bool
         Whether the gate is open: no rule has closed it.
@@ -88,7 +88,7 @@ class Compared:
 
     comparison: Comparison
     items: tuple[Item, ...]
-    checked: tuple[Checked, ...] = ()
+    checked: tuple[CheckedRun, ...] = ()
     open: bool = True
 
 
@@ -166,7 +166,7 @@ def with_metrics(request: Request, bounds: Sequence[Bound]) -> Request:
     return replace(request, metrics=tuple(dict.fromkeys((*request.metrics, *named))))
 
 
-def _held_to_rules(found: Comparison, how: CompareOptions) -> tuple[Checked, ...]:
+def _held_to_rules(found: Comparison, how: CompareOptions) -> tuple[CheckedRun, ...]:
     """Hold every run but the baseline against the rules, as `check` holds it alone."""
     if not how.bounds:
         return ()
@@ -174,7 +174,8 @@ def _held_to_rules(found: Comparison, how: CompareOptions) -> tuple[Checked, ...
     rivals = [pair for pair in zip(found.names, found.evaluations, strict=True) if pair[0] != base]
     against = None if base is None else found
     return tuple(
-        Checked(name, rule_checks(ev, how.bounds, how.use, against=against, run=name)) for name, ev in rivals
+        CheckedRun(name, rule_checks(ev, how.bounds, how.use, against=against, run=name))
+        for name, ev in rivals
     )
 
 

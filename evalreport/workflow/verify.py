@@ -11,7 +11,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.report.names import EVALUATION, Part
 from evalreport.sinks.held import content, listed
 from evalreport.sinks.mlflow import MlflowSink, check_run
-from evalreport.sinks.verify import Checked, check_part
+from evalreport.sinks.verify import CheckedPart, check_part
 from evalreport.workflow.documents import evaluation_document
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Destination, Request
@@ -26,17 +26,17 @@ class Verified:
     ----------
     item : Item
         The run.
-    before : tuple of Checked
+    before : tuple of CheckedPart
         As it was found.
-    after : tuple of Checked
+    after : tuple of CheckedPart
         As it is now; the same where nothing was repaired.
     repair : bool
         Whether it was to be repaired.
     """
 
     item: Item
-    before: tuple[Checked, ...]
-    after: tuple[Checked, ...]
+    before: tuple[CheckedPart, ...]
+    after: tuple[CheckedPart, ...]
     repair: bool = False
 
     @property
@@ -110,7 +110,7 @@ def _run_id(item: Item) -> str:
     return "" if item.run is None else item.run.run_id
 
 
-def _checked(item: Item) -> tuple[Checked, ...]:
+def _checked(item: Item) -> tuple[CheckedPart, ...]:
     store, where = item.opened, item.shown
     run = store.ask(methodcaller("get_run", _run_id(item)), where)
     checks = (check_part(store, run, part, where) for part in get_args(Part))
@@ -122,7 +122,7 @@ def _checked(item: Item) -> tuple[Checked, ...]:
     return found
 
 
-def _kept(item: Item, evaluation: Checked) -> Evaluation | None:
+def _kept(item: Item, evaluation: CheckedPart) -> Evaluation | None:
     """Return the evaluation that lies in the run, if it is the one that was logged."""
     if EVALUATION in evaluation.lacking.files or EVALUATION not in evaluation.manifest.files:
         return None

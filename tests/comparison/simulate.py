@@ -25,7 +25,7 @@ from evalreport.engines.memory import summarise
 from evalreport.intervals.measured import Measured
 from evalreport.labels import Task
 from evalreport.metrics.catalogue import COMPARED, find
-from evalreport.predictions import Column, Predictions
+from evalreport.predictions import Categorical, Predictions
 from tests.comparison import models
 from tests.coverage.__main__ import SHARE, tables
 
@@ -86,7 +86,7 @@ class Setting:
                 found = models.multilabel(rng, rows, np.array(self.shares), self.skills, self.correlation)
         if self.per_cluster > 1:
             codes = np.arange(rows, dtype=np.int32) // self.per_cluster
-            groups = Column(codes, tuple(map(str, range(codes[-1] + 1))))
+            groups = Categorical(codes, tuple(map(str, range(codes[-1] + 1))))
             found = [replace(p, groups=groups) for p in found]
         if self.weighted:
             weights = rng.lognormal(0, 0.7, rows)

@@ -19,7 +19,7 @@ from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.comparison.words import headline
 from evalreport.parsing import make_parser, parse_all
-from evalreport.predictions import Column, Predictions, predictions
+from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.provenance import Provenance
 from evalreport.scores import Logits, NoScores, Probabilities
 from tests.comparison import models
@@ -183,8 +183,8 @@ def test_slices_and_classes_are_compared_and_corrected() -> None:
     assert all((part.p_adjusted or 0) >= (part.p or 0) for part in parts)
 
 
-def _sites(p: Predictions) -> dict[str, Column]:
-    return {"site": Column.of(np.where(np.arange(len(p)) % 2, "north", "south"))}
+def _sites(p: Predictions) -> dict[str, Categorical]:
+    return {"site": Categorical.of(np.where(np.arange(len(p)) % 2, "north", "south"))}
 
 
 def test_classes_with_weights_or_clusters_go_by_rows() -> None:

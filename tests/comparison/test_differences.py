@@ -26,7 +26,7 @@ from evalreport.intervals.quantiles import two_sided_t
 from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import COMPARED, catalogue, find
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Column, Predictions, predictions
+from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Decisions, NoScores, Probabilities
 from evalreport.values import Undefined
 from tests.comparison import models
@@ -202,7 +202,7 @@ def test_metrics_without_contributions_are_resampled_in_pairs(name: str, cluster
     else:
         pair = models.binary(rng, 240, 0.4, (2.0, 1.2), 0.6, per_cluster=4 if clusters else 1)
     if clusters:
-        groups = Column(np.arange(240, dtype=np.int32) // 4, tuple(map(str, range(60))))
+        groups = Categorical(np.arange(240, dtype=np.int32) // 4, tuple(map(str, range(60))))
         pair = [replace(p, groups=groups) for p in pair]
     metric = find(name, pair[0].space.task)
     found = models.paired(metric, models.sides(pair), ("a", "b"))
@@ -227,7 +227,7 @@ def test_clusters_are_resampled_whole() -> None:
         replace(
             p.take(np.repeat(np.arange(100), 4)),
             ids=None,
-            groups=Column(np.repeat(np.arange(100), 4).astype(np.int32), tuple(map(str, range(100)))),
+            groups=Categorical(np.repeat(np.arange(100), 4).astype(np.int32), tuple(map(str, range(100)))),
         )
         for p in pair
     ]

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from evalreport.errors import DataError
-from evalreport.gate.documents import Checked, as_dicts, junit, markdown
+from evalreport.gate.documents import CheckedRun, as_dicts, junit, markdown
 from evalreport.gate.results import CheckResult
 
 NASTY = "a\"<b>&'|`@team #12 ]]>\x1b[31m\x00\ufffe\u202e\nhttps://example.org ![x](y)"
@@ -24,8 +24,8 @@ def parsed(text: str) -> ET.Element:
 
 
 def test_every_check_is_one_case_and_the_counts_agree() -> None:
-    broken = Checked("gone.csv", error=DataError("no rows", where="gone.csv", fix="write some"))
-    root = parsed(junit([Checked("calm", RESULTS), broken]))
+    broken = CheckedRun("gone.csv", error=DataError("no rows", where="gone.csv", fix="write some"))
+    root = parsed(junit([CheckedRun("calm", RESULTS), broken]))
     assert root.attrib == {
         "name": "evalreport check",
         "tests": "4",
@@ -47,7 +47,7 @@ def test_every_check_is_one_case_and_the_counts_agree() -> None:
 
 
 def test_what_was_undecided_is_skipped_where_it_does_not_close_the_gate() -> None:
-    root = parsed(junit([Checked("calm", RESULTS)], inconclusive_fails=False))
+    root = parsed(junit([CheckedRun("calm", RESULTS)], inconclusive_fails=False))
     assert (root.get("failures"), root.get("skipped")) == ("1", "1")
     skipped = root.find(".//skipped")
     assert skipped is not None
@@ -55,7 +55,7 @@ def test_what_was_undecided_is_skipped_where_it_does_not_close_the_gate() -> Non
 
 
 def test_any_name_makes_valid_xml() -> None:
-    root = parsed(junit([Checked(NASTY, (CheckResult(NASTY, "failed", NASTY, NASTY),))]))
+    root = parsed(junit([CheckedRun(NASTY, (CheckResult(NASTY, "failed", NASTY, NASTY),))]))
     case = root.find(".//testcase")
     assert case is not None
     name = case.get("name") or ""
@@ -66,7 +66,7 @@ def test_any_name_makes_valid_xml() -> None:
 
 def test_failures_come_first_in_the_summary() -> None:
     lines = markdown(
-        [Checked("calm", RESULTS, "binary, 285 cases", ("“b” is never predicted.",))]
+        [CheckedRun("calm", RESULTS, "binary, 285 cases", ("“b” is never predicted.",))]
     ).splitlines()
     assert lines[0] == "### evalreport check: 1 of 3 failed, 1 of 3 inconclusive"
     assert lines[2] == "**calm** · binary, 285 cases"
@@ -77,20 +77,20 @@ def test_failures_come_first_in_the_summary() -> None:
 
 
 def test_a_run_that_could_not_be_read_is_in_the_summary() -> None:
-    text = markdown([Checked("gone.csv", error=DataError("no rows", fix="write some"))])
+    text = markdown([CheckedRun("gone.csv", error=DataError("no rows", fix="write some"))])
     assert text.startswith("### evalreport check: nothing was checked, 1 could not be evaluated")
     assert "✗ error: no rows<br>fix  write some" in text
 
 
 @pytest.mark.parametrize("mark", ["<b>", "@team", "![x]", " #12", "://", "|`", "\x1b", "\u202e"])
 def test_a_name_cannot_leave_its_cell(mark: str) -> None:
-    text = markdown([Checked(NASTY, (CheckResult(NASTY, "failed", NASTY),))])
+    text = markdown([CheckedRun(NASTY, (CheckResult(NASTY, "failed", NASTY),))])
     assert mark not in text
     (row,) = [line for line in text.splitlines() if line.startswith("| ✗")]
     assert row.count("|") == 4
 
 
 def test_json_elements_name_their_run() -> None:
-    first, *rest = as_dicts(Checked("calm", RESULTS))
+    first, *rest = as_dicts(CheckedRun("calm", RESULTS))
     assert (first["run"], first["name"], first["outcome"]) == ("calm", "recall >= 0.9", "passed")
     assert len(rest) == 2

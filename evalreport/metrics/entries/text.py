@@ -25,6 +25,10 @@ def _ambiguous(tally: Tally) -> float:
 
 def _records(task: Task) -> tuple[Metric, ...]:
     metric = partial(Metric, task=task, needs="text", reads="counts", low=0.0, source=SOURCE)
+    return (*_of_reading(metric), *_of_the_read(metric))
+
+
+def _of_reading(metric: partial[Metric]) -> tuple[Metric, ...]:
     return (
         metric(
             name="parse_rate",
@@ -64,6 +68,11 @@ def _records(task: Task) -> tuple[Metric, ...]:
             use="to see whether the prompt should ask for a final answer",
             trap="a part of the unparsed, not in addition to them",
         ),
+    )
+
+
+def _of_the_read(metric: partial[Metric]) -> tuple[Metric, ...]:
+    return (
         metric(
             name="accuracy_parsed",
             title="Accuracy among the parsed",

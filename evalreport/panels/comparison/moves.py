@@ -21,7 +21,7 @@ KINDS = ("Fixed", "Broken", "Both wrong")
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairMovement:
     """What moved between two runs.
 
     Parameters
@@ -38,11 +38,11 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Moves:
+class Movements:
     """Counts of each pair, and what they are made of."""
 
     table: Table | None
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[PairMovement, ...] = ()
     empty: Empty | None = None
 
 
@@ -54,7 +54,7 @@ def panel(comparison: Comparison) -> Section:
             say("No example can be followed from run to run."),
             say("That takes decisions of both runs on the same examples: log their predictions with ids."),
         )
-        return Section("movement", "Examples", title, "moves", NOTHING, Moves(None, (), empty))
+        return Section("movement", "Examples", title, "moves", NOTHING, Movements(None, (), empty))
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
     table = Table(
@@ -71,7 +71,7 @@ def panel(comparison: Comparison) -> Section:
         lede += say("Which examples these are stands in the JSON.")
     listed = comparison.movement if number <= LISTED else ()
     pairs = tuple(_pair(moved, place, detailed=number <= DETAILED) for place, moved in enumerate(listed))
-    return Section("movement", "Examples", title, "moves", lede, Moves(table, pairs))
+    return Section("movement", "Examples", title, "moves", lede, Movements(table, pairs))
 
 
 def _counts(moved: Movement, p: float | None) -> tuple[Cell, ...]:
@@ -84,14 +84,14 @@ def _number(value: int) -> Cell:
     return Cell(count(value), "n", value)
 
 
-def _pair(moved: Movement, place: int, *, detailed: bool) -> Pair:
+def _pair(moved: Movement, place: int, *, detailed: bool) -> PairMovement:
     where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
     told = (
         ("By class and slice, most changes first", where),
         ("Single answers, the surest mistakes first", answers),
     )
     title = f"{moved.run} against {moved.baseline}"
-    return Pair(title, tuple((name, table) for name, table in told if table is not None), _ids(moved))
+    return PairMovement(title, tuple((name, table) for name, table in told if table is not None), _ids(moved))
 
 
 def _where(moved: Movement, place: int) -> Table | None:

@@ -8,7 +8,7 @@ from evalreport.format import count
 from evalreport.panels.about import one_threshold
 from evalreport.panels.comparison.words import matching
 from evalreport.panels.parts import Section
-from evalreport.panels.provenance import Provenance
+from evalreport.panels.provenance import Origin
 from evalreport.panels.words import Sentence, listed, say
 
 
@@ -19,7 +19,7 @@ def pairing(comparison: Comparison) -> Section:
         for run, base, how in comparison.pairings
     ]
     lede = say("A paired comparison needs the same examples with the same truth.")
-    body = Provenance(tuple(facts), "")
+    body = Origin(tuple(facts), "")
     return Section(
         "pairing", "Same examples", "Were they scored on the same examples?", "provenance", lede, body
     )
@@ -32,7 +32,7 @@ def provenance(comparison: Comparison) -> Section:
     if made.made:
         facts.append(("Made", say("{made}", made=made.made)))
     commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
-    body = Provenance(tuple(facts), commands.pop() if len(commands) == 1 else "")
+    body = Origin(tuple(facts), commands.pop() if len(commands) == 1 else "")
     lede = say("Enough to repeat or to doubt them.")
     return Section("provenance", "Provenance", "Where the numbers come from", "provenance", lede, body)
 

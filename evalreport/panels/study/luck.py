@@ -9,7 +9,9 @@ import numpy as np
 from evalreport.format import significant
 from evalreport.panels.chart import (
     LEFT,
+    Axis,
     Chart,
+    Label,
     Path,
     dots,
     level,
@@ -33,6 +35,7 @@ ROWS = 20
 MOST = 24
 """Trials that are named one by one."""
 LETTER = 5.5
+"""Width of a letter of a chart, as the browser draws it on average; used to keep words off the dots."""
 
 
 @dataclass(frozen=True)
@@ -118,24 +121,6 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
     values = [trial.values[study.at] for trial in kept]
     x = x_axis(0, len(ranked) + 1, "Rank")
     y = y_axis(*padded([*values, curse.corrected]), f"{study.objective.name} ↑")
-    near, far = (
-        [
-            (rank, value)
-            for rank, value, trial in _ranks(kept, values)
-            if (trial.number in study.tied) is is_tied
-        ]
-        for is_tied in (True, False)
-    )
-    words = (
-        f"at worst {significant(curse.corrected)}"
-        if curse.at_most
-        else f"expect {significant(curse.corrected)}"
-    )
-    taken = np.array(
-        [(x.ticks[0][0], 0.0), *((_x(x.high, rank), up(y, v)) for rank, v, _ in _ranks(kept, values))]
-    )
-    height = up(y, curse.corrected)
-    spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
     return Chart(
         id=own(study, "luck-chart"),
         title="Every complete trial by rank",
@@ -147,19 +132,29 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
         ),
         x=x,
         y=y,
-        paths=(
-            Path("guide", level(y, curse.corrected)),
-            Path("dots-2", dots(x, y, *_columns(far[1:] if far and far[0][0] == 1 else far))),
-            Path("dots", dots(x, y, *_columns(near))),
-        ),
-        labels=(labelled(clearest(spots, LETTER * len(words), taken), LETTER * len(words), words),),
+        paths=(Path("guide", level(y, curse.corrected)), *_trial_dots(study, x, y, kept, values)),
+        labels=(_expected(curse, x, y, values),),
         ring=(_x(x.high, 1), up(y, curse.observed)),
         values=_values(study, kept),
     )
 
 
-def _ranks(kept: list[Trial], values: list[float]) -> list[tuple[int, float, Trial]]:
-    return [(rank, value, trial) for rank, (value, trial) in enumerate(zip(values, kept, strict=True), 1)]
+def _trial_dots(study: Study, x: Axis, y: Axis, kept: list[Trial], values: list[float]) -> tuple[Path, Path]:
+    """Grey dots of the trials that are worse, over them blue ones of the others; the best is ringed."""
+    ranked = list(enumerate(zip(values, kept, strict=True), 1))
+    near = [(rank, value) for rank, (value, trial) in ranked if trial.number in study.tied]
+    far = [(rank, value) for rank, (value, trial) in ranked if trial.number not in study.tied and rank > 1]
+    return Path("dots-2", dots(x, y, *_columns(far))), Path("dots", dots(x, y, *_columns(near)))
+
+
+def _expected(curse: WinnersCurse, x: Axis, y: Axis, values: list[float]) -> Label:
+    """The corrected value beside its guide, where it covers the fewest dots."""
+    words = f"{'at worst' if curse.at_most else 'expect'} {significant(curse.corrected)}"
+    dotted = [(_x(x.high, rank), up(y, value)) for rank, value in enumerate(values, 1)]
+    height = up(y, curse.corrected)
+    spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
+    width = LETTER * len(words)
+    return labelled(clearest(spots, width, np.array([(x.ticks[0][0], 0.0), *dotted])), width, words)
 
 
 def _x(high: float, rank: float) -> float:

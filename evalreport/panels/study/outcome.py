@@ -10,7 +10,7 @@ from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
 from evalreport.panels.classes import Classes
 from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Section, Table
-from evalreport.panels.provenance import Provenance, in_utc
+from evalreport.panels.provenance import Origin, in_utc
 from evalreport.panels.study.course import duration
 from evalreport.panels.study.luck import against_the_best
 from evalreport.panels.study.objective import about
@@ -163,6 +163,6 @@ def provenance(study: Study) -> Section:
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", say("{made}", made=in_utc(p.made))),
     ]
-    body = Provenance(tuple((name, value) for name, value in facts if value), p.command)
+    body = Origin(tuple((name, value) for name, value in facts if value), p.command)
     lede = say("Enough to repeat or to doubt them.")
     return Section("provenance", "Provenance", "Where the trials come from", "provenance", lede, body)

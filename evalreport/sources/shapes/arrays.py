@@ -20,7 +20,7 @@ from evalreport.sources.request import Columns, counted, listed
 from evalreport.sources.shapes.families import are_probabilities
 from evalreport.sources.shapes.naming import Role, kind_of, named_as
 from evalreport.sources.shapes.roles import LABEL_NAMES, PRED, SINGLE, TRUTH
-from evalreport.sources.tables import ARRAYS, Table
+from evalreport.sources.tables import ARRAYS, RawTable
 
 Array = npt.NDArray[Any]
 Side = Literal["predictions", "truth"]
@@ -37,7 +37,7 @@ ALONE = "array"
 """What the one array of an NPY file is called."""
 
 
-def as_columns(table: Table, request: Columns, side: Side = "predictions") -> tuple[Table, Columns]:
+def as_columns(table: RawTable, request: Columns, side: Side = "predictions") -> tuple[RawTable, Columns]:
     """Return a table of columns, and the request that names them; other formats pass unchanged.
 
     Parameters

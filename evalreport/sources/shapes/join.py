@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.sources.request import Columns, counted, missing_column
 from evalreport.sources.shapes.roles import ID
-from evalreport.sources.tables import Table
+from evalreport.sources.tables import RawTable
 
 Array = npt.NDArray[Any]
 RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
@@ -49,7 +49,7 @@ class Rows:
     joined: str = ""
 
 
-def key_of(table: Table, request: Columns, other: str | None = None) -> str | None:
+def key_of(table: RawTable, request: Columns, other: str | None = None) -> str | None:
     """Return the id column of a table, or None where it has none; the ids are checked.
 
     Parameters
@@ -75,9 +75,9 @@ def key_of(table: Table, request: Columns, other: str | None = None) -> str | No
 
 
 def rows_of(
-    table: Table,
+    table: RawTable,
     key: str | None,
-    truth: Table | None = None,
+    truth: RawTable | None = None,
     other: str | None = None,
     *,
     some: bool = False,
@@ -109,7 +109,7 @@ def rows_of(
     return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined)
 
 
-def _by_position(table: Table, truth: Table) -> npt.NDArray[np.intp]:
+def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
     if table.n != truth.n:
         raise DataError(
             f"{table.name} has {table.n} rows and the truth in {truth.name} has {truth.n}",
@@ -120,7 +120,7 @@ def _by_position(table: Table, truth: Table) -> npt.NDArray[np.intp]:
 
 
 def _by_id(
-    table: Table, key: str | None, truth: Table, other: str | None, *, some: bool
+    table: RawTable, key: str | None, truth: RawTable, other: str | None, *, some: bool
 ) -> npt.NDArray[np.intp]:
     if key is None:
         raise missing_column("example_id", "--id", table.names, table.name)

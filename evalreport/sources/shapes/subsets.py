@@ -13,14 +13,14 @@ from evalreport.cells import is_gap
 from evalreport.errors import DataError
 from evalreport.sources.request import Columns, counted, listed, missing_column
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, TESTS, is_part
-from evalreport.sources.tables import Table
+from evalreport.sources.tables import RawTable
 
 Array = npt.NDArray[Any]
 _MOST = 50
 """Distinct values of a column that is one of parts or folds."""
 
 
-def rows_meant(table: Table, request: Columns) -> tuple[Table, tuple[str, ...]]:
+def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, tuple[str, ...]]:
     """Return the rows that are evaluated, and what is to be said of those that are not.
 
     Raises
@@ -41,7 +41,7 @@ def rows_meant(table: Table, request: Columns) -> tuple[Table, tuple[str, ...]]:
     return table, tuple(_folds(table, name) for name in folds[:1])
 
 
-def _where(table: Table, clauses: Sequence[str]) -> tuple[Table, tuple[str, ...]]:
+def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str, ...]]:
     kept = np.ones(table.n, dtype=bool)
     for clause in clauses:
         name, _, value = (part.strip() for part in clause.partition("="))
@@ -62,7 +62,7 @@ def _where(table: Table, clauses: Sequence[str]) -> tuple[Table, tuple[str, ...]
     return _taken(table, kept), (f"{kept.sum():,} of {table.n:,} rows, those where {shown}",)
 
 
-def _test_rows(table: Table, name: str) -> tuple[Table, tuple[str, ...]] | None:
+def _test_rows(table: RawTable, name: str) -> tuple[RawTable, tuple[str, ...]] | None:
     """Return the test rows of a table whose column of splits names several parts."""
     texts = _texts(table.columns[name])
     values = sorted(set(texts.tolist()))
@@ -81,7 +81,7 @@ def _test_rows(table: Table, name: str) -> tuple[Table, tuple[str, ...]] | None:
     return _taken(table, texts == test), (note,)
 
 
-def _folds(table: Table, name: str) -> str:
+def _folds(table: RawTable, name: str) -> str:
     count = len(set(_texts(table.columns[name]).tolist()))
     return f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
 
@@ -97,7 +97,7 @@ def _text(item: Any) -> str:
     return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
 
 
-def _taken(table: Table, kept: Array) -> Table:
+def _taken(table: RawTable, kept: Array) -> RawTable:
     columns = {
         name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
     }

@@ -15,12 +15,12 @@ from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.naming import is_like_score, named_as, role
 from evalreport.sources.shapes.nested import is_nested, matrix_of
 from evalreport.sources.shapes.roles import PRED, Part, truth_part
-from evalreport.sources.tables import Table
+from evalreport.sources.tables import RawTable
 
 Array = npt.NDArray[Any]
 
 
-def completed(table: Table, request: Columns) -> Columns:
+def completed(table: RawTable, request: Columns) -> Columns:
     """Return the request with what the file's own format says of its columns, where nothing was named."""
     parts = table.parts
     told = request.pred is not None or request.text is not None
@@ -33,7 +33,7 @@ def completed(table: Table, request: Columns) -> Columns:
     )
 
 
-def unfolded(table: Table, request: Columns) -> tuple[Table, Columns]:
+def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns]:
     """Return a table in which each column of lists or mappings of scores stands as one column per label.
 
     A column of predictions that holds such lists holds scores; one of whole numbers is left alone.
@@ -62,7 +62,7 @@ def unfolded(table: Table, request: Columns) -> tuple[Table, Columns]:
     return replace(table, columns=columns, names=names), _with_scores(nested, request)
 
 
-def _holds_scores(table: Table, name: str, request: Columns) -> bool:
+def _holds_scores(table: RawTable, name: str, request: Columns) -> bool:
     values = table.columns[name]
     if name in request.named and name not in (request.score, request.pred):
         return False
@@ -96,7 +96,7 @@ def _with_scores(nested: Sequence[str], request: Columns) -> Columns:
     return request if star is None else replace(request, score=None, scores=f"{star}[*]")
 
 
-def truth_of(table: Table, request: Columns) -> tuple[Part, str]:
+def truth_of(table: RawTable, request: Columns) -> tuple[Part, str]:
     """Return the part of the truth by its name, or else the one column that holds the predictions' labels.
 
     Raises
@@ -114,7 +114,7 @@ def truth_of(table: Table, request: Columns) -> tuple[Part, str]:
         ), f"{name} is taken as the truth: no other column holds the labels of the predictions"
 
 
-def _same_labels(table: Table, request: Columns) -> str | None:
+def _same_labels(table: RawTable, request: Columns) -> str | None:
     """Only text says enough: a feature of 0 and 1 is like any other."""
     pred = (request.pred,) if request.pred else named_as("prediction", table.names, PRED)
     answers = _words(table.columns.get(pred[0])) if len(pred) == 1 else set()

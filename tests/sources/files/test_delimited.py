@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.sources.tables import Table, read_table
+from evalreport.sources.tables import RawTable, read_table
 from tests.sources.files.writers import WRITERS, Data
 
 # Python 3.11 writes a lone carriage return without quotes, which no reader can tell from a line end.
@@ -25,7 +25,7 @@ SEPARATORS = st.sampled_from(",;\t|")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-def table(text: str | bytes) -> Table:
+def table(text: str | bytes) -> RawTable:
     return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), format="csv")
 
 
