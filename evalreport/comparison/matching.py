@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.comparison.resampling import Resampled
+from evalreport.comparison.resampling import RunReplicates
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import MatchedCount, MatchedPoint, MatchKind, MatchVerdict
 from evalreport.facts import ScoreTable
@@ -76,7 +76,7 @@ def matched_points(samples: PairedSamples, names: tuple[str, str]) -> tuple[Matc
 def _resampled(samples: PairedSamples) -> Iterator[tuple[ScoreTable, ScoreTable]]:
     sampling = replace(samples.sampling, resamples=min(RESAMPLES, samples.sampling.resamples))
     units = Units.of(samples.run.predictions, sampling, leave_out=False)
-    both = [Resampled(side, units).tables for side in (samples.run, samples.baseline)]
+    both = [RunReplicates(side, units).tables for side in (samples.run, samples.baseline)]
     yield from zip(*both, strict=True)
 
 
