@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, inner
 
 CLIP = 1e-6
 """Probabilities are clipped to [CLIP, 1 - CLIP] before the logit."""
@@ -47,6 +47,34 @@ def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
             start = _newton(_logit(grouped[0]), *grouped[1:], start)
     intercept, slope = _newton(_logit(scores), pos, neg, start)
     return float(intercept), float(slope)
+
+
+def shift(scores: Array, pos: Array, neg: Array) -> float:
+    """Return calibration in the large: the intercept of the logistic regression whose slope is fixed at 1.
+
+    NaN with one class alone, or where every probability is 0 or 1. Parameters are those of `recalibrate`.
+
+    Examples
+    --------
+    >>> round(shift(np.array([0.5]), np.array([3.0]), np.array([1.0])), 6)
+    1.098612
+    """
+    positives, total = float(pos.sum()), float(pos.sum() + neg.sum())
+    moving = inner(pos + neg, (scores > CLIP) & (scores < 1 - CLIP))
+    if not 0 < positives < total or not moving:
+        return float("nan")
+    logits, weight = _logit(scores), pos + neg
+    low, high, at = -40.0, 40.0, 0.0  # beyond the clipped logits' ±14 every probability is 0 or 1
+    for _ in range(100):
+        mean = 1 / (1 + np.exp(-(logits + at)))
+        gap = positives - inner(weight, mean)
+        low, high = (at, high) if gap > 0 else (low, at)
+        step = gap / max(inner(weight, mean * (1 - mean)), 1e-300)
+        new = at + step if low <= at + step <= high else (low + high) / 2  # Newton's, kept in its bracket
+        if abs(new - at) < 1e-12 * (1 + abs(at)):
+            return new
+        at = new
+    return at
 
 
 def _logit(scores: Array) -> Array:

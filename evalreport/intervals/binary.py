@@ -9,7 +9,7 @@ import numpy as np
 
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.counts import Array
-from evalreport.intervals.auc import auc_limits, delong
+from evalreport.intervals.auc import auc_limits, delong, separated_limit
 from evalreport.intervals.calibration import STATISTICS, gap_limits
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.draws import count_bounds
@@ -202,6 +202,9 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
     auc, variance = delong(table)
     sizes = (table.positives, table.negatives)
     df = min(_freedom(roc_auc(table), table), min(sizes) - 1)
+    if variance == 0 and auc in (0.0, 1.0):
+        limit = separated_limit(*sizes, sampling.level)
+        return Limits(*((limit, 1.0) if auc else (0.0, 1 - limit)), "exact under separation", 0.0)
     low, high = auc_limits(auc, variance, sizes, df, sampling.level)
     return Limits(float(low), float(high), "delong", math.sqrt(variance))
 

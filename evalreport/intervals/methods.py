@@ -6,6 +6,8 @@ METHODS = {
     "wilson": "Wilson's score interval of a proportion (Wilson 1927; Newcombe 1998)",
     "delong": "DeLong's variance (DeLong et al. 1988) in Newcombe's score interval of the AUC (2006, method "
     "5), with Student's t",
+    "exact under separation": "the AUC at which a ranking without a mistake has probability 2.5 %, in "
+    "Hanley & McNeil's model (Lehmann 1953)",
     "newcombe": "square-and-add of Wilson's limits of both rates (Newcombe 1998, method 10) at the best "
     "threshold",
     "dirichlet": "quantiles of draws of the counts under Jeffreys' prior, Dirichlet(1/2)",

@@ -14,6 +14,7 @@ import numpy as np
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS
 from evalreport.facts.counts import Array
+from evalreport.facts.recalibration import shift
 from evalreport.metrics.record import divide
 
 
@@ -167,6 +168,24 @@ def calibration_slope(t: ScoreTable) -> float:
     1.0
     """
     return t.recalibration[1]
+
+
+def calibration_in_the_large(t: ScoreTable) -> float:
+    """Return the intercept of the logistic recalibration with the slope fixed at 1; 0 is perfect.
+
+    >>> round(calibration_in_the_large(ScoreTable(np.array([0.5]), np.array([3.0]), np.array([1.0]))), 6)
+    1.098612
+    """
+    return shift(t.scores, t.pos, t.neg)
+
+
+def observed_expected(t: ScoreTable) -> float:
+    """Return the positives over the sum of the probabilities; 1 is perfect.
+
+    >>> observed_expected(ScoreTable.of(np.array([0.25, 0.25]), np.array([True, False])))
+    2.0
+    """
+    return float(divide(t.positives, t.probability.mass[-1]))
 
 
 def _share(part: Array, weight: Array) -> Array:

@@ -133,38 +133,65 @@ def tpr_at_fpr05(t: ScoreTable) -> float:
     return tpr_at_fpr(t, 0.05)
 
 
+def fpr_at_tpr(t: ScoreTable, recall: float) -> float:
+    """Return the smallest FPR of a threshold whose TPR is at least `recall`, in [0, 1].
+
+    >>> fpr_at_tpr(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
+    0.0
+    """
+    return float(t.fp[::-1][_reaching(t, recall)]) / t.negatives if _both(t) else float("nan")
+
+
 def fpr_at_tpr95(t: ScoreTable) -> float:
-    """Return the smallest FPR of a threshold whose TPR is at least 0.95, in [0, 1].
+    """Return `fpr_at_tpr` at 0.95, in [0, 1].
 
     >>> fpr_at_tpr95(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
     0.0
     """
-    return float(t.fp[::-1][_reaching(t, 0.95)]) / t.negatives if _both(t) else float("nan")
+    return fpr_at_tpr(t, 0.95)
+
+
+def precision_at_recall(t: ScoreTable, recall: float) -> float:
+    """Return the highest precision of a threshold whose recall is at least `recall`, in [0, 1].
+
+    >>> precision_at_recall(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
+    1.0
+    """
+    if t.positives == 0:
+        return float("nan")
+    reaching = t.blocks(stop=len(t) - _reaching(t, recall))
+    return max(float(_precision(t, b).max()) for b in reaching)
 
 
 def precision_at_recall90(t: ScoreTable) -> float:
-    """Return the highest precision of a threshold whose recall is at least 0.9, in [0, 1].
+    """Return `precision_at_recall` at 0.9, in [0, 1].
 
     >>> precision_at_recall90(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
-    if t.positives == 0:
-        return float("nan")
-    reaching = t.blocks(stop=len(t) - _reaching(t, 0.9))
-    return max(float(_precision(t, b).max()) for b in reaching)
+    return precision_at_recall(t, 0.9)
+
+
+def recall_at_precision(t: ScoreTable, precision: float) -> float:
+    """Return the highest recall of a threshold whose precision is at least this; NaN when none reaches it.
+
+    >>> recall_at_precision(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.6)
+    1.0
+    """
+    for b in t.blocks(stop=_weighed(t)):  # the laxest threshold first
+        reached = np.flatnonzero(_precision(t, b) >= precision - _ROUNDING)
+        if len(reached):
+            return float(t.tp[b][reached[0]]) / t.positives
+    return float("nan")
 
 
 def recall_at_precision90(t: ScoreTable) -> float:
-    """Return the highest recall of a threshold whose precision is at least 0.9; NaN when none reaches it.
+    """Return `recall_at_precision` at 0.9; NaN when none reaches it.
 
     >>> recall_at_precision90(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
     """
-    for b in t.blocks(stop=_weighed(t)):  # the laxest threshold first
-        reached = np.flatnonzero(_precision(t, b) >= 0.9 - _ROUNDING)
-        if len(reached):
-            return float(t.tp[b][reached[0]]) / t.positives
-    return float("nan")
+    return recall_at_precision(t, 0.9)
 
 
 def best_precision(t: ScoreTable) -> float:

@@ -21,6 +21,7 @@ from evalreport.metrics.entries import (
     multilabel,
     text,
 )
+from evalreport.metrics.entries.operating_points import operating_point
 from evalreport.metrics.record import Metric, lacks, one_vs_rest, view
 
 BINARY: tuple[Metric, ...] = (
@@ -116,6 +117,8 @@ def find(name: str, task: Task | None = None) -> Metric:
     task : {"binary", "multiclass", "multilabel"}, optional
         Without it, the first of binary, multiclass, multilabel that has the name.
 
+    A name with an ``@`` is an operating point of the user's own: ``recall@fpr=0.02`` (see `operating_point`).
+
     Raises
     ------
     UsageError
@@ -126,6 +129,9 @@ def find(name: str, task: Task | None = None) -> Metric:
     >>> find("f1").title, find("log_loss", "multiclass").reads
     ('F1', 'tally')
     """
+    point = operating_point(name) if task in (None, "binary") else None
+    if point is not None:
+        return point
     known = {metric.name: metric for metric in reversed(everything()) if task in (None, metric.task)}
     if name not in known:
         raise UsageError(

@@ -139,3 +139,17 @@ def recalibration(t: ScoreTable, which: int) -> Influence:
     curvature = np.einsum("in,jn->ij", design * weight, design) / (t.positives + t.negatives)
     pull = np.einsum("i,in->n", np.linalg.inv(curvature)[which], design)
     return pull * (1 - mean), -pull * mean
+
+
+def calibration_in_the_large(t: ScoreTable) -> Influence:
+    """Return what a row's residual does to the intercept at slope 1."""
+    p = np.clip(t.scores, CLIP, 1 - CLIP)
+    mean = 1 / (1 + (1 - p) / p * np.exp(-prob.calibration_in_the_large(t)))
+    curvature = inner(t.pos + t.neg, mean * (1 - mean)) / (t.positives + t.negatives)
+    return (1 - mean) / curvature, -mean / curvature
+
+
+def observed_expected(t: ScoreTable) -> Influence:
+    """Return what a row adds to the positives, and to the sum of the probabilities below them."""
+    expected, value = inner(t.pos + t.neg, t.scores) / t.total, prob.observed_expected(t)
+    return (1 - value * t.scores) / expected, -value * t.scores / expected

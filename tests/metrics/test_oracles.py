@@ -277,6 +277,32 @@ def class_gap(case: Case, *, declared: bool = False) -> float:
     return sum(found) / len(found)
 
 
+def in_the_large(case: Case) -> float:
+    """By halving, row by row."""
+    rows = [
+        (math.log(q / (1 - q)), y, w)
+        for s, y, w in zip(case.score, case.y.tolist(), weigh(case), strict=True)
+        if w
+        for q in [min(max(float(s), 1e-6), 1 - 1e-6)]
+    ]
+    certain = math.log(1e-6 / (1 - 1e-6))
+    if len({y for _, y, _ in rows}) < 2 or all(abs(x) >= -certain - 1e-9 for x, _, _ in rows):
+        return math.nan
+    low, high = -40.0, 40.0
+    for _ in range(100):
+        at = (low + high) / 2
+        gap = sum(w * (y - 1 / (1 + math.exp(-(x + at)))) for x, y, w in rows)
+        low, high = (at, high) if gap > 0 else (low, at)
+    return low
+
+
+def expected_ratio(case: Case) -> float:
+    pairs = list(zip(case.score.tolist(), case.y.tolist(), weigh(case), strict=True))
+    expected = sum(w * s for s, _, w in pairs)
+    return sum(w * y for _, y, w in pairs) / expected if expected else math.nan
+
+
+BINARY |= {"calibration_in_the_large": in_the_large, "observed_expected_ratio": expected_ratio}
 MULTICLASS: dict[str, Oracle] = {
     "no_information_rate": lambda case: max(class_weights(case.y, case)) / sum(weigh(case)),
     "accuracy_gain": lambda case: (right(case) - max(class_weights(case.y, case))) / sum(weigh(case)),
