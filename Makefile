@@ -32,6 +32,7 @@ coverage: $(INSTALLED)
 	$(BIN)/python -m tests.coverage
 	$(BIN)/python -m tests.comparison.simulate
 	$(BIN)/python -m tests.thresholds.simulate
+	$(BIN)/python -m tests.comparison.decisions
 
 faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults
