@@ -123,6 +123,7 @@ class Study:
             "best": self._best() if some else None,
             "front": [trial.number for trial in trials.pareto()] if some else [],
             "winners_curse": _curse(self.curse),
+            "winner": None if isinstance(self.curse, Undefined) else self.curse.winner,
             "importance": _importance(self.importance),
             "others": {
                 other.objective.name: {

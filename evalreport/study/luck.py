@@ -16,7 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError, UsageError
-from evalreport.study.selection import expected_maximum, expected_optimism, gupta_critical
+from evalreport.study.selection import (
+    expected_maximum,
+    expected_optimism,
+    gupta_critical,
+    luckiest_limit,
+)
 from evalreport.study.trials import Trials
 from evalreport.study.values import Trial
 from evalreport.values import Undefined
@@ -88,6 +93,9 @@ class WinnersCurse:
         Trials that cannot be told apart from the best (the best itself left out): with `confidence`,
         the truly best trial is the best or one of these.
     confidence : float
+    low, high : float
+        Interval of the true value of the best, whichever it is: the side of luck reaches as far as the
+        luckiest of all errors, so that it holds `confidence` at least, also where the correlation is unknown.
     """
 
     objective: str
@@ -103,11 +111,19 @@ class WinnersCurse:
     assumption: str
     tied: tuple[int, ...]
     confidence: float
+    low: float
+    high: float
 
     @property
     def at_most(self) -> bool:
         """Whether the optimism is the greatest it can be, since errors count as independent."""
         return self.correlation == 0
+
+    @property
+    def winner(self) -> dict[str, Any]:
+        """The best trial's true value, as JSON holds it: what is expected, and its interval."""
+        limits = {"value": self.corrected, "low": self.low, "high": self.high}
+        return {**limits, "method": "simultaneous limits over all trials"}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the value as JSON-ready data."""
@@ -201,6 +217,8 @@ def winners_curse(
     error = math.sqrt(float(np.mean(errors[near] ** 2)))
     own = error * math.sqrt(1 - shared)
     optimism = expected_optimism(values[keep], own)
+    bounded = standard_error is None
+    low, high = _limits(best.values[at], goal.sign, error, len(rivals), shared, confidence, bounded)
     return WinnersCurse(
         objective=goal.name,
         best=best.number,
@@ -215,7 +233,23 @@ def winners_curse(
         assumption=_assumption(correlation),
         tied=tuple(number for number in numbers[near].tolist() if number != best.number),
         confidence=confidence,
+        low=low,
+        high=high,
     )
+
+
+def _limits(
+    observed: float, sign: float, error: float, rivals: int, shared: float, confidence: float, bounded: bool
+) -> tuple[float, float]:
+    """Interval of the best's true value: luck pushes one way alone, so that the other side is the usual one.
+
+    Metrics whose error is binomial lie in [0, 1], and so does their interval.
+    """
+    side = (1 + confidence) / 2
+    lucky, unlucky = luckiest_limit(rivals, side, shared), luckiest_limit(1, side)
+    ends = sorted((observed - sign * lucky * error, observed + sign * unlucky * error))
+    low, high = (min(max(end, 0.0), 1.0) for end in ends) if bounded else ends
+    return low, high
 
 
 def error_correlation(correct: npt.ArrayLike) -> float:

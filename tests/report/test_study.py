@@ -141,6 +141,8 @@ def of_objective(of: Study, name: str) -> set[float]:
         "confidence": {0.95},
         "optimism": {getattr(curse, "optimism", math.nan)},
         "corrected": {getattr(curse, "corrected", math.nan)},
+        "low": {getattr(curse, "low", math.nan)},
+        "high": {getattr(curse, "high", math.nan)},
     }
     if done:
         sign = of.objective.sign
@@ -188,7 +190,7 @@ def headline(made: Study) -> str:
 def test_headlines() -> None:
     assert headline(minimised()).startswith("The best of 3 complete trials reaches log_loss 0.4;")
     assert headline(failed()) == "No trial completed of 2 that were started."
-    assert "how lucky it was is not known" in headline(one())
+    assert headline(one()) == "The only complete trial reaches accuracy 0.5."
     assert "on the front" in headline(two_goals())
 
 

@@ -12,7 +12,7 @@ import pytest
 from evalreport.errors import DataError, UsageError
 from evalreport.study import StudyObjective, Trials, error_correlation, expected_maximum, winners_curse
 from evalreport.study.luck import WinnersCurse
-from evalreport.study.selection import expected_optimism, gupta_critical
+from evalreport.study.selection import expected_optimism, gupta_critical, luckiest_limit
 from evalreport.values import Undefined
 
 Shape = Callable[[np.random.Generator, int], Any]
@@ -194,3 +194,34 @@ def test_shares_outside_zero_to_one_name_the_trial() -> None:
 def test_correlation_needs_two_trials_that_vary(rows: Any) -> None:
     with pytest.raises(DataError, match="correlation needs"):
         error_correlation(rows)
+
+
+@pytest.mark.parametrize("n", [10, 100, 500])
+@pytest.mark.parametrize("spread", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_the_interval_of_the_winner_holds_its_true_value(n: int, spread: float, correlation: float) -> None:
+    """True values equal or spread, errors independent or shared; with the correlation known and unknown."""
+    rng = np.random.default_rng([n, round(10 * spread), round(10 * correlation)])
+    draws = 2000
+    truth = spread * rng.normal(size=(draws, n))
+    error = math.sqrt(correlation) * rng.normal(size=(draws, 1))
+    error = error + math.sqrt(1 - correlation) * rng.normal(size=(draws, n))
+    best = (truth + error).argmax(axis=1)[:, None]
+    lucky = np.take_along_axis(error, best, axis=1)
+    for assumed in (0.0, correlation):
+        low, high = luckiest_limit(n, 0.975, assumed), luckiest_limit(1, 0.975)
+        assert ((lucky <= low) & (lucky >= -high)).mean() >= 0.95 - 2.6 * math.sqrt(0.05 * 0.95 / draws)
+
+
+def test_the_winner_is_told_with_its_interval() -> None:
+    rows = [{"params": {"C": c}, "value": v} for c, v in enumerate([0.80, 0.81, 0.79, 0.60])]
+    trials = Trials.from_records(rows, objectives="accuracy")
+    unknown, known = (winners_curse(trials, n=500, correlation=rho) for rho in (None, 0.9))
+    assert isinstance(unknown, WinnersCurse) and isinstance(known, WinnersCurse)
+    assert unknown.low < known.low < unknown.corrected <= 0.81 < known.high == unknown.high < 1
+    assert list(unknown.winner) == ["value", "low", "high", "method"]
+    least = [{"params": {"C": c}, "value": 1 - v} for c, v in enumerate([0.80, 0.81, 0.79, 0.60])]
+    goal = StudyObjective("error_rate", "minimize")
+    turned = winners_curse(Trials.from_records(least, objectives=[goal]), n=500)
+    assert isinstance(turned, WinnersCurse)
+    assert (turned.low, turned.high) == pytest.approx((1 - unknown.high, 1 - unknown.low))

@@ -79,7 +79,7 @@ def _remedy(study: Study) -> Sentence:
 def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
     judged = say("") if curse.n is None else say(", judged on {n:count} examples", n=curse.n)
     many = "up to" if curse.at_most else "about"
-    between = "*{corrected:significant}*" + (" to {observed:significant}" if curse.at_most else "")
+    worth = "*{corrected:significant}*" + (", were all errors independent" if curse.at_most else "")
     rivals = say("{rivals:count}, each set of parameters once", rivals=curse.n_trials)
     return (
         (
@@ -87,7 +87,7 @@ def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
             say("{observed:significant} (trial {best})", observed=curse.observed, best=str(curse.best)),
         ),
         ("Looks better than it is by", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
-        ("Expect on new data", say(between, corrected=curse.corrected, observed=curse.observed)),
+        ("Less that luck", say(worth, corrected=curse.corrected)),
         (
             "If all were equally good",
             say("by {equal:rough}", equal=curse.optimism_if_equal),

@@ -66,6 +66,12 @@ def headline(study: Study) -> Sentence:
             front=len(trials.pareto()),
             complete=len(trials.contenders),
         )
+    if len(trials.contenders) == 1:
+        return say(
+            "The only complete trial reaches {objective} {best_value:significant}.",
+            objective=study.objective.name,
+            best_value=study.best.values[study.at],
+        )
     lead = say(
         "The best of {complete:count} complete trials reaches {objective} {best_value:significant};",
         complete=len(trials.contenders),
@@ -100,10 +106,13 @@ def lede(study: Study) -> Sentence:
     known |= {"corrected": curse.corrected, "observed": curse.observed}
     if curse.at_most:
         words = "{judged} best of {rivals:count} trials may look up to *{optimism:rough}* better than it is: "
-        words += "expect between {corrected:significant} and {observed:significant} on new data."
+        words += "{corrected:significant} instead of {observed:significant}, were all errors independent."
     else:
         words = "{judged} best of {rivals:count} trials looks about *{optimism:rough}* better than it is: "
         words += "expect {corrected:significant} on new data, not {observed:significant}."
+    known |= {"low": curse.low, "high": curse.high, "confidence": curse.confidence}
+    words += " With {confidence:percent} confidence its true value lies between *{low:significant}* and "
+    words += "*{high:significant}*."
     assumed = curse.assumption[:1].upper() + curse.assumption[1:]
     return paragraph(say(words, known), say("{assumption}.", assumption=assumed))
 
