@@ -156,7 +156,7 @@ def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
             case Binary():
                 yield block, _text_rows(p, block)
             case Multiclass():
-                yield block, {**_text_rows(p, block), **_class_rows(p, block)}
+                yield block, {**_text_rows(p, block), **_class_rows(p, block), **_order_rows(p, block)}
             case Multilabel():
                 yield block, {**_set_rows(p, block), **_ranking_rows(p, block)}
             case never:
@@ -182,6 +182,20 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
         eps = np.finfo(np.float64).eps
         rows["log_loss"] = -np.log(np.clip(own[:, 0], eps, 1 - eps))
         rows["brier"] = np.einsum("ij,ij->i", scores, scores) - 2 * own[:, 0] + 1
+    return rows
+
+
+def _order_rows(p: Predictions, block: slice) -> Rows:
+    """What only labels in an order have; an unread answer stands nowhere in it."""
+    if not isinstance(p.space, Multiclass) or not p.space.ordered:
+        return {}
+    truth, rows = p.y_true[block], {}
+    if p.y_pred is not None and not (p.y_pred == UNPARSED).any():
+        rows["mean_absolute_error"] = np.abs(truth - p.y_pred[block]).astype(np.float64)
+    if isinstance(p.scores, Probabilities):
+        below = np.cumsum(p.scores.values[block], axis=1, dtype=np.float64)[:, :-1]
+        gaps = below - (truth[:, None] <= np.arange(below.shape[1]))
+        rows["ranked_probability_score"] = np.square(gaps).mean(axis=1)
     return rows
 
 

@@ -178,6 +178,8 @@ class Marginals:
         All examples, the unparsed included.
     squared_distance : float or array of shape (...)
         Sum over cells of weight times (row - column) squared; NaN when an answer is unparsed.
+    distance : float or array of shape (...)
+        The same of the distance itself.
 
     Examples
     --------
@@ -190,6 +192,7 @@ class Marginals:
     predicted: Array
     total: Any
     squared_distance: Any
+    distance: Any = np.nan
 
     @cached_property
     def one_vs_rest(self) -> BinaryCounts:
@@ -286,13 +289,14 @@ class Counts:
     def marginals(self) -> Marginals:
         """Diagonal, row sums, column sums and total."""
         on = self.rows == self.columns
-        apart = np.nan if self.unparsed else float((self.weight * (self.rows - self.columns) ** 2).sum())
+        apart = np.full(len(self.rows), np.nan) if self.unparsed else np.abs(self.rows - self.columns)
         return Marginals(
             tp=sums(self.rows[on], self.weight[on], self.size),
             support=sums(self.rows, self.weight, self.size),
             predicted=sums(self.columns, self.weight, self.size + 1)[: self.size],
             total=self.total,
-            squared_distance=apart,
+            squared_distance=float((self.weight * apart**2).sum()),
+            distance=float((self.weight * apart).sum()),
         )
 
     def binary(self, threshold: float) -> BinaryCounts:

@@ -101,13 +101,15 @@ def _marginals(counts: Counts, drawn: Array) -> Marginals:
     tp[:, counts.rows[on]] = drawn[:, on]
     by_column = np.argsort(counts.columns, kind="stable")
     predicted = _sums(drawn[:, by_column], counts.columns[by_column], size + 1)
-    apart = drawn @ np.square(counts.rows - counts.columns).astype(np.float64)
+    read = np.nan if counts.unparsed else 1.0  # an unread answer stands nowhere in the order
+    apart = read * np.abs(counts.rows - counts.columns)
     return Marginals(
         tp=tp,
         support=_sums(drawn, counts.rows, size),
         predicted=predicted[:, :size],
         total=drawn.sum(axis=1),
-        squared_distance=np.full(len(drawn), np.nan) if counts.unparsed else apart,
+        squared_distance=drawn @ apart**2,
+        distance=drawn @ apart,
     )
 
 

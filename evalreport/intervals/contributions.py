@@ -138,16 +138,19 @@ def _multiclass_slopes(function: Callable[[Any], Any], p: Predictions, fact: Mar
     size = len(fact.tp)
 
     def of(parts: Array) -> Any:
-        tp, support, predicted, (total, distance) = np.split(parts.T, [size, 2 * size, 3 * size])
-        return function(Marginals(tp.T, support.T, predicted.T, total, distance))
+        tp, support, predicted, single = np.split(parts.T, [size, 2 * size, 3 * size])
+        return function(Marginals(tp.T, support.T, predicted.T, *single))
 
-    whole = np.concatenate([fact.tp, fact.support, fact.predicted, [fact.total, fact.squared_distance]])
-    tp, support, predicted, (total, distance) = np.split(slopes(of, whole), [size, 2 * size, 3 * size])
+    single = [fact.total, fact.squared_distance, fact.distance]
+    whole = np.concatenate([fact.tp, fact.support, fact.predicted, single])
+    tp, support, predicted, (total, squared, distance) = np.split(
+        slopes(of, whole), [size, 2 * size, 3 * size]
+    )
     answer = np.append(predicted, 0.0)[np.asarray(p.y_pred)]
     right: Array = np.where(p.y_true == p.y_pred, tp[p.y_true], 0.0)
     slope: Array = support[p.y_true] + answer + total + right
-    apart: Array = p.y_true.astype(np.float64) - np.asarray(p.y_pred)
-    slope += distance * apart * apart
+    apart: Array = np.abs(p.y_true.astype(np.float64) - np.asarray(p.y_pred))
+    slope += squared * apart**2 + distance * apart
     return slope
 
 

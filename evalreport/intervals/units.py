@@ -203,15 +203,16 @@ def class_replicates(p: Predictions, units: Units) -> Marginals:
     """Return replicates of the marginals, fields of shape (replicates, labels)."""
     size, answer = len(p.space), np.asarray(p.y_pred)
     right = (p.y_true == answer).astype(np.float64)
-    apart = np.square(p.y_true - answer).astype(np.float64)
-    total = units.totals(np.zeros(len(p), np.int64), 1)[:, 0]
-    distance = units.totals(np.zeros(len(p), np.int64), 1, apart)[:, 0]
+    read = np.where((answer < 0).any(), np.nan, 1.0)  # an unread answer stands nowhere in the order
+    apart = np.abs(p.y_true - answer).astype(np.float64)
+    place = np.zeros(len(p), np.int64)
     return Marginals(
         tp=units.totals(p.y_true, size, right),
         support=units.totals(p.y_true, size),
         predicted=units.totals(np.where(answer < 0, size, answer), size + 1)[:, :size],
-        total=total,
-        squared_distance=np.full(len(total), np.nan) if (answer < 0).any() else distance,
+        total=units.totals(place, 1)[:, 0],
+        squared_distance=read * units.totals(place, 1, apart**2)[:, 0],
+        distance=read * units.totals(place, 1, apart)[:, 0],
     )
 
 

@@ -119,6 +119,20 @@ def cohen_kappa_quadratic(m: Marginals) -> Any:
     return 1 - divide(m.squared_distance * m.total, np.where(apart > 1e-12 * np.square(m.total), apart, 0.0))
 
 
+def cohen_kappa_linear(m: Marginals) -> Any:
+    """Return kappa weighted by the distance of positions in the order of the labels; NaN as above.
+
+    >>> m = Marginals(np.array([4.0, 4]), np.array([5.0, 5]), np.array([5.0, 5]), 10.0, 2.0, 2.0)
+    >>> round(float(cohen_kappa_linear(m)), 12)
+    0.6
+    """
+    # The mean distance of two independent draws is the sum over cuts of one being below it and one above.
+    true, said = m.support.cumsum(axis=-1), m.predicted.cumsum(axis=-1)
+    total = np.asarray(m.total)[..., None]
+    apart = (true * (total - said) + said * (total - true)).sum(axis=-1)
+    return 1 - divide(m.distance * m.total, np.where(apart > 1e-12 * np.square(m.total), apart, 0.0))
+
+
 def n_labels(m: Marginals) -> Any:
     """Return the number of declared labels.
 

@@ -68,7 +68,11 @@ def test_every_interval_of_unread_answers_is_made(dependence: str) -> None:
     p = _sample("multiclass", dependence)
     codes = np.where(np.arange(300) % 10 == 0, UNPARSED, np.asarray(p.y_pred)).astype(np.int32)
     p = replace(p, y_pred=codes)
-    assert _without(p, catalogue(p.space, text=True)) == {"cohen_kappa_quadratic"}
+    assert _without(p, catalogue(p.space, text=True)) == {
+        "cohen_kappa_quadratic",
+        "cohen_kappa_linear",
+        "mean_absolute_error",
+    }
 
 
 @pytest.mark.parametrize("dependence", DEPENDENCE)

@@ -24,7 +24,12 @@ Pair = tuple[Summary, Summary] | None
 
 EXTENSIVE = {"tp", "fp", "fn", "tn", "n_unparsed", "n_ambiguous"}
 """Sums, not rates: they grow with the weights."""
-ORDERED = {"cohen_kappa_quadratic"}
+ORDERED = {
+    "cohen_kappa_quadratic",
+    "cohen_kappa_linear",
+    "mean_absolute_error",
+    "ranked_probability_score",
+}
 """What depends on the order of the labels."""
 
 
@@ -252,7 +257,7 @@ def _stacked(metric: Metric, a: Summary, b: Summary) -> bool:
 
 
 def _shape(kind: type, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return () if kind is Marginals and name in ("total", "squared_distance") else shape
+    return () if kind is Marginals and name in ("total", "squared_distance", "distance") else shape
 
 
 def _turned(case: Case) -> Pair:

@@ -338,6 +338,34 @@ MULTILABEL: dict[str, Oracle] = {
     "cardinality_predicted": mean_row(lambda case, row: case.pred[row].sum()),
     "empty_prediction_rate": mean_row(lambda case, row: not case.pred[row].any()),
 }
+
+
+def distance(case: Case, row: int) -> float:
+    return abs(int(case.y[row]) - int(case.pred[row]))
+
+
+def ranked_score(case: Case, row: int) -> float:
+    cuts = [
+        (math.fsum(case.score[row, : k + 1].tolist()) - (case.y[row] <= k)) ** 2
+        for k in range(len(case.space) - 1)
+    ]
+    return float(sum(cuts) / len(cuts))
+
+
+def in_order(oracle: Oracle, *, read: bool = False) -> Oracle:
+    """Where the labels are ordered, and (`read`) every answer was."""
+
+    def known(case: Case) -> float:
+        ordered = isinstance(case.space, Multiclass) and case.space.ordered
+        return oracle(case) if ordered and not (read and (case.pred < 0).any()) else math.nan
+
+    return known
+
+
+MULTICLASS |= {
+    "mean_absolute_error": in_order(mean_row(distance), read=True),
+    "ranked_probability_score": in_order(mean_row(ranked_score)),
+}
 ORACLES: dict[Task, dict[str, Oracle]] = {
     "binary": BINARY,
     "multiclass": MULTICLASS,

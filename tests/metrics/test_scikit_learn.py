@@ -185,6 +185,9 @@ MULTICLASS_REFERENCE: dict[str, Reference] = {
     "cohen_kappa_quadratic": lambda c: sk.cohen_kappa_score(
         c.y, c.pred, weights="quadratic", labels=_declared(c), sample_weight=c.weights
     ),
+    "cohen_kappa_linear": lambda c: sk.cohen_kappa_score(
+        c.y, c.pred, weights="linear", labels=_declared(c), sample_weight=c.weights
+    ),
     "log_loss": lambda c: sk.log_loss(c.y, c.score, labels=_declared(c), sample_weight=c.weights),
     "brier": lambda c: sk.brier_score_loss(
         c.y, c.score, labels=_declared(c), sample_weight=c.weights, scale_by_half=False

@@ -23,7 +23,7 @@ from evalreport.metrics.entries.averages import (
 )
 from evalreport.metrics.entries.binary_counts import always
 from evalreport.metrics.record import Metric, because, view
-from evalreport.metrics.strategies import CountDraws, MostFrequent, NoInterval, Proportion
+from evalreport.metrics.strategies import CountDraws, MostFrequent, NoInterval, Proportion, RowMean
 
 _metric = partial(
     Metric,
@@ -191,6 +191,51 @@ AGREEMENT: tuple[Metric, ...] = (
         use="labels are grades in an order",
         trap="distance is in positions: 1 to 3 is four times 1 to 2, whatever the labels mean; "
         "may be high while exact agreement is low",
+    ),
+    _metric(
+        name="cohen_kappa_linear",
+        title="Linear weighted kappa",
+        meaning="agreement beyond chance where a mistake counts by its distance",
+        formula="1 - sum |i - j| observed / sum |i - j| expected",
+        needs="order",
+        low=-1.0,
+        function=multi.cohen_kappa_linear,
+        undefined=_unordered,
+        no_skill=always(0.0),
+        source="Cohen 1968; scikit-learn cohen_kappa_score(weights='linear')",
+        use="labels are grades in an order, and a step is a step wherever it is",
+        trap="distance is in positions, whatever the labels mean; papers often mean the quadratic one",
+    ),
+    _metric(
+        name="mean_absolute_error",
+        title="Mean absolute error (positions)",
+        meaning="mean distance of the answer from the truth, in positions of the order",
+        formula="mean(|i - j|)",
+        needs="order",
+        reads="tally",
+        high=math.inf,
+        better="lower",
+        strategy=RowMean(),
+        function=Mean("mean_absolute_error"),
+        undefined="some answers could not be parsed, or nothing decides: they stand nowhere in the order",
+        source="Gaudette & Japkowicz 2009; scikit-learn mean_absolute_error of the positions",
+        use="labels are grades in an order and a step costs the same everywhere",
+        trap="moves with the mix of classes: always answering the middle grade may do well",
+    ),
+    _metric(
+        name="ranked_probability_score",
+        title="Ranked probability score",
+        meaning="mean squared error of the cumulative probabilities over the cuts of the order",
+        formula="mean over rows and cuts of (P(y <= k) - [y <= k])^2",
+        needs="order",
+        reads="tally",
+        better="lower",
+        strategy=RowMean(),
+        function=Mean("ranked_probability_score"),
+        undefined="needs probabilities",
+        source="Epstein 1969, J. Applied Meteorology 8:985; Murphy 1971; divided by the number of cuts",
+        use="probabilities of grades in an order are used: far misses cost more than near ones",
+        trap="divided by the number of cuts here, so that it lies in 0 … 1: others leave the sum",
     ),
 )
 COLLAPSE: tuple[Metric, ...] = (
