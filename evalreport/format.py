@@ -274,6 +274,17 @@ def plural(n: float, unit: tuple[str, str]) -> str:
     return unit[0] if n == 1 else unit[1]
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "file"), counted(1200, "file"), counted(2, "query", "queries")
+    ('1 file', '1,200 files', '2 queries')
+    """
+    return f"{n:,} {plural(n, (one, many or one + 's'))}"
+
+
 FORMATS: dict[str, Callable[[float, float | None], str]] = {
     "count": lambda value, _: count(value),
     "percent": percent,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import UsageError
+from evalreport.format import counted
 from evalreport.report.payload import Payload
 from evalreport.sinks.held import Held
 from evalreport.sinks.manifest import Manifest
@@ -161,7 +162,9 @@ def _theirs(keys: Sequence[str], held: Held) -> list[str]:
     names = [key for key in keys if key in held.run.data.metrics and key not in held.manifest.metrics]
     if not names or held.tag.startswith(UNFINISHED):
         return []
-    return [f"{len(names)} metrics of our names came from elsewhere before: {', '.join(names[:5])}"]
+    return [
+        f"{counted(len(names), 'metric')} of our names came from elsewhere before: {', '.join(names[:5])}"
+    ]
 
 
 def _written(job: Job, plan: Plan) -> Plan:

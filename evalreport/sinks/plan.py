@@ -9,6 +9,7 @@ from operator import methodcaller
 from typing import Any
 
 from evalreport.errors import UsageError
+from evalreport.format import counted
 from evalreport.report.names import TIME_TAG, digest_tag, manifest_of
 from evalreport.report.payload import LONGEST_TAG, Payload
 from evalreport.sinks.folder import refuse_link
@@ -227,7 +228,7 @@ def _check_alone(job: Job, before: Any) -> None:
 def _not_ours(foreign: list[str], where: str) -> UsageError:
     names = ", ".join(foreign[:5])
     return UsageError(
-        f"the run has {len(foreign)} files of our names that evalreport did not write: {names}",
+        f"the run has {counted(len(foreign), 'file')} of our names that evalreport did not write: {names}",
         where=where,
         fix="move them, or pass --force to write over them",
     )

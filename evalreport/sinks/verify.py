@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import Any
 
+from evalreport.format import counted
 from evalreport.report.names import Part, digest_tag, manifest_of
 from evalreport.sinks.held import content, listed
 from evalreport.sinks.manifest import Manifest
@@ -91,7 +92,7 @@ class CheckedPart:
 
     def __str__(self) -> str:
         if self.whole:
-            return f"verified {self.files} files, {self.metrics} metrics"
+            return f"verified {counted(self.files, 'file')}, {counted(self.metrics, 'metric')}"
         return f"not whole: {self.trouble}"
 
     def as_dict(self) -> dict[str, Any]:

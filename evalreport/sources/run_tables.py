@@ -43,7 +43,10 @@ TABLES_TAG = "mlflow.loggedArtifacts"
 MAX_OPENED = 20
 """Files of one kind that are opened to see which holds predictions."""
 _LISTED = 10
-LOGGING = 'mlflow.log_table({"y_true": y_test, "y_pred": model.predict(X_test)}, "predictions.json")'
+LOGGING = (
+    'table = {"y_true": y_test, "y_pred": model.predict(X_test)}; '
+    'mlflow.MlflowClient().log_table(run_id, table, "predictions.json")'
+)
 """What a run needs that was logged by `mlflow.autolog` alone."""
 AUTOLOG_TAG = "mlflow.autologging"
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
@@ -389,5 +392,5 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
         "the run holds no predictions"
         + (": autologging keeps the model and its metrics alone" if AUTOLOG_TAG in run.tags else ""),
         where=where,
-        fix=f"log them: with mlflow.start_run(run_id={run.run_id[:8]!r}…): {LOGGING}; or name a file",
+        fix=f'log them in Python: run_id = "{run.run_id}"; {LOGGING}',
     )

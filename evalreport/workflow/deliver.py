@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from evalreport.errors import UsageError
-from evalreport.format import plural
+from evalreport.format import counted
 from evalreport.report.payload import Payload
 from evalreport.sinks.folder import FolderSink, check_page, write_page
 from evalreport.sinks.mlflow import MlflowSink
@@ -68,7 +68,8 @@ class Delivered(Generic[T]):
         if self.logged is None:
             return files
         page = (self.logged.page,) if self.logged.page else ()
-        return (*_logged_lines(self.logged, self.document), *files, *page)
+        what = f"{_counted(self.logged, self.document)} into run {self.run_id[:8]}"
+        return (*_logged_lines(self.logged, what), *files, *page)
 
     @property
     def logged_as_dict(self) -> dict[str, Any] | None:
@@ -160,23 +161,24 @@ def _warnings(logged: Logged | None, stays: str) -> tuple[str, ...]:
     return (*logged.notes, f"an earlier logging left what this one does not have: {names}; {stays}")
 
 
-def _logged_lines(logged: Logged, document: Deliverable[Any]) -> tuple[str, ...]:
+def _logged_lines(logged: Logged, what: str) -> tuple[str, ...]:
     """Return what became of a logging; of a dry run, everything that would be logged."""
     match logged.state:
         case "unchanged":
             return ("unchanged: the run holds exactly this, nothing was written",)
         case "dry run":
-            return (f"would log {_counted(logged, document)}", *_in_full(logged))
+            return (f"would log {what}", *_in_full(logged))
         case _:
-            verified = f"verified {len(logged.files)} files, {len(logged.metrics)} metrics"
-            return (f"logged {_counted(logged, document)}", verified)
+            verified = (
+                f"verified {counted(len(logged.files), 'file')}, {counted(len(logged.metrics), 'metric')}"
+            )
+            return (f"logged {what}", verified)
 
 
 def _counted(logged: Logged, document: Deliverable[Any]) -> str:
     figures = sum(path.endswith(".png") and "/" not in path for path in logged.files)
-    parts = [f"{len(logged.metrics)} {plural(len(logged.metrics), ('metric', 'metrics'))}"]
-    parts += [f"{document.name} ({len(document.html.encode()) / 1000:.0f} kB)"]
-    parts += [f"{figures} {plural(figures, ('figure', 'figures'))}"] if figures else []
+    page = f"{document.name} ({len(document.html.encode()) / 1000:.0f} kB)"
+    parts = [counted(len(logged.metrics), "metric"), page, *([counted(figures, "figure")] if figures else [])]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
