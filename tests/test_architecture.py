@@ -32,7 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("report",),
     ("sources", "sinks"),
     ("workflow",),
-    ("cli", "api", "__init__", "__main__"),
+    ("cli", "api", "adapters", "__init__", "__main__"),
 )
 FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
 STRANGERS = (("sources", "sinks"), ("panels", "figures"))
@@ -41,7 +41,7 @@ HOMES = {
     "jinja2": {"report/render.py"},
     "matplotlib": {"figures"},
     "seaborn": {"figures"},
-    "mlflow": {"sources", "sinks"},
+    "mlflow": {"sources", "sinks", "adapters/mlflow.py"},
     "optuna": {"sources", "study"},
 }
 LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -38,35 +39,55 @@ def test_wheel_holds_package_templates_and_nothing_else(wheel: Path) -> None:
     assert shipped == templates
 
 
-def test_wheel_makes_a_report_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
-    """The environment has our dependencies, by their folder, but nothing of this checkout."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
-    python = tmp_path / "venv" / "bin" / "python"
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and, by their folder, our dependencies, but nothing of this checkout."""
+    folder = tmp_path_factory.mktemp("clean") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    found = folder / "bin" / "python"
     asked = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
-    site = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
+    site = subprocess.run([found, "-c", asked], capture_output=True, text=True, check=True).stdout.strip()
     zipfile.ZipFile(wheel).extractall(site)
     (Path(site) / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
-    data = ROOT / "examples" / "data" / "sms_spam" / "oof_scores.parquet"
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "EVALREPORT"))}
+    return found
+
+
+def clean(python: Path, folder: Path, *command: str) -> str:
+    """Run the environment's Python in a folder; return what it printed."""
+    settings = ("PYTHON", "EVALREPORT", "MLFLOW")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(settings)}
     done = subprocess.run(
-        [python, "-m", "evalreport", "report", str(data), "--score", "score_lr", "-o", "page.html"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=clean,
-        check=False,
+        [python, *command], capture_output=True, text=True, cwd=folder, env=environment, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "page.html\n"
+    return done.stdout
+
+
+def test_wheel_makes_a_report_in_a_clean_environment(python: Path, tmp_path: Path) -> None:
+    data = ROOT / "examples" / "data" / "sms_spam" / "oof_scores.parquet"
+    told = clean(
+        python, tmp_path, "-m", "evalreport", "report", str(data), "--score", "score_lr", "-o", "page.html"
+    )
+    assert told == "page.html\n"
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "spam" in page
-    where = subprocess.run(
-        [python, "-c", "import evalreport; print(evalreport.__file__)"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=clean,
-        check=True,
-    )
-    assert str(tmp_path) in where.stdout
+    where = clean(python, tmp_path, "-c", "import evalreport; print(evalreport.__file__)")
+    assert str(python.parents[1]) in where
+
+
+THROUGH_MLFLOW = """
+import mlflow, pandas as pd
+mlflow.set_tracking_uri("sqlite:///mlflow.db")
+table = pd.DataFrame({"label": [0, 1, 1, 0] * 5, "answer": [0, 1, 0, 0] * 5})
+how = dict(targets="label", predictions="answer", model_type="classifier")
+found = mlflow.models.evaluate(data=table, evaluators="evalreport", **how)
+print(found.metrics["eval/recall"], sorted(found.artifacts)[0])
+"""
+
+
+def test_mlflow_finds_the_evaluator_of_the_wheel(
+    python: Path, template_database: Path, tmp_path: Path
+) -> None:
+    shutil.copy(template_database, tmp_path / "mlflow.db")
+    assert clean(python, tmp_path, "-c", THROUGH_MLFLOW).splitlines()[-1] == "0.5 evalreport"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -37,15 +35,16 @@ from evalreport.scores import Decisions, Logits, Probabilities, Scores
 from evalreport.sinks.folder import write_page
 from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import RunInfo, active_run_id, find_run
+from evalreport.sources.runs import active_run_id, find_run
 from evalreport.sources.shapes.extras import texts_of
 from evalreport.study import Trials
 from evalreport.study import judged as studies
 from evalreport.study.judged import Judging
 from evalreport.values import Estimate, Finding, Undefined
 from evalreport.workflow.collect import Collected
-from evalreport.workflow.documents import Deliverable, evaluation_document, sweep_document, sweep_page
+from evalreport.workflow.documents import sweep_page
 from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.in_run import document_in_run
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 
@@ -366,28 +365,6 @@ def log(
     """
     store = connect(tracking_uri)
     run = find_run(store, run_id or active_run_id())
-    payload = _document(ev, run).payload(prefix, False)
+    payload = document_in_run(ev, run).payload(prefix, False)
     sink = MlflowSink(store, run.run_id, force, allow_running or run_id is None)
     return sink.log(payload, dry_run=dry_run)
-
-
-def _document(
-    ev: model.Evaluation | studies.Study | selections.ThresholdSelection, run: RunInfo
-) -> Deliverable[Any]:
-    """The document of what is logged, as it stands in the run."""
-    match ev:
-        case studies.Study():
-            return sweep_document(replace(ev, provenance=_placed(ev.provenance, run)))
-        case selections.ThresholdSelection():
-            placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
-            return sweep_document(replace(ev, evaluation=placed))
-        case _:
-            return evaluation_document(ev.with_provenance(_placed(ev.provenance, run)))
-
-
-def _placed(origin: Provenance, run: RunInfo) -> Provenance:
-    """The provenance with the run that is logged into, and the time where there is none."""
-    made = origin.made or time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    return replace(
-        origin, run_id=run.run_id, run_name=run.name, experiment=run.experiment, model=run.model, made=made
-    )

@@ -259,10 +259,10 @@ def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
     base = request or Request()
     columns = {field.name for field in fields(Columns)}
     whole = {field.name for field in fields(Request)}
-    known = {*columns, *whole, *_SAMPLING}
     for name in named:
-        if name not in known:
-            raise UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, sorted(known)))
+        if name not in known_names():
+            fix = nearest(name, sorted(known_names()))
+            raise UsageError(f"there is no argument {name!r}", where=name, fix=fix)
     sampling = {_SAMPLING[name]: value for name, value in named.items() if name in _SAMPLING}
     asked = replace(base, **{name: value for name, value in named.items() if name in whole})
     return replace(
@@ -270,6 +270,11 @@ def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
         columns=replace(asked.columns, **_columns({n: v for n, v in named.items() if n in columns})),
         sampling=replace(asked.sampling, **sampling),
     )
+
+
+def known_names() -> set[str]:
+    """Return the names that `asked` knows."""
+    return {*(field.name for kind in (Columns, Request) for field in fields(kind)), *_SAMPLING}
 
 
 def _columns(named: dict[str, Any]) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def read_for(
     FileMissingError, UsageError, DataError, UnsafeFileError
     """
     return read_table(
-        source, format=format, columns=wanted(request), name=name, further=_named_after_labels(request)
+        source, format=format, columns=wanted(request), name=name, further=named_after_labels(request)
     )
 
 
@@ -41,7 +41,7 @@ def read_truth(source: Path, table: RawTable, request: Columns) -> RawTable:
     return read_for(source, replace(request, id=request.id or table.parts.get("id")))
 
 
-def _named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]:
+def named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]:
     """Return the choice of columns once labels are known: those named after them, or all."""
 
     def further(content: Content) -> Collection[str]:

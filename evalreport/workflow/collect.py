@@ -19,6 +19,7 @@ from evalreport.sources.reading import read_truth
 from evalreport.sources.request import listed
 from evalreport.sources.run_tables import RunRequest, read_run
 from evalreport.sources.runs import RunInfo
+from evalreport.sources.tables import RawTable
 from evalreport.workflow.request import Request
 
 SENSITIVE_TAG = "evalreport.sensitive"
@@ -46,6 +47,17 @@ def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
     truth = None if request.truth_file is None else Path(request.truth_file)
     found = find_in_files(path, request.columns, truth=truth, format=request.format)
     return _collected(found, request, Provenance(run_name=_stem(found)))
+
+
+def collect_table(table: RawTable, request: Request, origin: Provenance) -> Collected:
+    """Find predictions in a table that is held in memory.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps it from being evaluated.
+    """
+    return _collected(find(table, request.columns), request, origin)
 
 
 def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:

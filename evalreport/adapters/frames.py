@@ -1,0 +1,163 @@
+"""A data frame as a `RawTable`: pandas by its columns, everything else through the Arrow C stream.
+
+Numbers without gaps are views of the frame's own memory; text becomes objects, as from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evalreport.cells import gaps_of
+from evalreport.errors import DataError, UsageError
+from evalreport.sources.readers.arrow import Array, check_schema, to_array
+from evalreport.sources.readers.content import Content
+from evalreport.sources.readers.limits import choose
+from evalreport.sources.reading import named_after_labels
+from evalreport.sources.request import Columns
+from evalreport.sources.shapes.roles import wanted
+from evalreport.sources.tables import RawTable
+
+NAME = "the frame"
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The columns of a frame, each made into an array when it is wanted."""
+
+    names: tuple[str, ...]
+    array: Callable[[str], Array]
+
+    def arrays(self, names: tuple[str, ...]) -> Mapping[str, Array]:
+        """Return columns as arrays."""
+        return {name: self.array(name) for name in names}
+
+
+def is_frame(what: Any) -> bool:
+    """Tell whether something is a frame: several named columns.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_frame(pa.table({"y_true": [0, 1]})), is_frame([0, 1])
+    (True, False)
+    """
+    if _is_pandas(what):
+        return True
+    is_column = hasattr(what, "dtype") or (hasattr(what, "type") and not hasattr(what, "columns"))
+    return hasattr(what, "__arrow_c_stream__") and not is_column
+
+
+def table_of(frame: Any, request: Columns) -> RawTable:
+    """Return the columns of a frame that may play a part, as a file of them would be read.
+
+    Parameters
+    ----------
+    frame : pandas, Polars or PyArrow table, DuckDB relation, or anything with ``__arrow_c_stream__``
+    request : Columns
+
+    Raises
+    ------
+    UsageError
+        It is no frame.
+    DataError
+        A column twice, or one that is wanted and holds no labels, numbers or text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table_of(pa.table({"y_true": [0, 1], "y_pred": [0, 0], "age": [41, 12]}), Columns()).columns
+    {'y_true': array([0, 1]), 'y_pred': array([0, 0])}
+    """
+    found = _pandas(frame) if _is_pandas(frame) else _arrow(frame)
+    content = Content(found.names, found.arrays(choose(found.names, wanted(request))))
+    more = choose(found.names, set(named_after_labels(request)(content)).intersection)
+    content = replace(content, columns={**content.columns, **found.arrays(more)})
+    if not found.names or any(len(array) == 0 for array in content.columns.values()):
+        raise DataError("the frame holds no rows", where=NAME, fix="check what was selected")
+    n = max((len(array) for array in content.columns.values()), default=0)
+    return RawTable(content.columns, n, NAME, "", "frame", found.names)
+
+
+def _is_pandas(what: Any) -> bool:
+    return hasattr(what, "iloc") and hasattr(what, "columns")
+
+
+def _pandas(frame: Any) -> Frame:
+    """The columns of a pandas frame, and its index where that has a name."""
+    levels = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    names = (*map(str, levels), *map(str, frame.columns))
+    places = {name: place for place, name in enumerate(names)}
+
+    def array(name: str) -> Array:
+        place = places[name]
+        if place < len(levels):
+            return _series(frame.index.get_level_values(levels[place]).to_series(), name)
+        return _series(frame.iloc[:, place - len(levels)], name)
+
+    return Frame(names, array)
+
+
+def _series(column: Any, name: str) -> Array:
+    import pyarrow as pa
+
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return _read_only(column.to_numpy())
+    if column.dtype == object:
+        values = _without_gaps(column.to_numpy())
+        if set(map(type, values.tolist())) <= {str, type(None)}:
+            return _read_only(values)
+    try:
+        chunked = pa.chunked_array([pa.array(column, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise DataError(
+            f"column {name!r} cannot be read: {reason}",
+            where=f"{NAME}, column {name!r}",
+            fix="hold one kind of value in it: text, numbers, or lists of these",
+        ) from error
+    return _column(chunked, name)
+
+
+def _without_gaps(values: Array) -> Array:
+    """Return objects with None where there is nothing, as files are read."""
+    gaps = gaps_of(values)
+    if not gaps.size:
+        return values
+    known = values.copy()
+    known[gaps] = None
+    return known
+
+
+def _arrow(frame: Any) -> Frame:
+    """The columns of whatever has the Arrow C stream; a stream is read once."""
+    import pyarrow as pa
+
+    if not hasattr(frame, "__arrow_c_stream__"):
+        kind = type(frame).__name__
+        lazy = hasattr(frame, "collect")
+        raise UsageError(
+            f"{kind} is no frame with rows" if lazy else f"{kind} is no frame",
+            where=NAME,
+            fix=f"pass {kind}.collect()" if lazy else "pass pandas, Polars, PyArrow or a DuckDB relation",
+        )
+    table = pa.RecordBatchReader.from_stream(frame).read_all()
+    return Frame(tuple(table.column_names), lambda name: _column(table.column(name), name))
+
+
+def _column(column: Any, name: str) -> Array:
+    import pyarrow as pa
+
+    check_schema(pa.schema([pa.field(name, column.type)]), [name])
+    if column.num_chunks == 0:
+        return np.zeros(0, dtype=object)
+    return _read_only(to_array(column, name))
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
