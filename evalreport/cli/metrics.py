@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,13 +36,14 @@ def command(console: Console, name: str | None, task: str | None) -> None:
 
 
 def _as_dict(metric: Metric) -> dict[str, Any]:
+    from evalreport.codec import encode
     from evalreport.intervals.measured import measured_coverage
 
     ends = [None if abs(end) == float("inf") else end for end in (metric.low, metric.high)]
     return {
         **{name: getattr(metric, name) for name in TOLD},
         "range": ends,
-        "coverage": [asdict(row) for row in measured_coverage(metric.task, metric.name)],
+        "coverage": [encode(row) for row in measured_coverage(metric.task, metric.name)],
     }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from evalreport.comparison.pairing import Pairing
+from evalreport.codec import Between, Whole, encode
+from evalreport.comparison.pairing import Kind, Pairing
 from evalreport.evaluation.model import Evaluation
 
 Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
@@ -223,6 +224,60 @@ class PairVerdict:
 
 
 @dataclass(frozen=True)
+class PairingRecord:
+    """A pair of runs, and how its examples were matched, as it stands in a file."""
+
+    run: str
+    baseline: str
+    kind: Kind
+    n_shared: Whole
+    reason: str
+    only_run: Whole
+    only_baseline: Whole
+
+    @classmethod
+    def of(cls, run: str, baseline: str, pairing: Pairing) -> PairingRecord:
+        """Return the record of a pair."""
+        p = pairing
+        return cls(run, baseline, p.kind, p.n_shared, p.reason, p.only_run, p.only_baseline)
+
+
+@dataclass(frozen=True)
+class ComparisonRecord:
+    """A comparison as it stands in a file.
+
+    Told again for readers that want one pair: `pairing`, the weakest of the pairs, and `movement`, of the
+    only pair.
+    """
+
+    KEYS: ClassVar = (
+        *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
+        *("movement", "movements", "verdicts", "ranking", "matched", "notes"),
+    )
+
+    baseline: str | None
+    level: Annotated[float, Between(0, 1)]
+    primary: str
+    pairings: tuple[PairingRecord, ...]
+    differences: tuple[Difference, ...]
+    parts: tuple[Difference, ...]
+    mcnemar: tuple[McNemarResult, ...]
+    delong: tuple[DelongResult, ...]
+    movements: tuple[Movement, ...]
+    verdicts: tuple[PairVerdict, ...]
+    ranking: tuple[RankedRun, ...]
+    matched: tuple[MatchedPoint, ...]
+    notes: tuple[str, ...]
+
+    def again(self, key: str) -> Any:
+        """Return what is told a second time under `key`."""
+        if key == "movement":
+            return self.movements[0] if len(self.movements) == 1 else None
+        weakest = min(self.pairings, key=lambda pair: (pair.kind == "paired", pair.n_shared))
+        return {"kind": weakest.kind, "n_shared": weakest.n_shared, "reason": weakest.reason}
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Several runs against a baseline, or all against all.
 
@@ -293,24 +348,25 @@ class Comparison:
         """Return whether a difference between two runs is demonstrated."""
         return any(d.demonstrated and {d.run, d.baseline} == {a, b} for d in self.of(metric))
 
+    def to_wire(self) -> ComparisonRecord:
+        """Return the comparison as it stands in a file; the evaluations have files of their own."""
+        return ComparisonRecord(
+            baseline=None if self.baseline is None else self.names[self.baseline],
+            level=self.level,
+            primary=self.primary,
+            pairings=tuple(PairingRecord.of(*entry) for entry in self.pairings),
+            differences=self.differences,
+            parts=self.parts,
+            mcnemar=self.mcnemar,
+            delong=self.delong,
+            movements=self.movement,
+            verdicts=self.verdicts,
+            ranking=self.ranking,
+            matched=self.matched,
+            notes=self.notes,
+        )
+
     def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as `compare --json` prints it; `pairing` is the weakest of the pairs."""
-        pairs = [{"run": run, "baseline": base, **asdict(pairing)} for run, base, pairing in self.pairings]
-        weakest = min(pairs, key=lambda entry: (entry["kind"] == "paired", entry["n_shared"]))
-        return {
-            "baseline": None if self.baseline is None else self.names[self.baseline],
-            "level": self.level,
-            "primary": self.primary,
-            "pairing": {key: weakest[key] for key in ("kind", "n_shared", "reason")},
-            "pairings": pairs,
-            "differences": [asdict(entry) for entry in self.differences],
-            "parts": [asdict(entry) for entry in self.parts],
-            "mcnemar": [asdict(entry) for entry in self.mcnemar],
-            "delong": [asdict(entry) for entry in self.delong],
-            "movement": asdict(self.movement[0]) if len(self.movement) == 1 else None,
-            "movements": [asdict(entry) for entry in self.movement],
-            "verdicts": [asdict(entry) for entry in self.verdicts],
-            "ranking": [asdict(entry) for entry in self.ranking],
-            "matched": [asdict(entry) for entry in self.matched],
-            "notes": list(self.notes),
-        }
+        """Return the comparison as `compare --json` prints it; what is not finite is null."""
+        plain: dict[str, Any] = encode(self)
+        return plain

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from evalreport.codec import encode
 from evalreport.comparison.values import Detectable
 
 CheckOutcome: TypeAlias = Literal["passed", "failed", "inconclusive"]
@@ -57,7 +58,8 @@ class CheckResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as `--json` prints it."""
-        return asdict(self)
+        plain: dict[str, Any] = encode(self)
+        return plain
 
 
 def is_open(results: tuple[CheckResult, ...], *, inconclusive_fails: bool = True) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
+from evalreport.codec import encode
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
@@ -152,7 +152,7 @@ def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
 
 def lasting(ev: Evaluation) -> dict[str, Any]:
     """Return the evaluation without what passes: the same for two calls that say the same."""
-    provenance = {name: value for name, value in asdict(ev.provenance).items() if name not in PASSING}
+    provenance = {name: value for name, value in encode(ev.provenance).items() if name not in PASSING}
     return {**ev.as_dict(), "provenance": provenance}
 
 

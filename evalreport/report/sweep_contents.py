@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from evalreport.codec import encode
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.provenance import Provenance
 from evalreport.report.contents import LONGEST_VERDICT, PASSING, PREFIX
@@ -59,7 +59,7 @@ def sweep_payload(
         Of every metric key.
     """
     origin = provenance_of(swept)
-    lasting = {name: value for name, value in asdict(origin).items() if name not in PASSING}
+    lasting = {name: value for name, value in encode(origin).items() if name not in PASSING}
     tags = study_tags(swept) if isinstance(swept, Study) else chosen_tags(swept)
     return Payload(
         digest=content_digest(_data(swept), lasting, sorted(figures), verdict, version, prefix),

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evalreport.codec import decode
 from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison, Difference
-from evalreport.errors import UsageError
+from evalreport.comparison.values import Comparison, ComparisonRecord, Difference
+from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
@@ -304,6 +305,9 @@ def test_json_is_plain_and_has_the_documented_keys(spam: Comparison) -> None:
     assert {"run", "baseline", "z", "p"} <= set(data["delong"][0])
     one = compare(four()[:2], metrics=["mcc"]).as_dict()["movement"]
     assert {"fixed", "broken", "both_wrong", "both_right"} <= set(one)
+    assert decode(ComparisonRecord, data) == spam.to_wire()
+    with pytest.raises(DataError, match="contradicts"):
+        decode(ComparisonRecord, {**data, "pairing": {**data["pairing"], "n_shared": 1}})
 
 
 def test_a_verdict_is_whether_the_adjusted_interval_excludes_0(spam: Comparison) -> None:
