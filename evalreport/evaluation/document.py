@@ -24,6 +24,8 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Finding, Result, Undefined
 
+CLASS_KEYS = "class_keys"
+"""What a logged `evaluation.json` holds beside the evaluation: each label's metric key in MLflow."""
 UNREAD = "(not readable)"
 """The column of answers that could not be parsed."""
 

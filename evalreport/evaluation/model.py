@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from evalreport.codec import decode, differing, encode, loads
 from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
-from evalreport.evaluation.document import ConfusionRecord, EvaluationRecord
+from evalreport.evaluation.document import CLASS_KEYS, ConfusionRecord, EvaluationRecord
 from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.format import fine
@@ -238,6 +238,9 @@ class Evaluation:
                 f"evaluation.json has schema {data['schema']!a:.20}; this version reads {SCHEMA}",
                 fix="upgrade evalreport",
             )
+        keys = data.pop(CLASS_KEYS, {})
+        if not (isinstance(keys, dict) and all(isinstance(key, str) for key in keys.values())):
+            raise DataError(f"{CLASS_KEYS!r} of {WHAT} is no mapping", fix="pass what evalreport wrote")
         made: Self = decode(cls, data, WHAT)
         place = differing(data, encode(made))
         if place is not None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.codec import encode
+from evalreport.evaluation.document import CLASS_KEYS
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
@@ -165,7 +166,7 @@ def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
 
 def _evaluation(ev: Evaluation, keys: Mapping[str, str]) -> bytes:
     """`evaluation.json` with the metric key of each class beside it."""
-    return f'{ev.to_json()[:-1]},"class_keys":{json.dumps(keys, ensure_ascii=False)}}}'.encode()
+    return f'{ev.to_json()[:-1]},"{CLASS_KEYS}":{json.dumps(keys, ensure_ascii=False)}}}'.encode()
 
 
 def _rows(ev: Evaluation) -> dict[str, bytes]:

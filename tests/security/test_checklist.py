@@ -78,7 +78,7 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
         "12: Arrow: no extension type, no nested type that is wanted, no file of too many columns",
         (
             "sources/files/test_unsafe.py::test_an_extension_type_that_holds_a_pickle",
-            "sources/files/test_unsafe.py::test_nested_and_binary_columns_are_refused_when_wanted",
+            "sources/files/test_unsafe.py::test_maps_and_binary_columns_are_refused_when_wanted",
             "sources/files/test_unsafe.py::test_wide_files",
         ),
     ),
@@ -113,7 +113,7 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "16: what is written is whole, inside the named folder, and never through a link",
         (
-            "sinks/test_folder.py::test_no_path_leads_out_of_the_folder",
+            "sinks/test_contract.py::test_no_path_of_a_payload_leads_out",
             "sinks/test_folder.py::test_links_are_not_written_through",
             "sinks/test_folder.py::test_what_cannot_be_written_is_exit_2_and_leaves_nothing",
             "cli/test_streams.py::test_a_device_is_written_into_and_stays_one",
@@ -135,7 +135,7 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
         "18: requests go to the tracking server and its artifacts only",
         (
             "sources/test_artifacts.py::test_a_server_cannot_send_us_elsewhere",
-            "sources/test_artifacts.py::test_local_folders_belong_to_local_stores",
+            "sources/test_artifacts.py::test_local_folders_belong_to_stores_that_are_files",
             "sources/test_mlflow_client.py::test_each_refusal_has_its_words",
             "security/test_strangers.py::test_a_file_is_reported_without_a_request",
             "security/test_strangers.py::test_a_run_of_a_database_is_logged_without_a_request",
