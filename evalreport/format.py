@@ -10,8 +10,6 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Literal, TypeAlias
 
-from evalreport.values import Estimate, Result
-
 Style: TypeAlias = Literal["percent", "ratio", "number"]
 """``percent``: a share of rows; ``ratio``: a score between ends; ``number``: without ends (slope, loss)."""
 
@@ -123,54 +121,6 @@ def significant(value: float, digits: int = 4) -> str:
     return MINUS + text if value < 0 else text
 
 
-def fine(value: float, *, ends: bool = True) -> str:
-    """Return a metric as a terminal shows it: three decimals, more where three would show an end.
-
-    Parameters
-    ----------
-    value : float
-    ends : bool
-        Whether the metric lies between ends (0 or -1, and 1).
-
-    Examples
-    --------
-    >>> fine(0.717), fine(0.9998), fine(1.0), fine(0.00004), fine(4321.5, ends=False), fine(0.0, ends=False)
-    ('0.717', '0.9998', '1.000', '0.00004', '4,322', '0.000')
-    """
-    if ends:
-        return _between(value, 1.0, 3, 6)
-    return fixed(value, 3) if value == 0 or 0.1 <= abs(value) < 100 else number(value)
-
-
-def fine_interval(low: float, high: float, *, ends: bool = True) -> str:
-    """Return "a to b" as a terminal shows it, with as many decimals as it takes to tell the ends apart.
-
-    Examples
-    --------
-    >>> fine_interval(0.625, 0.794), fine_interval(0.98031, 0.98042)
-    ('0.625 to 0.794', '0.9803 to 0.9804')
-    """
-    shown = fine(low, ends=ends), fine(high, ends=ends)
-    if shown[0] == shown[1] and low != high:
-        shown = _apart(low, high, "ratio")
-    return f"{shown[0]} to {shown[1]}"
-
-
-def signed(value: float, style: Style = "ratio", n: float | None = None) -> str:
-    """Return a difference with its sign.
-
-    Examples
-    --------
-    >>> signed(0.038), signed(-0.01), signed(0.0), signed(0.038, "percent")
-    ('+0.04', '−0.01', '0.00', '+4 points')
-    """
-    if style == "percent":
-        text = _between(value * 100, 100.0, 1 if n is not None and n > FINE else 0, 2) + " points"
-    else:
-        text = show(value, style, n)
-    return "+" + text if value > 0 else text
-
-
 def change(value: float) -> str:
     """Return the difference of two scores with its sign: three decimals, more where they would show 0.
 
@@ -198,53 +148,6 @@ def show(value: float, style: Style, n: float | None = None) -> str:
             return ratio(value)
         case "number":
             return number(value)
-
-
-def interval(result: Result, style: Style) -> str:
-    """Return "a to b", with as many decimals as it takes to tell the ends apart; "–" where there is none.
-
-    Examples
-    --------
-    >>> interval(Estimate(0.9, n=50, low=0.81, high=0.95), "percent")
-    '81% to 95%'
-    >>> interval(Estimate(0.9803, n=1e6, low=0.9801, high=0.9804), "ratio")
-    '0.9801 to 0.9804'
-    """
-    if not isinstance(result, Estimate) or result.low is None or result.high is None:
-        return "–"
-    low, high = (show(end, style, result.n) for end in (result.low, result.high))
-    if low == high and result.low != result.high:
-        low, high = _apart(result.low, result.high, style)
-    return f"{low} to {high}"
-
-
-def valued(result: Estimate, style: Style) -> str:
-    """Return the value of an estimate, with as many decimals as its interval takes.
-
-    Examples
-    --------
-    >>> valued(Estimate(0.0294, n=5572, low=0.0261, high=0.0327), "ratio")
-    '0.029'
-    >>> valued(Estimate(0.717, n=50, low=0.6, high=0.8), "ratio")
-    '0.72'
-    """
-    if result.low is None or result.high is None or result.low == result.high:
-        return show(result.value, style, result.n)
-    low, high = (show(end, style, result.n) for end in (result.low, result.high))
-    if low != high:
-        return show(result.value, style, result.n)
-    scale, unit = (100.0, "%") if style == "percent" else (1.0, "")
-    digits = len(_apart(result.low, result.high, style)[0].removesuffix(unit).partition(".")[2])
-    return fixed(result.value * scale, digits) + unit
-
-
-def _apart(low: float, high: float, style: Style) -> tuple[str, str]:
-    scale, unit, start = (100.0, "%", 1) if style == "percent" else (1.0, "", 3)
-    for digits in range(start, start + 4):
-        ends = fixed(low * scale, digits), fixed(high * scale, digits)
-        if ends[0] != ends[1]:
-            break
-    return ends[0] + unit, ends[1] + unit
 
 
 def _between(value: float, end: float, digits: int, most: int) -> str:

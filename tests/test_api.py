@@ -329,9 +329,9 @@ def test_what_was_given_can_change_without_harm() -> None:
 
 def test_short_words_for_long_things() -> None:
     ev = whole()
-    assert repr(ev).startswith("Evaluation(binary, 60 rows: recall 0.")
+    assert repr(ev).startswith("Evaluation(binary, 60 rows: recall ")
     wide = er.evaluate(NAMED, np.where(P > 0.5, "spam", "ham"), labels=er.Multiclass(["ham", "spam", "egg"]))
-    assert repr(wide).startswith("Evaluation(multiclass, 3 labels, 60 rows: accuracy 0.")
+    assert repr(wide).startswith("Evaluation(multiclass, 3 labels, 60 rows: accuracy ")
     compared = er.compare([ev, ev])
     assert repr(compared).startswith("Comparison(run 1 and run 2: paired, ")
     trials = er.Trials.from_records([{"value": value / 100} for value in range(50)], objectives="f1")

@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format", "cells", "provenance", "bounds", "codec"),
+    ("errors", "values", "text", "format", "estimates", "cells", "provenance", "bounds", "codec"),
     ("labels", "scores", "parsing", "answers"),
     ("predictions", "weights", "study"),
     ("facts", "resampling"),

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.console import Console
-from evalreport.format import count, fine, fine_interval
+from evalreport.estimates import interval, valued
+from evalreport.format import count
 
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
@@ -69,11 +70,11 @@ def metric_line(ev: Evaluation, name: str) -> str:
     result = ev.metrics[name]
     if isinstance(result, Undefined):
         return f"{name:26} undefined: {result.reason}"
-    ends = find(name, ev.task).high == 1
-    shown = f"{name:26} {fine(result.value, ends=ends):8}"
+    style = find(name, ev.task).style
+    shown = f"{name:26} {valued(result, style):8}"
     if result.low is None or result.high is None:
         return shown.rstrip()
-    return f"{shown} {fine_interval(result.low, result.high, ends=ends)}"
+    return f"{shown} {interval(result, style)}"
 
 
 def mistakes(ev: Evaluation) -> str:

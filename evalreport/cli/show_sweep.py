@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.cli.progress import QUIET_FOR
-from evalreport.codec import encode
-from evalreport.format import count, fine, fine_interval, percent, significant, threshold
+from evalreport.estimates import beside, interval, valued
+from evalreport.format import Style, count, percent, show, significant, threshold
 from evalreport.panels.objectives import objective_style
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def _optima(found: ThresholdSelection) -> list[str]:
         promised += (f"held with {percent(level, 100)}",)
     rows: list[tuple[str, ...]] = [(*HEADS, *promised, "found", "missed", "alarms")]
     for name, best in found.optima.items():
-        ends = objective_style(best.metric) == "ratio"
+        style = objective_style(best.metric)
         metric = "" if name == best.metric else f" ({best.metric})"
         out_of_sample = None if best.out_of_sample is None else best.out_of_sample.value
         here = None if found.whole is None else found.whole.at(best.threshold)
@@ -90,8 +90,8 @@ def _optima(found: ThresholdSelection) -> list[str]:
                 name + metric,
                 threshold(best.threshold),
                 _between(best.low, best.high),
-                fine(best.apparent, ends=ends),
-                *_elsewhere(out_of_sample, ends=ends),
+                _beside(best.apparent, out_of_sample, style),
+                *_elsewhere(out_of_sample, style),
                 *_promised(best, promised),
                 *(count(float(n)) for n in counts),
             )
@@ -113,12 +113,10 @@ def _cutoffs(found: ThresholdSelection) -> list[str]:
         ("for", "confidence", "its interval", "answered", "right", "answered elsewhere", "right elsewhere")
     ]
     for name, cut in found.cutoffs.items():
-        n, kept = found.evaluation.rows, cut.out_of_sample.kept
-        elsewhere = [
-            "–" if result is None or result.value is None else percent(result.value, n)
-            for result in (cut.out_of_sample.value, kept)
-        ]
-        here = (percent(cut.coverage, n), percent(cut.accuracy, n))
+        kept = cut.out_of_sample.kept
+        coverage = cut.out_of_sample.value
+        elsewhere = [_elsewhere(result, "percent")[0] for result in (coverage, kept)]
+        here = (_beside(cut.coverage, coverage, "percent"), _beside(cut.accuracy, kept, "percent"))
         rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere))
     return aligned(rows)
 
@@ -138,10 +136,10 @@ def _tuned(found: ThresholdSelection) -> list[str]:
         )
     ]
     for name, best in found.tuned.items():
-        ends = objective_style(name) == "ratio"
-        shown = "–" if best.without is None else fine(best.without, ends=ends)
-        elsewhere = _elsewhere(best.out_of_sample.value, ends=ends)
-        rows.append((name, fine(best.apparent, ends=ends), *elsewhere, shown, best.method))
+        style, value = objective_style(name), best.out_of_sample.value
+        shown = "–" if best.without is None else beside(best.without, value, style)
+        here = beside(best.apparent, value, style)
+        rows.append((name, here, *_elsewhere(value, style), shown, best.method))
     return aligned(rows, left=(0, 5))
 
 
@@ -168,12 +166,16 @@ def _between(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{threshold(low)} to {threshold(high)}"
 
 
-def _elsewhere(result: Result | None, *, ends: bool) -> tuple[str, str]:
-    if result is None or result.value is None:
+def _beside(value: float, result: Result | None, style: Style) -> str:
+    return show(value, style) if result is None else beside(value, result, style)
+
+
+def _elsewhere(result: Result | None, style: Style) -> tuple[str, str]:
+    from evalreport.values import Estimate
+
+    if not isinstance(result, Estimate):
         return "–", "–"
-    data = encode(result)
-    limits = "–" if data["low"] is None else fine_interval(data["low"], data["high"], ends=ends)
-    return fine(result.value, ends=ends), limits
+    return valued(result, style), interval(result, style)
 
 
 def print_study(console: Console, study: Study, top: int) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from evalreport.codec import decode, differing, encode, loads
 from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
+from evalreport.estimates import valued
 from evalreport.evaluation.document import CLASS_KEYS, ConfusionRecord, EvaluationRecord
 from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
 from evalreport.facts import Counts
-from evalreport.format import fine
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, LabelSpace, Multiclass, Task
-from evalreport.metrics.catalogue import HEADLINE
+from evalreport.metrics.catalogue import HEADLINE, find
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance
@@ -99,8 +99,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         labels = "" if isinstance(self.space, Binary) else f", {len(self.space)} labels"
-        shown = ((name, self.metrics.get(name)) for name in HEADLINE[self.task])
-        some = [f"{name} {fine(r.value, ends=True)}" for name, r in shown if isinstance(r, Estimate)][:3]
+        known = {name: r for name in HEADLINE[self.task] if isinstance(r := self.metrics.get(name), Estimate)}
+        some = [f"{name} {valued(r, find(name, self.task).style)}" for name, r in known.items()][:3]
         found = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
         parts = ", ".join((*some, f"… {len(self.metrics)} metrics", found))
         return f"{type(self).__name__}({self.task}{labels}, {self.rows:,} rows: {parts})"

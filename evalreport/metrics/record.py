@@ -11,8 +11,9 @@ import numpy as np
 
 from evalreport.facts import BinaryCounts, Counts, ScoreTable, Summary
 from evalreport.facts.counts import Array
+from evalreport.format import Style
 from evalreport.labels import Binary, Multiclass, Task
-from evalreport.metrics.strategies import Family, Strategy
+from evalreport.metrics.strategies import Family, Proportion, Strategy
 from evalreport.values import Undefined
 
 Needs: TypeAlias = Literal["truth", "counts", "scores", "probabilities", "order", "text"]
@@ -57,6 +58,8 @@ class Metric:
         From the fact to the number of classes that an average counts as 0 because they have no value.
     derivative : callable, optional
         From a score table to the influence of its rows on the value.
+    rate : bool
+        Whether it is a share of rows or decisions, or a mean of such shares; a `Proportion` is one anyway.
     source, use, trap : str
         Paper or reference implementation; when to use it; how it misleads.
     """
@@ -78,6 +81,7 @@ class Metric:
     no_skill: Callable[[Summary], float] | None = None
     zeros: Callable[[Any], Any] | None = None
     derivative: Callable[[ScoreTable], Influence] | None = None
+    rate: bool = False
     source: str = ""
     use: str = ""
     trap: str = ""
@@ -86,6 +90,13 @@ class Metric:
     def interval(self) -> Family:
         """Family of its confidence interval, in a word."""
         return self.strategy.family
+
+    @property
+    def style(self) -> Style:
+        """How its values are shown: rates in per cent, what lies between ends as decimals, else a number."""
+        if self.rate or isinstance(self.strategy, Proportion):
+            return "percent"
+        return "ratio" if self.low >= -1 and self.high <= 1 else "number"
 
     def of(self, summary: Summary) -> float | Undefined:
         """Return the value of the metric, or why there is none."""

@@ -126,6 +126,19 @@ def is_gain(before: Result, after: float) -> bool:
     return after - before.value > max(0.01, before.width / 2)
 
 
+def complement(share: Estimate) -> Estimate:
+    """Return what is left of a share, with its interval.
+
+    Examples
+    --------
+    >>> rest = complement(Estimate(0.75, 40, 0.5, 0.875))
+    >>> rest.value, rest.low, rest.high
+    (0.25, 0.125, 0.5)
+    """
+    low, high = (None if end is None else 1 - end for end in (share.high, share.low))
+    return Estimate(1 - share.value, share.n, low, high, share.method)
+
+
 def confidence_percent(ev: Evaluation) -> str:
     """Return the level of the intervals: "95%"."""
     return f"{ev.sampling.level * 100:.10g}%"

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import Curve, MulticlassCurves
+from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.format import interval, percent, ratio, valued
+from evalreport.format import percent, ratio
 from evalreport.panels.about import confidence_percent, estimate, known
 from evalreport.panels.chart import LEFT, RIGHT, Axis, Chart, Label, Path, level, outline, polyline, up
 from evalreport.panels.chart import x_axis as x_axis_of
@@ -137,7 +138,7 @@ def _described(ev: Evaluation, what: str, key: str, name: str) -> Sentence:
     value = estimate(ev, key)
     if value is None:
         return say(what + " of the classes, averaged.")
-    return say(what + " of the classes, averaged; " + name + " {" + key + ":ratio}.", {key: value.value})
+    return say(what + " of the classes, averaged; " + name + " {" + key + ":ratio}.", {key: value})
 
 
 def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | None]) -> Table:

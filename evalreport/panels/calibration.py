@@ -14,8 +14,9 @@ from evalreport.curves import (
     MultilabelCurves,
     Reliability,
 )
+from evalreport.estimates import apart, interval, valued
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import count, fixed, ratio
+from evalreport.format import count, fixed
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     called,
@@ -49,7 +50,7 @@ from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.placing import clearest
 from evalreport.panels.words import NOTHING, say
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Undefined
 
 TITLE = "Can the probabilities be believed?"
 RARE = 4
@@ -189,23 +190,27 @@ def _summary(ev: Evaluation) -> str:
     slope, ece = estimate(ev, "calibration_slope"), estimate(ev, "ece")
     total, counts = expected(ev), four_counts(ev)
     if slope is not None and total and counts is not None:
-        return f"slope {fixed(slope.value, 2)}, observed/expected {fixed(counts.positives / total, 2)}"
-    return "" if ece is None else f"calibration error {ratio(ece.value)}"
+        return f"slope {valued(slope, 'number')}, observed/expected {fixed(counts.positives / total, 2)}"
+    return "" if ece is None else f"calibration error {valued(ece, 'ratio')}"
 
 
 def _bins(ev: Evaluation, bins: Reliability) -> Table:
-    rows = [
-        (
-            Cell(f"{ratio(start)} to {ratio(end)}"),
-            Cell(count(n), "n"),
-            Cell(ratio(score), "n"),
-            Cell(ratio(observed), "n"),
-            Cell(f"{ratio(low)} to {ratio(high)}", "n"),
+    places = apart([*bins.start, *bins.end])
+    rows = []
+    for start, end, n, score, observed, low, high in zip(
+        bins.start, bins.end, bins.n, bins.score, bins.observed, bins.low, bins.high, strict=True
+    ):
+        share = Estimate(observed, n, min(low, observed), max(high, observed))
+        scores = [fixed(value, places) for value in dict.fromkeys((start, end))]
+        rows.append(
+            (
+                Cell(" to ".join(scores)),
+                Cell(count(n), "n"),
+                Cell(fixed(score, places), "n"),
+                Cell(valued(share, "ratio"), "n"),
+                Cell(interval(share, "ratio"), "n"),
+            )
         )
-        for start, end, n, score, observed, low, high in zip(
-            bins.start, bins.end, bins.n, bins.score, bins.observed, bins.low, bins.high, strict=True
-        )
-    ]
     heads = ("Score", "Count", "Mean score", "Observed", f"{confidence_percent(ev)} interval")
     cells = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
     return Table("reliability-values", "Reliability by score", cells, tuple(rows))
@@ -281,9 +286,10 @@ def _ceil(value: float, step: float) -> float:
 
 
 def _counts(bins: Histogram, above: str, below: str) -> Table:
+    places = apart(bins.edges)
     rows = [
         (
-            Cell(f"{tick_text(round(a, 6))} to {tick_text(round(b, 6))}"),
+            Cell(f"{fixed(a, places)} to {fixed(b, places)}"),
             Cell(count(p), "n"),
             Cell(count(n), "n"),
         )

@@ -26,7 +26,7 @@ def _ece(ev: Evaluation) -> Sentence:
     ece = estimate(ev, "ece")
     if ece is None:
         return NOTHING
-    return say("Calibration error (ECE, 15 bins of equal width): {ece:ratio}.", ece=ece.value)
+    return say("Calibration error (ECE, 15 bins of equal width): {ece:ratio}.", ece=ece)
 
 
 def _binary_lede(ev: Evaluation) -> Sentence:
@@ -35,22 +35,20 @@ def _binary_lede(ev: Evaluation) -> Sentence:
     if slope is not None:
         lede += _slope(slope)
     if intercept is not None:
-        lede += say("Intercept {intercept:two} (0 is ideal).", intercept=intercept.value)
+        lede += say("Intercept {intercept:number} (0 is ideal).", intercept=intercept)
     return lede + _ece(ev)
 
 
 def _slope(slope: Estimate) -> Sentence:
     """What the slope and its interval say of the spread of the scores."""
     if slope.low is None or slope.high is None:
-        return say("Slope {slope:two} (1 is ideal).", slope=slope.value)
+        return say("Slope {slope:number} (1 is ideal).", slope=slope)
     meaning = "that the spread is off is not demonstrated"
     if not slope.low <= 1 <= slope.high:
         meaning = "the scores are too extreme" if slope.high < 1 else "the scores are too timid"
     return say(
-        "Slope {slope:two} ({slope_low:two} to {slope_high:two}; 1 is ideal): " + meaning + ".",
-        slope=slope.value,
-        slope_low=slope.low,
-        slope_high=slope.high,
+        "Slope {slope:number} ({slope:number interval}; 1 is ideal): " + meaning + ".",
+        slope=slope,
     )
 
 

@@ -72,7 +72,7 @@ def _discrimination(ev: Evaluation) -> Topic:
         if found is not None:
             answer: Answer = "Partly" if found.low is None else "Yes"
             words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
-            return Topic(question, answer, say(words, title=title, auc=found.value), section)
+            return Topic(question, answer, say(words, title=title, auc=found), section)
     reason = "No scores were logged." if ev.score_kind is None else "It is undefined on these {units}."
     return Topic(question, "Not supplied", say(reason, units=units(ev)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.format import Style, count, fixed, ratio, threshold
+from evalreport.format import count, fixed, ratio, threshold
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table, interval_cell, value_cell
@@ -21,7 +21,6 @@ CONTROLS = 8
 WEAK, FEW, SKEWED = 0.6, 20, 0.3
 FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or underused by 30%", "skewed"))
 MISSING: Result = Undefined("was not computed")
-RATIO: Style = "ratio"
 
 
 @dataclass(frozen=True)
@@ -153,9 +152,9 @@ def _class_row(entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
     return (
         _name(entry),
         Cell(count(entry.support), "n", entry.support),
-        value_cell(precision, RATIO, bar=bars),
-        value_cell(recall, RATIO, bar=bars),
-        interval_cell(recall, RATIO),
+        value_cell(precision, "percent", bar=bars),
+        value_cell(recall, "percent", bar=bars),
+        interval_cell(recall, "percent"),
         _f1(entry, f1),
         _used(entry),
         _read_as(entry),
@@ -176,7 +175,7 @@ def _f1(entry: ClassResult, f1: Result) -> Cell:
     """Sorted by F1, but what cannot be measured comes last."""
     if entry.state in ("absent", "spurious"):
         return Cell("–", "q")
-    return value_cell(f1, RATIO)
+    return value_cell(f1, "ratio")
 
 
 def _used(entry: ClassResult) -> Cell:
@@ -232,13 +231,13 @@ def _label_row(ev: Evaluation, entry: ClassResult) -> tuple[Cell, ...]:
         Cell(count(entry.right), "n", entry.right),
         Cell(count(left), "n", left),
         Cell(count(wrong), "n", wrong),
-        value_cell(precision, RATIO, bar=False),
-        value_cell(recall, RATIO, bar=False),
-        interval_cell(recall, RATIO),
+        value_cell(precision, "percent", bar=False),
+        value_cell(recall, "percent", bar=False),
+        interval_cell(recall, "percent"),
         _f1(entry, f1),
     ]
     if ev.score_kind is not None:
-        cells += [value_cell(ap, RATIO, bar=False), value_cell(auc, RATIO, bar=False)]
+        cells += [value_cell(ap, "ratio", bar=False), value_cell(auc, "ratio", bar=False)]
     if _own_thresholds(ev):
         cells.append(_cut(entry.threshold))
     if _best_known(ev):

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import Band, BinaryCurves, Curve, MultilabelCurves
+from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import interval, percent, ratio, valued
+from evalreport.format import percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, estimate, four_counts, known, units
@@ -205,7 +206,7 @@ def _named(name: str, result: Estimate | None) -> str:
 def _described(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
     if result is None:
         return say(what + ".")
-    return say(what + "; " + name + " {" + key + ":ratio}.", **{key: result.value})
+    return say(what + "; " + name + " {" + key + ":ratio}.", {key: result})
 
 
 def _table(name: str, curve: Curve, heads: tuple[str, str]) -> Table:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.curves import Curve, MulticlassCurves
+from evalreport.estimates import valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, percent
 from evalreport.format import threshold as threshold_text
@@ -172,7 +173,7 @@ def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
     accuracy = estimate(ev, "accuracy")
     base = 0.0 if accuracy is None else accuracy.value
     near = outline(x, y, curve.x, curve.y)
-    words = f"answer everything: {percent(base, ev.rows)}"
+    words = f"answer everything: {percent(base) if accuracy is None else valued(accuracy, 'percent')}"
     spot = clearest([(LEFT + 6, up(y, base) + 14), (LEFT + 6, up(y, base) - 5)], 150, near)
     return Chart(
         id="coverage",
@@ -182,8 +183,7 @@ def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
             "Share of {units} answered against accuracy among them; answering everything gives "
             "{accuracy:percent}.",
             units=units(ev),
-            accuracy=base,
-            of=ev.rows,
+            accuracy=accuracy or base,
         ),
         x=x,
         y=y,

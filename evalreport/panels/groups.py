@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.format import Style, count
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.format import count
+from evalreport.labels import Task
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.parts import Empty, ForestRow, Section, forest_row
 from evalreport.panels.words import NOTHING, Sentence, say
@@ -76,30 +78,26 @@ def panel(ev: Evaluation) -> Section:
     return Section("groups", "Groups", title, "groups", lede, Groups(splits))
 
 
-def headline(ev: Evaluation) -> tuple[tuple[str, str, Style], ...]:
-    """Return the metrics that slices are judged by: name, title, style."""
-    match ev.space:
-        case Binary():
-            wanted: tuple[tuple[str, str, Style], ...] = (
-                ("recall", "Recall", "percent"),
-                ("specificity", "Specificity", "percent"),
-                ("roc_auc", "ROC AUC", "ratio"),
-                ("f1", "F1", "ratio"),
-            )
-        case Multiclass():
-            wanted = (("accuracy", "Accuracy", "percent"), ("f1_macro", "Macro F1", "ratio"))
-        case Multilabel():
-            wanted = (("f1_micro", "Micro F1", "ratio"), ("subset_accuracy", "Exact match", "percent"))
+JUDGED: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "roc_auc", "f1"),
+    "multiclass": ("accuracy", "f1_macro"),
+    "multilabel": ("f1_micro", "subset_accuracy"),
+}
+"""Metrics that slices are judged by, as far as they are known, the first ones first."""
+
+
+def headline(ev: Evaluation) -> tuple[Metric, ...]:
+    """Return the metrics that slices are judged by."""
     known = {name for part in ev.slices for name in part.metrics}
-    return tuple(entry for entry in wanted if entry[0] in known)[:SHOWN]
+    return tuple(find(name, ev.task) for name in JUDGED[ev.task] if name in known)[:SHOWN]
 
 
 def _split(ev: Evaluation, column: str, found: list[Slice]) -> Split:
     metrics = headline(ev)
-    ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0][0] if metrics else ""))
+    ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0].name if metrics else ""))
     return Split(
         column=column,
-        heads=tuple(title for _, title, _ in metrics),
+        heads=tuple(metric.title for metric in metrics),
         unit=units(ev).capitalize(),
         level=confidence_percent(ev),
         groups=tuple(_group(ev, part) for part in ordered[:MOST]),
@@ -115,17 +113,17 @@ def _worst_first(part: Slice, name: str) -> tuple[bool, float]:
 def _group(ev: Evaluation, part: Slice) -> Group:
     few = Undefined("too few to say", part.weight)
     tracks = tuple(
-        forest_row(name, title, NOTHING, few if part.too_few else part.metrics.get(name, few), style)
-        for name, title, style in headline(ev)
+        forest_row(m.name, m.title, NOTHING, few if part.too_few else part.metrics.get(m.name, few), m.style)
+        for m in headline(ev)
     )
     return Group(part.value, count(part.rows), tracks, "; ".join(_differences(ev, part)), part.too_few)
 
 
 def _differences(ev: Evaluation, part: Slice) -> Iterator[str]:
-    for name, title, _ in headline(ev):
-        manner = differs(part.differences.get(name), part.p_adjusted.get(name))
+    for metric in headline(ev):
+        manner = differs(part.differences.get(metric.name), part.p_adjusted.get(metric.name))
         if manner:
-            yield f"{title} {manner} than the rest"
+            yield f"{metric.title} {manner} than the rest"
 
 
 def differs(difference: Result | None, p_adjusted: float | None) -> str:
@@ -148,21 +146,21 @@ def _verdict(ev: Evaluation, column: str, found: list[Slice]) -> Sentence:
     metrics = headline(ev)
     if not metrics:
         return NOTHING
-    name, title, style = metrics[0]
+    name, title, style = metrics[0].name, metrics[0].title, metrics[0].style
     judged = [part for part in found if isinstance(part.metrics.get(name), Estimate)]
     if len(judged) < 2:
         return NOTHING
     weakest = min(judged, key=lambda part: part.metrics[name].value or 0.0)
-    value = weakest.metrics[name].value or 0.0
+    value = weakest.metrics[name]
     shown = differs(weakest.differences.get(name), weakest.p_adjusted.get(name)) == "lower"
     return say(
         title
         + " is lowest for *{value}* of {column} ({slice_low:"
         + style
         + "})"
-        + (", lower than the rest." if shown else ", but no difference from the rest is shown."),
+        + (", lower than the rest." if shown else ", but no difference from the rest is demonstrated."),
         value=weakest.value,
         column=column,
-        slice_low=value,
+        slice_low=value if isinstance(value, Estimate) else 0.0,
         of=weakest.rows,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.guide import guide
-from evalreport.format import Style, count, interval, show
+from evalreport.format import Style, count
 from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, is_text, missed, units
@@ -76,20 +77,15 @@ def _table(ev: Evaluation, known: Mapping[str, Metric]) -> Table:
     return Table("metrics-table", "Every metric", heads, rows, tall=True)
 
 
-def style_of(metric: Metric | None) -> Style:
-    """Return how a metric is shown: a ratio where it has ends, else a number."""
-    return "ratio" if metric is not None and (metric.low, metric.high) in ((0, 1), (-1, 1)) else "number"
-
-
 def _row(name: str, result: Result, metric: Metric | None, reference: float | None) -> tuple[Cell, ...]:
-    style = style_of(metric)
+    style: Style = "number" if metric is None else metric.style
     title = name if metric is None else metric.title
     meaning = "" if metric is None else metric.meaning
     return (
         Cell(title, sub=name),
         Cell(_value(result, metric, style), "n"),
         Cell(interval(result, style), "n", sub="" if metric is None else missed(metric.task, name, result)),
-        Cell("–" if reference is None else show(reference, style), "n"),
+        Cell("–" if reference is None else beside(reference, result, style), "n"),
         Cell(meaning, "text", sub=result.reason if isinstance(result, Undefined) else ""),
     )
 
@@ -99,4 +95,4 @@ def _value(result: Result, metric: Metric | None, style: Style) -> str:
         return "undefined"
     if metric is not None and metric.interval == "none" and float(result.value).is_integer():
         return count(result.value)
-    return show(result.value, style)
+    return valued(result, style)

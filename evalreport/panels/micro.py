@@ -12,6 +12,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, fixed, percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multilabel
+from evalreport.metrics.catalogue import find
 from evalreport.panels.about import estimate, known, one_threshold, units
 from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
@@ -153,17 +154,23 @@ def _presets(ev: Evaluation, points: list[MicroPoint], start: int) -> tuple[Pres
     return tuple(found)
 
 
+TITLES = {
+    name: find(name, "multilabel").title
+    for name in ("precision_micro", "recall_micro", "f1_micro", "f1_macro", "subset_accuracy")
+}
+
+
 def meters_of(ev: Evaluation, p: MicroPoint) -> tuple[Meter, ...]:
     """Return the lines under the counts."""
     added = p.found + p.wrong
     precision = p.found / added if added else None
     recall = p.found / p.wanted if p.wanted else None
     return (
-        _share("precision", "Precision (micro)", precision, ev.rows),
-        _share("recall", "Recall (micro)", recall, ev.rows),
-        Meter("f1", "F1 (micro)", ratio(p.f1), round(100 * p.f1)),
-        Meter("macro", "F1 (macro)", ratio(p.macro), round(100 * p.macro)),
-        _share("exact", "Exact match", p.exact / ev.weight, ev.rows),
+        _share("precision", TITLES["precision_micro"], precision, ev.rows),
+        _share("recall", TITLES["recall_micro"], recall, ev.rows),
+        Meter("f1", TITLES["f1_micro"], ratio(p.f1), round(100 * p.f1)),
+        Meter("macro", TITLES["f1_macro"], ratio(p.macro), round(100 * p.macro)),
+        _share("exact", TITLES["subset_accuracy"], p.exact / ev.weight, ev.rows),
         Meter("added", f"Labels added per {units(ev, 1)}", fixed(added / ev.weight, 2)),
     )
 
@@ -185,8 +192,8 @@ def _values(ev: Evaluation, points: list[MicroPoint], presets: tuple[Preset, ...
         meters = [Cell(meter.shown, "n") for meter in meters_of(ev, p)]
         rows.append((Cell(named.get(place, "threshold")), *cells, *meters))
     heads = (
-        *("At", "Threshold", "Found", "Left out", "Added wrongly", "Precision", "Recall"),
-        *("Micro F1", "Macro F1", "Exact match", f"Per {units(ev, 1)}"),
+        *("At", "Threshold", "Found", "Left out", "Added wrongly"),
+        *(*TITLES.values(), f"Per {units(ev, 1)}"),
     )
     columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
     return Table("threshold-values", "Counts at thresholds", columns, tuple(rows))

@@ -43,12 +43,12 @@ def metric_named(name: str) -> Metric | None:
 
 
 def objective_style(name: str) -> Style:
-    """Return how values of an objective's metric are shown: a ratio where they have ends, else a number.
+    """Return how values of an objective's metric are shown: as those of its metric, else as a number.
 
     Examples
     --------
-    >>> objective_style("f1"), objective_style("cost"), objective_style("module:gain")
-    ('ratio', 'number', 'number')
+    >>> objective_style("f1"), objective_style("recall"), objective_style("cost"), objective_style("m:gain")
+    ('ratio', 'percent', 'number', 'number')
     """
     metric = None if name in OWN else metric_named(name)
-    return "ratio" if metric is not None and (metric.low, metric.high) in ((0, 1), (-1, 1)) else "number"
+    return "number" if metric is None else metric.style

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from evalreport.format import Style, change, interval, percent, show, valued
+from evalreport.estimates import beside, gap, interval, valued
+from evalreport.format import Style, percent
 from evalreport.panels.words import Run, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -185,7 +186,7 @@ def forest_row(
     axis : (float, float)
         Ends of the axis.
     difference : bool
-        Whether it is a difference between runs: shown with its sign and three decimals.
+        Whether it is a difference between runs: shown with its sign, of rates in points.
 
     Examples
     --------
@@ -197,7 +198,7 @@ def forest_row(
     >>> forest_row("auc", "AUC", Sentence(), Undefined("one class only"), "ratio").estimate
     'undefined'
     """
-    shown = "–" if reference is None else show(reference, style, result.n)
+    shown = "–" if reference is None else beside(reference, result, style)
     why = reason(result)
     gloss = Sentence((*gloss.runs, Run("; "), *why.runs), gloss.numbers) if gloss and why else gloss or why
     if isinstance(result, Undefined):
@@ -206,12 +207,15 @@ def forest_row(
     past: Literal["", "left", "right"] = (
         "left" if min(ends) < axis[0] else "right" if max(ends) > axis[1] else ""
     )
+    told = valued(result, style), interval(result, style)
+    if difference:
+        told = gap(result.value, result.low, result.high, style)
     return ForestRow(
         name=name,
         title=title,
         gloss=gloss,
-        estimate=change(result.value) if difference else valued(result, style),
-        interval=_change_interval(result) if difference else interval(result, style),
+        estimate=told[0],
+        interval=told[1],
         reference=shown,
         at=place(result.value, axis),
         low=place(result.low, axis),
@@ -219,12 +223,6 @@ def forest_row(
         zero=place(reference, axis),
         past=past,
     )
-
-
-def _change_interval(result: Estimate) -> str:
-    if result.low is None or result.high is None:
-        return "–"
-    return f"{change(result.low)} to {change(result.high)}"
 
 
 def reason(result: Result) -> Sentence:
@@ -286,7 +284,7 @@ def value_cell(result: Result, style: Style, *, bar: bool = True) -> Cell:
     if isinstance(result, Undefined):
         return Cell("–", "q" if bar else "n")
     share = round(100 * min(max(result.value, 0.0), 1.0)) if bar else None
-    return Cell(show(result.value, style, result.n), "q" if bar else "n", round(result.value, 6), share)
+    return Cell(valued(result, style), "q" if bar else "n", round(result.value, 6), share)
 
 
 def interval_cell(result: Result, style: Style) -> Cell:

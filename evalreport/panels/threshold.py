@@ -10,18 +10,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.estimates import beside, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts
 from evalreport.format import count, fixed, percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary
+from evalreport.metrics.catalogue import find
 from evalreport.panels.about import (
     called,
     four_counts,
     one_threshold,
     units,
 )
-from evalreport.panels.objectives import objective_title
+from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.thresholds.optimum import Optimum, OutOfSample
@@ -252,18 +254,14 @@ def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
     }
 
 
-HEADS = (
-    *("At", "Threshold", "Found", "Missed", "False alarms", "Left alone"),
-    *("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged"),
-)
 TITLES = {
-    "recall": "Recall (sensitivity)",
-    "specificity": "Specificity",
-    "precision": "Precision (PPV)",
-    "npv": "Negative predictive value",
-    "f1": "F1",
-    "flagged": "Share flagged",
+    key: find(name, "binary").title
+    for key, name in (
+        *((name, name) for name in ("recall", "specificity", "precision", "npv", "f1")),
+        ("flagged", "predicted_positive_rate"),
+    )
 }
+HEADS = ("At", "Threshold", "Found", "Missed", "False alarms", "Left alone", *TITLES.values())
 
 
 def meters_of(c: BinaryCounts) -> tuple[Meter, ...]:
@@ -345,14 +343,14 @@ def _choices(sweep: Sweep) -> Table | None:
 
 
 def _choice_row(title: str, best: Optimum, elsewhere: OutOfSample) -> tuple[Cell, ...]:
-    out_of_sample = elsewhere.value
+    out_of_sample, style = elsewhere.value, objective_style(best.metric)
     return (
         Cell(title, sub=objective_title(best.metric)),
         Cell(threshold_text(best.threshold), "n"),
         Cell(_limits(best), "n"),
-        Cell(ratio(best.apparent), "n"),
+        Cell(beside(best.apparent, out_of_sample, style), "n"),
         Cell(
-            "–" if isinstance(out_of_sample, Undefined) else ratio(out_of_sample.value),
+            "–" if isinstance(out_of_sample, Undefined) else valued(out_of_sample, style),
             "n",
             sub="" if isinstance(out_of_sample, Undefined) else elsewhere.method,
         ),

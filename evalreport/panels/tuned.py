@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.threshold_selection import PLAIN
-from evalreport.format import interval, number, ratio
-from evalreport.panels.objectives import objective_title
+from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Cell, Column, Table
 from evalreport.thresholds.records import Method
 from evalreport.thresholds.tuned import Tuned
+from evalreport.values import Undefined
 
 HOW: Mapping[Method, str] = {
     "exact": "exact: no others reach more",
@@ -48,13 +49,14 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
 
 
 def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
-    elsewhere = choice.out_of_sample.value
-    without = () if plain is None else (Cell(_or_dash(choice, choice.without), "n"),)
+    elsewhere, style = choice.out_of_sample.value, objective_style(choice.objective)
+    unaided = "–" if choice.without is None else beside(choice.without, elsewhere, style)
+    without = () if plain is None else (Cell(unaided, "n"),)
     return (
         Cell(objective_title(choice.objective)),
-        Cell(_shown(choice, choice.apparent), "n"),
-        Cell(_or_dash(choice, elsewhere.value), "n", sub=_where(choice)),
-        Cell(interval(elsewhere, "number" if is_cost(choice) else "ratio"), "n"),
+        Cell(beside(choice.apparent, elsewhere, style), "n"),
+        Cell("–" if isinstance(elsewhere, Undefined) else valued(elsewhere, style), "n", sub=_where(choice)),
+        Cell(interval(elsewhere, style), "n"),
         *without,
         Cell(how(choice), "text"),
     )
@@ -71,16 +73,3 @@ def how(choice: Tuned) -> str:
 def _where(choice: Tuned) -> str:
     value = choice.out_of_sample.value
     return choice.out_of_sample.method if value.value is not None else str(value.reason)
-
-
-def is_cost(choice: Tuned) -> bool:
-    """Whether the objective is a cost or a function of the user's, and so no ratio."""
-    return choice.objective == "cost" or ":" in choice.objective
-
-
-def _or_dash(choice: Tuned, value: float | None) -> str:
-    return "–" if value is None else _shown(choice, value)
-
-
-def _shown(choice: Tuned, value: float) -> str:
-    return number(value) if is_cost(choice) else ratio(value)

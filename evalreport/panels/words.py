@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
-from evalreport.format import FORMATS
+from evalreport.estimates import beside, ends, valued
+from evalreport.format import FORMATS, Style
+from evalreport.values import Estimate, Result
 
 Stress: TypeAlias = Literal["", "strong", "wrong", "code"]
 """How a run of words looks: plain, bold, in the colour of errors, monospaced."""
@@ -83,7 +85,7 @@ class Sentence:
 
 
 NOTHING = Sentence()
-Value: TypeAlias = float | str | Sentence
+Value: TypeAlias = float | str | Sentence | Estimate
 NAMELESS: Mapping[str, Value] = MappingProxyType({})
 
 
@@ -95,19 +97,23 @@ def say(
     Parameters
     ----------
     template : str
-        ``{name}`` places text or a sentence, ``{name:count|percent|ratio|number}`` a number; ``*`` … ``*``
-        is bold, ``_`` … ``_`` the colour of errors, backticks monospaced.
+        ``{name}`` places text or a sentence, ``{name:count|percent|ratio|number}`` a number, and of an
+        estimate ``{name:percent interval}`` its interval; ``*`` … ``*`` is bold, ``_`` … ``_`` the colour of
+        errors, backticks monospaced.
     known : mapping, optional
         Values by name, beside those given as keywords.
     of : float, optional
         Rows behind the percentages, which decide their decimals.
-    **values : float, str or Sentence
-        What the fields are.
+    **values : float, str, Sentence or Estimate
+        What the fields are. An estimate has the decimals of its interval.
 
     Examples
     --------
     >>> say("Right for *{share:percent}*.", of=3000, share=0.8906).text
     'Right for 89.1%.'
+    >>> auc = Estimate(0.9, 50, 0.81, 0.95)
+    >>> say("AUC {auc:ratio} ({auc:ratio interval})", auc=auc).text
+    'AUC 0.900 (0.810 to 0.950)'
     """
     runs: list[Run] = []
     numbers: list[Number] = []
@@ -133,9 +139,33 @@ def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) 
             return value
         case str():
             return Sentence((Run(value, stress, foreign=True),) if value else ())
+        case Estimate():
+            return _estimated(name, value, spec, stress)
         case _:
             number = Number(name, float(value), FORMATS[spec](float(value), of))
             return Sentence((Run(number.shown, stress),), (number,))
+
+
+def _estimated(name: str, value: Estimate, spec: str, stress: Stress) -> Sentence:
+    style, _, interval = spec.partition(" ")
+    if not interval:
+        number = Number(name, value.value, valued(value, cast("Style", style)))
+        return Sentence((Run(number.shown, stress),), (number,))
+    low, high = ends(value, cast("Style", style))
+    limits = (Number(f"{name}_low", value.low or 0.0, low), Number(f"{name}_high", value.high or 0.0, high))
+    return Sentence((Run(f"{low} to {high}", stress),), limits)
+
+
+def compared(name: str, value: float, result: Result, style: Style) -> Sentence:
+    """Return a number as words, with the decimals of the estimate that it stands beside.
+
+    Examples
+    --------
+    >>> compared("best", 0.9237, Estimate(0.85, 50, 0.81, 0.89), "ratio").text
+    '0.924'
+    """
+    shown = beside(value, result, style)
+    return Sentence((Run(shown),), (Number(name, value, shown),))
 
 
 def _split(literal: str) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import fine, fine_interval, threshold
+from evalreport.format import threshold
 from evalreport.metrics.catalogue import HEADLINE, find
 from evalreport.values import Finding, Undefined
 
@@ -96,8 +97,6 @@ def _line(ev: Evaluation, name: str) -> Line:
     metric, result = find(name, ev.task), ev.metrics[name]
     if isinstance(result, Undefined):
         return Line(name, metric.title, "", f"undefined: {result.reason}")
-    ends = metric.high == 1
-    interval = result.reason or ""
-    if result.low is not None and result.high is not None:
-        interval = fine_interval(result.low, result.high, ends=ends)
-    return Line(name, metric.title, fine(result.value, ends=ends), interval)
+    known = result.low is not None and result.high is not None
+    limits = interval(result, metric.style) if known else result.reason or ""
+    return Line(name, metric.title, valued(result, metric.style), limits)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import Style, interval, show
 from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
@@ -52,8 +52,7 @@ def description(ev: Evaluation, verdict: str) -> str:
 
 
 def _row(metric: Metric, result: Estimate) -> str:
-    style: Style = "ratio" if metric.high == 1 else "number"
-    return f"| {metric.title} | {show(result.value, style)} | {interval(result, style)} |"
+    return f"| {metric.title} | {valued(result, metric.style)} | {interval(result, metric.style)} |"
 
 
 def as_text(text: str) -> str:

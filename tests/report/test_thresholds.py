@@ -14,6 +14,7 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import PANELS, verdict
 from evalreport.report.render import render_thresholds
+from evalreport.values import Estimate
 from tests.report.made import multiclass, multilabel
 from tests.report.sweeps import KINDS, hostile, made, swept
 from tests.report.test_shape import CORPUS, TASKS, shape
@@ -123,12 +124,12 @@ def headline(kind: str) -> str:
 
 def test_headlines() -> None:
     assert re.fullmatch(
-        r"F1 is best at 0\.\d+: expect 0\.\d\d on new data, not the 0\.\d\d of the choice\.",
+        r"F1 is best at 0\.\d+: expect 0\.\d+ on new data, not the 0\.\d+ of the choice\.",
         headline("binary"),
     )
     assert re.fullmatch(
-        r"Answering from a confidence of 0\.\d+ on, expect it to be right for \d+% "
-        r"and to leave \d+% to others\.",
+        r"Answering from a confidence of 0\.\d+ on, expect it to be right for [\d.]+% "
+        r"and to leave [\d.]+% to others\.",
         headline("multiclass"),
     )
     assert headline("multilabel-tuned").startswith("One threshold per label for Macro F1: expect 0.")
@@ -142,8 +143,12 @@ def test_a_headline_never_sets_a_number_against_itself(kind: str) -> None:
 
 
 def test_equal_values_are_said_once() -> None:
-    sure = verdict._here_and_elsewhere(0.9012, 0.9011, "f1")
-    assert sure.text == "0.90, also on rows that took no part in the choice."
+    elsewhere = Estimate(0.9011, 200, 0.861, 0.933)
+    assert verdict._here_and_elsewhere(0.9012, elsewhere, "f1").text == (
+        "0.901, also on rows that took no part in the choice."
+    )
+    worse = verdict._here_and_elsewhere(0.912, elsewhere, "f1").text
+    assert worse == "expect 0.901 on new data, not the 0.912 of the choice."
 
 
 @pytest.mark.parametrize("task", TASKS)

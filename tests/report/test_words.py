@@ -177,8 +177,8 @@ ORACLES: Mapping[str, Oracle] = {
     "slope": of_metric("calibration_slope"),
     "slope_low": lambda f: [f.json["metrics"]["calibration_slope"]["low"]],
     "slope_high": lambda f: [f.json["metrics"]["calibration_slope"]["high"]],
-    "low": lambda f: [f.json["metrics"]["roc_auc"]["low"]],
-    "high": lambda f: [f.json["metrics"]["roc_auc"]["high"]],
+    "roc_auc_low": lambda f: [f.json["metrics"]["roc_auc"]["low"]],
+    "roc_auc_high": lambda f: [f.json["metrics"]["roc_auc"]["high"]],
     "turned": lambda f: [1 - f.metric("roc_auc")],
     "intercept": of_metric("calibration_intercept"),
     "n": lambda f: [

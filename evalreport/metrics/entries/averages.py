@@ -25,6 +25,7 @@ class Base:
     of: Callable[[BinaryCounts], Any]
     formula: str
     trap: str
+    rate: bool = True
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ F1 = Base(
     count.f1,
     "2 TP / (2 TP + FP + FN)",
     "the mean of the {many}' F1, not the F1 of mean precision and mean recall, which some papers report",
+    rate=False,
 )
 MICRO = Way(
     "micro",
@@ -117,6 +119,7 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
 
     return Metric(
         name=f"{base.name}_{way.over}",
+        rate=base.rate,
         title=said(way.title),
         meaning=said(way.meaning),
         formula=f"{base.formula} of summed counts" if way.over == "micro" else f"mean of {base.formula}",

@@ -39,6 +39,7 @@ def _treat_all_or_none(summary: Summary) -> float:
 AGREEMENT: tuple[Metric, ...] = (
     _metric(
         name="balanced_accuracy",
+        rate=True,
         title="Balanced accuracy",
         meaning="mean of recall and specificity",
         formula="(TP / P + TN / N) / 2",

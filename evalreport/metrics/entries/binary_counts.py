@@ -138,6 +138,7 @@ COUNTS: tuple[Metric, ...] = (
     ),
     _metric(
         name="no_information_rate",
+        rate=True,
         title="No-information rate",
         meaning="accuracy of always answering the more frequent class",
         formula="max(P, N) / n",
@@ -153,6 +154,7 @@ COUNTS: tuple[Metric, ...] = (
     ),
     _metric(
         name="accuracy_gain",
+        rate=True,
         title="Accuracy gain",
         meaning="accuracy above that of always answering the more frequent class",
         formula="accuracy - no_information_rate",

@@ -109,6 +109,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _metric(
         name="eer",
+        rate=True,
         title="Equal error rate",
         meaning="error rate where false alarms and misses are equally frequent",
         formula="FPR = FNR, on the line between neighbouring ROC points",
@@ -122,6 +123,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _metric(
         name="tpr_at_fpr01",
+        rate=True,
         title="Recall at FPR 0.01",
         meaning="share of positives found while at most 1 % of negatives are flagged",
         formula="max TPR over thresholds with FPR <= 0.01",
@@ -134,6 +136,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _metric(
         name="tpr_at_fpr05",
+        rate=True,
         title="Recall at FPR 0.05",
         meaning="share of positives found while at most 5 % of negatives are flagged",
         formula="max TPR over thresholds with FPR <= 0.05",
@@ -146,6 +149,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _metric(
         name="fpr_at_tpr95",
+        rate=True,
         title="FPR at recall 0.95",
         meaning="share of negatives flagged while at least 95 % of positives are found",
         formula="min FPR over thresholds with TPR >= 0.95",
@@ -159,6 +163,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _metric(
         name="precision_at_recall90",
+        rate=True,
         title="Precision at recall 0.9",
         meaning="best precision while at least 90 % of positives are found",
         formula="max precision over thresholds with recall >= 0.9",
@@ -172,6 +177,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _metric(
         name="recall_at_precision90",
+        rate=True,
         title="Recall at precision 0.9",
         meaning="most positives found while at least 90 % of alarms are right",
         formula="max recall over thresholds with precision >= 0.9",

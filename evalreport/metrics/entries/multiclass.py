@@ -90,6 +90,7 @@ RIGHT: tuple[Metric, ...] = (
     ),
     _metric(
         name="no_information_rate",
+        rate=True,
         title="No-information rate",
         meaning="accuracy of always answering the most frequent class",
         formula="max over classes of P / n",
@@ -102,6 +103,7 @@ RIGHT: tuple[Metric, ...] = (
     ),
     _metric(
         name="accuracy_gain",
+        rate=True,
         title="Accuracy gain",
         meaning="accuracy above that of always answering the most frequent class",
         formula="accuracy - no_information_rate",
@@ -115,6 +117,7 @@ RIGHT: tuple[Metric, ...] = (
     ),
     _metric(
         name="balanced_accuracy",
+        rate=True,
         title="Balanced accuracy",
         meaning="mean recall over the classes that have true examples",
         formula="mean of TP / P",
@@ -313,6 +316,7 @@ COLLAPSE: tuple[Metric, ...] = (
     ),
     _metric(
         name="top_predicted_share",
+        rate=True,
         title="Share of the most frequent answer",
         meaning="share of all answers that go to the single most answered class",
         formula="max over classes of predicted / n",

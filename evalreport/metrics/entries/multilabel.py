@@ -76,6 +76,7 @@ def _best_constant(summary: Summary) -> float:
 def _samples(base: Base, trap: str) -> Metric:
     return _rows(
         name=f"{base.name}_samples",
+        rate=base.rate,
         title=f"{base.word[0].upper()}{base.word[1:]} per row",
         meaning=f"mean over rows of the {base.word} of the row's set of labels",
         formula=f"mean over rows of {base.formula}",
@@ -102,6 +103,7 @@ SETS: tuple[Metric, ...] = (
     ),
     _counts(
         name="label_accuracy",
+        rate=True,
         title="Label accuracy",
         meaning="share of all (row, label) decisions that are right",
         formula="mean over labels of (TP + TN) / n = 1 - Hamming loss",
@@ -113,6 +115,7 @@ SETS: tuple[Metric, ...] = (
     ),
     _counts(
         name="hamming_loss",
+        rate=True,
         title="Hamming loss",
         meaning="share of all (row, label) decisions that are wrong",
         formula="mean over labels of (FP + FN) / n",
@@ -205,6 +208,7 @@ RANKING: tuple[Metric, ...] = (
     ),
     _row_ranking(
         name="one_error",
+        rate=True,
         title="One-error",
         meaning="share of rows whose highest-scored label is not true",
         formula="#(top label not true) / n",

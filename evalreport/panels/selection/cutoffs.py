@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
-from evalreport.format import interval, percent
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import confidence_percent
 from evalreport.panels.objectives import objective_title
@@ -24,7 +24,7 @@ def panel(found: ThresholdSelection) -> Section | None:
     heads = ("Wanted", "Confidence from", "Its interval", "Answered", "Right", "Answered elsewhere")
     titles = (*heads, f"{level} interval", "Right elsewhere", f"{level} interval")
     columns = tuple(Column(title, "n" if place else "") for place, title in enumerate(titles))
-    rows = tuple(_row(found, name, best) for name, best in wanted.items())
+    rows = tuple(_row(name, best) for name, best in wanted.items())
     body = Noted(
         Table("cutoffs-table", "Cut-offs", columns, rows),
         say("What is less sure than the cut-off is left to a person, or to another model."),
@@ -32,24 +32,23 @@ def panel(found: ThresholdSelection) -> Section | None:
     return Section("cutoffs", "Wanted accuracy", "How sure is sure enough", "shares", NOTHING, body)
 
 
-def _row(found: ThresholdSelection, name: str, best: Selected) -> tuple[Cell, ...]:
+def _row(name: str, best: Selected) -> tuple[Cell, ...]:
     title = objective_title(name)
     if not isinstance(best, Cutoff):
         reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
         return (Cell(title, sub=reason), *(Cell("–", "n") for _ in range(8)))
-    n = found.evaluation.rows
     coverage, kept = best.out_of_sample.value, best.out_of_sample.kept or Undefined("not worked out")
     return (
         Cell(title),
         Cell(threshold_text(best.threshold), "n"),
         Cell(f"{threshold_text(best.low)} to {threshold_text(best.high)}", "n"),
-        Cell(percent(best.coverage, n), "n"),
-        Cell(percent(best.accuracy, n), "n"),
+        Cell(beside(best.coverage, coverage, "percent"), "n"),
+        Cell(beside(best.accuracy, kept, "percent"), "n"),
         *(
             cell
             for result in (coverage, kept)
             for cell in (
-                Cell("–" if result.value is None else percent(result.value, n), "n"),
+                Cell("–" if isinstance(result, Undefined) else valued(result, "percent"), "n"),
                 Cell(interval(result, "percent"), "n"),
             )
         ),

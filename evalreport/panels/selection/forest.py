@@ -37,7 +37,7 @@ def forest(found: ThresholdSelection) -> Forest:
 def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | None:
     """A row where values lie between 0 and 1, or -1 and 1."""
     match best:
-        case Optimum() if objective_style(best.metric) == "ratio":
+        case Optimum() if (style := objective_style(best.metric)) != "number":
             out_of_sample = best.out_of_sample or NO_VALUE
             gloss = _gloss(name, best)
             return forest_row(
@@ -45,7 +45,7 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
                 objective_title(name),
                 gloss,
                 out_of_sample.value,
-                "ratio",
+                style,
                 reference=_at_half(found, name),
             )
         case Cutoff():
@@ -53,10 +53,10 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
             return forest_row(
                 name, objective_title(name), gloss, best.out_of_sample.value, "percent", reference=1.0
             )
-        case Tuned() if objective_style(name) == "ratio":
+        case Tuned() if (style := objective_style(name)) != "number":
             gloss = say("{how}", how=how(best))
             value, title = best.out_of_sample.value, objective_title(name)
-            return forest_row(name, title, gloss, value, "ratio", reference=best.without)
+            return forest_row(name, title, gloss, value, style, reference=best.without)
         case _:
             return None
 

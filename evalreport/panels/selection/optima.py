@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.facts import BinaryCounts
-from evalreport.format import Style, count, interval, percent, show
+from evalreport.format import Style, count, percent, show
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.chart import (
@@ -81,8 +82,8 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> tuple[Cell, ..
         Cell(title, sub=_then(found, name, metric, elsewhere)),
         Cell(threshold_text(best.threshold), "n", best.threshold if math.isfinite(best.threshold) else None),
         Cell(_limits(best), "n"),
-        Cell(show(best.apparent, style), "n"),
-        Cell("–" if value.value is None else show(value.value, style), "n", sub=elsewhere.method),
+        Cell(beside(best.apparent, value, style), "n"),
+        Cell("–" if isinstance(value, Undefined) else valued(value, style), "n", sub=elsewhere.method),
         Cell(interval(value, style), "n"),
         *((_held(best.hold),) if found.evaluation.sampling.hold else ()),
         *_counts(here),
@@ -96,7 +97,7 @@ def _then(found: ThresholdSelection, name: str, metric: str, elsewhere: OutOfSam
         return f"then {metric}" if metric else ""
     told = [f"then {metric}"]
     if isinstance(elsewhere.kept, Estimate):
-        told.append(f"elsewhere the bound is at {show(elsewhere.kept.value, objective_style(bound.metric))}")
+        told.append(f"elsewhere the bound is at {valued(elsewhere.kept, objective_style(bound.metric))}")
     if elsewhere.chance is not None:
         told.append(f"it holds on new data with a chance of {percent(elsewhere.chance, 100)}")
     return "; ".join(told)

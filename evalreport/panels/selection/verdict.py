@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from evalreport.estimates import valued
 from evalreport.evaluation.threshold_selection import PLAIN, ThresholdSelection
 from evalreport.format import count, show
-from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.about import complement, confidence_percent, units
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Section
 from evalreport.panels.provenance import in_utc
 from evalreport.panels.selection.forest import forest
 from evalreport.panels.verdict import MOST, WORDS, Verdict, Warned
-from evalreport.panels.words import NOTHING, Sentence, paragraph, say
+from evalreport.panels.words import NOTHING, Sentence, compared, paragraph, say
 from evalreport.thresholds.cutoff import Cutoff
 from evalreport.thresholds.optimum import Optimum, Unreachable
 from evalreport.thresholds.tuned import Tuned
-from evalreport.values import Estimate, Undefined
+from evalreport.values import Estimate, Result, Undefined
 
 TITLES = {
     "binary": "Decision thresholds",
@@ -66,8 +67,8 @@ def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
     """How often it is right and how much it leaves, on rows that took no part where that is known."""
     kept, coverage = best.out_of_sample.kept, best.out_of_sample.value
     known = isinstance(coverage, Estimate) and isinstance(kept, Estimate)
-    right = kept.value if isinstance(kept, Estimate) and known else best.accuracy
-    left = 1 - (coverage.value if isinstance(coverage, Estimate) and known else best.coverage)
+    right = kept if isinstance(kept, Estimate) and known else best.accuracy
+    left = complement(coverage) if isinstance(coverage, Estimate) and known else 1 - best.coverage
     words = (
         "expect it to be right for {right:percent} and to leave"
         if known
@@ -84,7 +85,7 @@ def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
 
 def _threshold(name: str, best: Optimum) -> Sentence:
     values = _here_and_elsewhere(
-        best.apparent, best.out_of_sample.value.value if best.out_of_sample else None, best.metric
+        best.apparent, best.out_of_sample.value if best.out_of_sample else None, best.metric
     )
     title = objective_title(name)
     if best.bound is None:
@@ -130,24 +131,25 @@ def _held(title: str, best: Optimum) -> Sentence:
     )
 
 
-def _here_and_elsewhere(apparent: float, out_of_sample: float | None, metric: str) -> Sentence:
+def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) -> Sentence:
     style = objective_style(metric)
-    if out_of_sample is None:
+    if not isinstance(elsewhere, Estimate):
         return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
-    if show(out_of_sample, style) == show(apparent, style):
+    here = compared("apparent", apparent, elsewhere, style)
+    if valued(elsewhere, style) == here.text:
         return say(
-            "*{honest:" + style + "}*, also on rows that took no part in the choice.", honest=out_of_sample
+            "*{honest:" + style + "}*, also on rows that took no part in the choice.", honest=elsewhere
         )
     return say(
-        "expect *{honest:" + style + "}* on new data, not the {apparent:" + style + "} of the choice.",
-        apparent=apparent,
-        honest=out_of_sample,
+        "expect *{honest:" + style + "}* on new data, not the {here} of the choice.",
+        here=here,
+        honest=elsewhere,
     )
 
 
 def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
     what = "One weight per class" if found.evaluation.task == "multiclass" else "One threshold per label"
-    values = _here_and_elsewhere(best.apparent, best.out_of_sample.value.value, name)
+    values = _here_and_elsewhere(best.apparent, best.out_of_sample.value, name)
     return say(what + " for {title}: {values}", title=objective_title(name), values=values)
 
 
@@ -178,5 +180,7 @@ def _without(found: ThresholdSelection) -> Sentence:
         return NOTHING
     plain = next(words for start, words in PLAIN.items() if start in best.starts)
     return say(
-        "With {plain} it would be {without:" + objective_style(name) + "}.", plain=plain, without=best.without
+        "With {plain} it would be {without}.",
+        plain=plain,
+        without=compared("without", best.without, best.out_of_sample.value, objective_style(name)),
     )

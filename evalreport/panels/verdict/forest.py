@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import Style
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics.catalogue import find
 from evalreport.panels.about import (
     confidence_percent,
     is_text,
@@ -26,8 +26,8 @@ ROWS = 7
 TOP = 8
 """Classes from which on the right answer among the top three says something."""
 
-Entry = tuple[str, str, str, Style]
-"""Name, title, gloss, style of a metric."""
+Entry = tuple[str, str]
+"""Name and gloss of a metric; its title and how it is shown are the catalogue's."""
 
 
 def forest(ev: Evaluation) -> Forest:
@@ -36,10 +36,10 @@ def forest(ev: Evaluation) -> Forest:
     return Forest(tuple(rows), heads=("Metric", "Estimate", f"{confidence_percent(ev)} interval", "No-skill"))
 
 
-def _row(ev: Evaluation, name: str, title: str, gloss: str, style: Style) -> ForestRow:
+def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     words = say(gloss, _names(ev), units=units(ev))
-    result = metric(ev, name)
-    row = forest_row(name, title, words, result, style, reference=ev.no_skill.get(name))
+    result, known = metric(ev, name), find(name, ev.task)
+    row = forest_row(name, known.title, words, result, known.style, reference=ev.no_skill.get(name))
     return replace(row, missed=missed(ev.space.task, name, result))
 
 
@@ -62,21 +62,21 @@ def _entries(ev: Evaluation) -> tuple[Entry, ...]:
 
 def _binary(ev: Evaluation) -> tuple[Entry, ...]:
     decisions: tuple[Entry, ...] = (
-        ("recall", "Recall", "{positives} found (sensitivity)", "percent"),
-        ("specificity", "Specificity", "{negatives} left alone", "percent"),
-        ("precision", "Precision", "alarms that were real (PPV)", "percent"),
+        ("recall", "{positives} found"),
+        ("specificity", "{negatives} left alone"),
+        ("precision", "alarms that were real"),
     )
     ranking: tuple[Entry, ...] = (
-        ("roc_auc", "ROC AUC", "ranks {positives} above {negatives}", "ratio"),
-        ("average_precision", "Average precision", "area under precision–recall", "ratio"),
+        ("roc_auc", "ranks {positives} above {negatives}"),
+        ("average_precision", "area under precision–recall"),
     )
-    agreement: tuple[Entry, ...] = (("mcc", "MCC", "balanced agreement at this threshold", "ratio"),)
-    brier: tuple[Entry, ...] = (("brier", "Brier score", "probability error, lower is better", "ratio"),)
+    agreement: tuple[Entry, ...] = (("mcc", "balanced agreement at this threshold"),)
+    brier: tuple[Entry, ...] = (("brier", "probability error, lower is better"),)
     if ev.score_kind is None:
         rest: tuple[Entry, ...] = (
-            ("f1", "F1", "precision and recall in one number", "ratio"),
-            ("balanced_accuracy", "Balanced accuracy", "mean of recall and specificity", "percent"),
-            ("accuracy", "Accuracy", "{units} called right", "percent"),
+            ("f1", "precision and recall in one number"),
+            ("balanced_accuracy", "mean of recall and specificity"),
+            ("accuracy", "{units} called right"),
         )
         text: tuple[Entry, ...] = (_READ,) if is_text(ev) else ()
         return (*decisions, *text, rest[0], *agreement, *rest[2:], *rest[1:2])
@@ -88,44 +88,42 @@ def _binary(ev: Evaluation) -> tuple[Entry, ...]:
     )
 
 
-_READ: Entry = ("parse_rate", "Readable answers", "exactly one label found", "percent")
+_READ: Entry = ("parse_rate", "exactly one label found")
 
 
 def _multiclass(ev: Evaluation) -> tuple[Entry, ...]:
     top: tuple[Entry, ...] = ()
     if len(ev.space) >= TOP and isinstance(metric(ev, "top_3_accuracy"), Estimate):
-        top = (("top_3_accuracy", "Top-3 accuracy", "right label among three best", "percent"),)
+        top = (("top_3_accuracy", "right label among three best"),)
     text: tuple[Entry, ...] = ()
     gloss = "{units} labelled right"
     if is_text(ev):
         gloss = "unreadable answers count as wrong"
-        text = (("accuracy_parsed", "Accuracy, readable only", "{units} with a readable answer", "percent"),)
+        text = (("accuracy_parsed", "{units} with a readable answer"),)
     return (
-        ("accuracy", "Accuracy, all " + units(ev) if is_text(ev) else "Accuracy", gloss, "percent"),
+        ("accuracy", gloss),
         *text,
         *top,
-        ("f1_macro", "Macro F1", "every class counts the same", "ratio"),
-        ("balanced_accuracy", "Balanced accuracy", "mean recall over classes", "ratio"),
-        ("mcc", "MCC", "agreement beyond chance", "ratio"),
+        ("f1_macro", "every class counts the same"),
+        ("balanced_accuracy", "mean recall over classes"),
+        ("mcc", "agreement beyond chance"),
         *((_READ,) if is_text(ev) else ()),
     )
 
 
 def _multilabel(ev: Evaluation) -> tuple[Entry, ...]:
     decisions: tuple[Entry, ...] = (
-        ("f1_micro", "Micro F1", "every label decision counts the same", "ratio"),
-        ("f1_macro", "Macro F1", "every label counts the same", "ratio"),
-        ("precision_micro", "Precision", "added labels that belong (micro)", "percent"),
-        ("recall_micro", "Recall", "labels found (micro)", "percent"),
-        ("subset_accuracy", "Exact match", "{units} with every label right", "percent"),
-        ("label_accuracy", "Label accuracy", "single yes-or-no label decisions right", "percent"),
+        ("f1_micro", "every label decision counts the same"),
+        ("f1_macro", "every label counts the same"),
+        ("precision_micro", "added labels that belong"),
+        ("recall_micro", "labels found"),
+        ("subset_accuracy", "{units} with every label right"),
+        ("label_accuracy", "single yes-or-no label decisions right"),
     )
-    ranking: tuple[Entry, ...] = (
-        ("average_precision_samples", "Ranking precision", "true labels ranked on top (LRAP)", "ratio"),
-    )
+    ranking: tuple[Entry, ...] = (("average_precision_samples", "true labels ranked on top"),)
     undecided: tuple[Entry, ...] = (
-        ("average_precision_macro", "Macro average precision", "ranks rows for each label", "ratio"),
-        ("roc_auc_macro", "Macro ROC AUC", "ranks rows that carry a label above those that do not", "ratio"),
+        ("average_precision_macro", "ranks rows for each label"),
+        ("roc_auc_macro", "ranks rows that carry a label above those that do not"),
     )
     ranks = ranking if ev.score_kind is not None else ()
     return (*decisions, *ranks) if ev.classes else (*undecided, *ranks)

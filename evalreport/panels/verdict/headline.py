@@ -15,6 +15,7 @@ from evalreport.format import count, of_how_many
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     SMALL_TABLE,
+    complement,
     estimate,
     four_counts,
     is_text,
@@ -25,7 +26,7 @@ from evalreport.panels.about import (
     units,
     unread,
 )
-from evalreport.panels.words import NOTHING, Sentence, quoted, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, compared, quoted, say, shortened
 from evalreport.values import Estimate
 
 LENGTH = 120
@@ -78,9 +79,9 @@ def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
             if f1 is None:
                 return say(LACKING[skill], rival="chance") + _multilabel(ev)
             return say(LACKING[skill], rival="adding labels without looking") + say(
-                "micro F1 {f1_micro:ratio} against {level:ratio}.",
-                f1_micro=f1.value,
-                level=ev.no_skill["f1_micro"],
+                "micro F1 {f1_micro:ratio} against {level}.",
+                f1_micro=f1,
+                level=compared("level", ev.no_skill["f1_micro"], f1, "ratio"),
             )
 
 
@@ -92,7 +93,7 @@ def _binary_no_better(ev: Evaluation, skill: Skill) -> Sentence:
             "it ranks {a} above {b} {auc:percent} of the time.",
             a=positive(ev),
             b=negative(ev),
-            auc=0.5 if auc is None else auc.value,
+            auc=0.5 if auc is None else auc,
         )
     always = ev.space.names[0] if counts.negatives >= counts.positives else ev.space.names[1]
     return say(LACKING[skill], rival=_always(always)) + say(
@@ -132,7 +133,7 @@ def _binary(ev: Evaluation) -> Sentence:
             "Ranks {a} above {b} {auc:percent} of the time; _no threshold was given_, so it decides nothing.",
             a=positive(ev),
             b=negative(ev),
-            auc=0.5 if auc is None else auc.value,
+            auc=0.5 if auc is None else auc,
         )
     return found(ev, counts) + alarms(ev, counts)
 
@@ -349,4 +350,4 @@ def _added(ev: Evaluation, precision: Estimate | None) -> Sentence:
         added = sum(entry.predicted for entry in ev.classes)
         wrong = sum(entry.predicted - entry.right for entry in ev.classes)
         return say("{wrong:count} of the {added:count} labels it adds are wrong.", wrong=wrong, added=added)
-    return say("{false:percent} of the labels it adds are wrong.", false=1 - precision.value)
+    return say("{false:percent} of the labels it adds are wrong.", false=complement(precision))

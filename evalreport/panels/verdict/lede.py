@@ -12,6 +12,7 @@ from evalreport.findings.demonstrated import decision_skill, ranking_skill
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     SMALL_TABLE,
+    complement,
     estimate,
     four_counts,
     is_text,
@@ -88,21 +89,19 @@ def _ranking(ev: Evaluation) -> Sentence:
         return NOTHING
     match skill:
         case "none":
-            return say("The scores rank no better than chance (ROC AUC {roc_auc:ratio}).", roc_auc=auc.value)
+            return say("The scores rank no better than chance (ROC AUC {roc_auc:ratio}).", roc_auc=auc)
         case "not_demonstrated":
             return say(
-                "Better ranking than chance is not demonstrated (ROC AUC {roc_auc:ratio}, {low:ratio} to "
-                "{high:ratio}).",
-                roc_auc=auc.value,
-                low=auc.low,
-                high=auc.high,
+                "Better ranking than chance is not demonstrated (ROC AUC {roc_auc:ratio}, "
+                "{roc_auc:ratio interval}).",
+                roc_auc=auc,
             )
         case "reversed":
             return say(
                 "The scores rank {b} above {a} {turned:percent} of the time: they point the wrong way.",
                 a=positive(ev),
                 b=negative(ev),
-                turned=1 - auc.value,
+                turned=complement(auc),
                 of=ev.rows,
             )
         case "demonstrated":
@@ -112,8 +111,7 @@ def _ranking(ev: Evaluation) -> Sentence:
                 + ("; the threshold is the problem." if poor else "."),
                 a=positive(ev),
                 b=negative(ev),
-                roc_auc=auc.value,
-                of=ev.rows,
+                roc_auc=auc,
             )
         case None:
             return NOTHING
@@ -127,9 +125,8 @@ def _readable(ev: Evaluation) -> Sentence:
     return say(
         "Leaving unreadable answers out would move accuracy from *{accuracy:percent}* to "
         "{accuracy_parsed:percent}; both are shown.",
-        accuracy=everything.value,
-        accuracy_parsed=readable.value,
-        of=ev.rows,
+        accuracy=everything,
+        accuracy_parsed=readable,
     )
 
 
@@ -185,13 +182,9 @@ def weakest(classes: Sequence[ClassResult]) -> list[ClassResult]:
 
 
 def _with_f1(entry: ClassResult, first: bool) -> Sentence:
-    name = "F1 " if first else ""
-    return say("*{label}* (" + name + "{class_f1:ratio})", label=str(entry.label), class_f1=_f1(entry))
-
-
-def _f1(entry: ClassResult) -> float:
-    value = entry.metrics["f1"].value
-    return 0.0 if value is None else value
+    name, f1 = "F1 " if first else "", entry.metrics["f1"]
+    class_f1 = f1 if isinstance(f1, Estimate) else 0.0
+    return say("*{label}* (" + name + "{class_f1:ratio})", label=str(entry.label), class_f1=class_f1)
 
 
 def _mix_up(ev: Evaluation) -> Sentence:
@@ -218,8 +211,7 @@ def _among_three(ev: Evaluation) -> Sentence:
         return NOTHING
     return say(
         "The right answer is among the top three {top_3_accuracy:percent} of the time.",
-        top_3_accuracy=top.value,
-        of=ev.rows,
+        top_3_accuracy=top,
     )
 
 
@@ -233,9 +225,8 @@ def _exact(ev: Evaluation) -> Sentence:
         return NOTHING
     return say(
         "The full label set is exactly right for {subset_accuracy:percent} of {units}.",
-        subset_accuracy=exact.value,
+        subset_accuracy=exact,
         units=units(ev),
-        of=ev.rows,
     )
 
 
@@ -247,11 +238,11 @@ def _cautious(ev: Evaluation) -> Sentence:
         return NOTHING
     manner = "cautious" if predicted.value < true.value else "eager"
     return say(
-        "The model is too " + manner + ": it adds {cardinality_predicted:two} labels per {unit} where "
-        "{cardinality_true:two} belong.",
+        "The model is too " + manner + ": it adds {cardinality_predicted:number} labels per {unit} where "
+        "{cardinality_true:number} belong.",
         unit=units(ev, 1),
-        cardinality_predicted=predicted.value,
-        cardinality_true=true.value,
+        cardinality_predicted=predicted,
+        cardinality_true=true,
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts
 from evalreport.panels.about import estimate, four_counts, is_gain, metric, one_threshold
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.words import NOTHING, Sentence, compared, say
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
+from evalreport.values import Estimate
 
 WANTED = "recall>=0.95"
 COSTLY = 0.5
@@ -53,24 +54,25 @@ def _more_f1(ev: Evaluation, sweep: Sweep) -> Sentence:
     best, now = sweep.best("f1"), estimate(ev, "f1")
     if not isinstance(best, Optimum) or now is None or best.fp > COSTLY * sweep.negatives:
         return NOTHING
-    elsewhere = None if best.out_of_sample is None else best.out_of_sample.value.value
-    then = best.apparent if elsewhere is None else elsewhere
+    elsewhere = None if best.out_of_sample is None else best.out_of_sample.value
+    then = elsewhere.value if isinstance(elsewhere, Estimate) else best.apparent
     if not is_gain(now, then):
         if now.width is None:
             return NOTHING
-        return say("No other threshold is shown to help (best F1 {f1_best:ratio}).", f1_best=best.apparent)
-    if elsewhere is None:
+        shown = compared("f1_best", best.apparent, now, "ratio")
+        return say("No other threshold is demonstrated to help (best F1 {f1_best}).", f1_best=shown)
+    if not isinstance(elsewhere, Estimate):
         return say(
-            "Moving it to *{to:threshold}* gives F1 {f1_best:ratio} in place of {f1:ratio} on these rows, "
+            "Moving it to *{to:threshold}* gives F1 {f1_best} in place of {f1:ratio} on these rows, "
             "an upper bound.",
             to=best.threshold,
-            f1_best=best.apparent,
-            f1=now.value,
+            f1_best=compared("f1_best", best.apparent, now, "ratio"),
+            f1=now,
         )
     return say(
         "Moving it to *{to:threshold}* lifts F1 from {f1:ratio} to {f1_honest:ratio}, judged on rows that "
         "took no part in the choice.",
         to=best.threshold,
-        f1=now.value,
+        f1=now,
         f1_honest=elsewhere,
     )

@@ -1,0 +1,205 @@
+"""Estimates and differences as people read them: one number rule for the page, the terminal and the notebook.
+
+Two significant digits of the interval's half-width decide the decimals, and the estimate and both ends
+carry the same: more would state what the sample does not know, fewer would hide what it does. Rates are given
+in per cent and their differences in points. An exact 0 or 1 has no decimals, so that "100%" is every row and
+"100.0%" all but a few.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
+
+from evalreport.format import Style, change, fixed, show
+from evalreport.values import Estimate, Result
+
+DIGITS = 2
+"""Significant digits of the half-width: the second is off by a tenth of it at most (as in PDG and GUM)."""
+FINEST = 9
+"""Decimals that are given at most: floats of rows weighed and summed hold no more."""
+NONE = "–"
+SCALE: dict[Style, tuple[float, str]] = {"percent": (100.0, "%"), "ratio": (1.0, ""), "number": (1.0, "")}
+"""What a number is multiplied with, and its unit."""
+
+
+def decimals(low: float, high: float, style: Style, *beside: float) -> int | None:
+    """Return the decimals of an interval and of what stands beside it; None where it has no width.
+
+    Parameters
+    ----------
+    low, high : float
+        Its ends, unrounded.
+    style : {"percent", "ratio", "number"}
+    *beside : float
+        What is shown with it, its estimate for one.
+
+    Examples
+    --------
+    >>> decimals(0.625, 0.794, "percent"), decimals(0.625, 0.794, "ratio"), decimals(0.5, 0.5, "ratio")
+    (1, 3, None)
+    """
+    scale, _ = SCALE[style]
+    if math.isinf(high) and beside:  # a ratio of counts may be as large as anything: its lower half tells
+        high = 2 * beside[0] - low
+    half = (high - low) / 2 * scale
+    if not math.isfinite(half) or math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12):  # but for rounding
+        return None
+    half = float(f"{half:.{DIGITS - 1}e}")  # 0.0996 is 0.10, not 0.100
+    places = min(max(0, DIGITS - 1 - math.floor(math.log10(half))), FINEST)
+    if places:
+        return places
+    # whole numbers have no "0.0" that tells a rounded end from an exact one
+    return int(any(_looks_exact(value * scale, style) for value in (low, high, *beside)))
+
+
+def _looks_exact(scaled: float, style: Style) -> bool:
+    """Whether a whole number would show an end that the value is not."""
+    whole = float(Decimal(scaled).quantize(Decimal(1), ROUND_HALF_UP)) if abs(scaled) < 1e15 else scaled
+    return whole != scaled and whole in _ends(style)
+
+
+def _ends(style: Style) -> tuple[float, ...]:
+    scale, _ = SCALE[style]
+    return (0.0,) if style == "number" else (0.0, scale, -scale)
+
+
+def _of(result: Estimate, style: Style) -> int | None:
+    if result.low is None or result.high is None:
+        return None
+    return decimals(result.low, result.high, style, result.value)
+
+
+def at(value: float, places: int | None, style: Style, n: float | None = None) -> str:
+    """Return a number with so many decimals; one that is exactly 0 or 1 has none.
+
+    Parameters
+    ----------
+    places : int or None
+        None: as a number without interval.
+
+    Examples
+    --------
+    >>> at(0.7166, 1, "percent"), at(1.0, 1, "percent"), at(0.9999, 1, "percent"), at(1.0, 3, "ratio")
+    ('71.7%', '100%', '100.0%', '1')
+    """
+    if places is None or not math.isfinite(value):
+        return show(value, style, n)
+    scale, unit = SCALE[style]
+    scaled = value * scale
+    return fixed(scaled, 0 if scaled in _ends(style) else places) + unit
+
+
+def valued(result: Estimate, style: Style) -> str:
+    """Return the value of an estimate, with the decimals of its interval.
+
+    Examples
+    --------
+    >>> valued(Estimate(0.71698, n=106, low=0.625, high=0.794), "percent")
+    '71.7%'
+    >>> valued(Estimate(0.0294, n=5572, low=0.0261, high=0.0327), "ratio")
+    '0.0294'
+    >>> valued(Estimate(0.71698, n=106), "percent")
+    '72%'
+    """
+    return at(result.value, _of(result, style), style, result.n)
+
+
+def interval(result: Result, style: Style) -> str:
+    """Return "a to b", both ends with the decimals of the estimate; "–" where there is none.
+
+    Examples
+    --------
+    >>> interval(Estimate(0.9, n=50, low=0.81, high=0.95), "percent")
+    '81.0% to 95.0%'
+    >>> interval(Estimate(0.9803, n=1e6, low=0.98012, high=0.98042), "ratio")
+    '0.98012 to 0.98042'
+    >>> interval(Estimate(1.0, n=40, low=0.912, high=1.0), "percent")
+    '91.2% to 100%'
+    """
+    if not isinstance(result, Estimate) or result.low is None or result.high is None:
+        return NONE
+    return " to ".join(ends(result, style))
+
+
+def ends(result: Estimate, style: Style) -> tuple[str, str]:
+    """Return both ends of an interval as they are shown.
+
+    Examples
+    --------
+    >>> ends(Estimate(0.9, n=50, low=0.81, high=0.95), "ratio"), ends(Estimate(0.9, n=1), "ratio")
+    (('0.810', '0.950'), ('–', '–'))
+    """
+    if result.low is None or result.high is None:
+        return NONE, NONE
+    places = _of(result, style)
+    return at(result.low, places, style, result.n), at(result.high, places, style, result.n)
+
+
+def beside(value: float, result: Result, style: Style) -> str:
+    """Return a number that is compared with an estimate, such as no-skill, with the estimate's decimals.
+
+    Examples
+    --------
+    >>> beside(0.371929, Estimate(0.717, n=285, low=0.66, high=0.77), "percent")
+    '37.2%'
+    >>> beside(0.5, Estimate(0.9825, n=5572, low=0.9749, high=0.9878), "ratio")
+    '0.5'
+    """
+    places = _of(result, style) if isinstance(result, Estimate) else None
+    scaled = value * SCALE[style][0]
+    if places is not None and scaled == round(scaled, 1):  # known exactly: no sample stands behind it
+        places = min(places, int(not scaled.is_integer()))
+    return at(value, places, style, result.n)
+
+
+def gap(value: float, low: float | None, high: float | None, style: Style) -> tuple[str, str]:
+    """Return a difference with its sign and its interval; those of rates are in points.
+
+    Parameters
+    ----------
+    value : float
+    low, high : float or None
+        Of the interval, None where there is none.
+    style : {"percent", "ratio", "number"}
+        Of the two numbers that differ.
+
+    Examples
+    --------
+    >>> gap(0.0231, -0.006, 0.051, "percent")
+    ('+2.3 points', '−0.6 to +5.1')
+    >>> gap(-0.0015, -0.0094, 0.0064, "ratio"), gap(0.5, None, None, "ratio")
+    (('−0.0015', '−0.0094 to +0.0064'), ('+0.500', '–'))
+    """
+    scale, _ = SCALE[style]
+    unit = " points" if style == "percent" else ""
+    if low is None or high is None:
+        return (_signed(value * scale, 1) if unit else change(value)) + unit, NONE
+    places = decimals(low, high, style, value)
+    ends = [_signed(end * scale, places) for end in (low, high)]
+    return _signed(value * scale, places) + unit, f"{ends[0]} to {ends[1]}"
+
+
+def _signed(scaled: float, places: int | None) -> str:
+    if places is None or not math.isfinite(scaled):
+        return change(scaled)
+    text = fixed(scaled, 0 if scaled == 0 else places)
+    return "+" + text if scaled > 0 else text
+
+
+def apart(values: Iterable[float], digits: int = 2) -> int:
+    """Return the decimals with which different numbers look different, such as the edges of bins.
+
+    Examples
+    --------
+    >>> apart([0.0, 0.0004, 0.0011, 1.0]), apart([0.0, 0.5, 1.0, 0.5])
+    (4, 2)
+    """
+    known = sorted(set(values))
+    for places in range(digits, FINEST):
+        shown = [fixed(value, places) for value in known]
+        if all(a != b for a, b in pairwise(shown)):
+            return places
+    return FINEST

@@ -1,0 +1,180 @@
+"""One number rule in every place: two significant digits of the half-width decide the decimals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pytest
+
+from evalreport.cli.show import metric_line
+from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Multiclass
+from evalreport.metrics.catalogue import everything, find
+from evalreport.panels.parts import Cell, Table
+from evalreport.predictions import predictions
+from evalreport.report.brief import brief, headline_names
+from evalreport.report.description import description
+from evalreport.report.page import sections
+from evalreport.scores import Probabilities
+from evalreport.values import Estimate, Result
+from tests.report.made import KINDS, evaluation, made
+
+NUMBER = r"[−+]?[\d,]+(?:\.\d+)?%?"
+BETWEEN = re.compile(f"({NUMBER}) to ({NUMBER})")
+RATES = {"accuracy", "precision", "recall", "specificity", "npv", "prevalence", "balanced_accuracy", "fpr"}
+DECIMALS = {"roc_auc", "average_precision", "mcc", "f1", "f1_macro", "cohen_kappa", "brier", "log_loss"}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """An estimate as a place states it."""
+
+    place: str
+    name: str
+    result: Estimate
+    value: str
+    interval: str
+
+
+def wanted(result: Estimate, *, percent: bool) -> int:
+    """The decimals that the rule asks for, counted off Python's own two significant digits."""
+    assert result.low is not None and result.high is not None
+    half = (result.high - result.low) / 2 * (100 if percent else 1)
+    plain = f"{float(f'{half:.1e}'):.12f}"
+    if half >= 9.5:
+        return 0
+    first = next(at for at, char in enumerate(plain.replace(".", "")) if char != "0")
+    return max(0, first + 1 - plain.index(".") + 1)
+
+
+def decimals(text: str) -> int:
+    return len(text.rstrip("%").partition(".")[2])
+
+
+def check(stated: Stated) -> None:
+    result, percent = stated.result, stated.value.endswith("%")
+    ends = BETWEEN.search(stated.interval)
+    assert ends, stated
+    due = wanted(result, percent=percent)
+    shown = [(result.value, stated.value), (result.low, ends[1]), (result.high, ends[2])]
+    rounded = [text for value, text in shown if value not in (0, 1, -1)]
+    assert {decimals(text) for text in rounded} <= ({due} if due else {0, 1}), stated
+    assert len({decimals(text) for text in rounded}) <= 1, stated
+    for value, text in shown:
+        assert text.endswith("%") == percent, stated
+        if value in (0, 1, -1) and (percent or abs(value) == 0):
+            assert decimals(text) == 0, stated
+        number = float(text.rstrip("%").replace(",", "").replace("−", "-").replace("+", ""))
+        step = 0.5 * 10.0 ** -decimals(text) * (1 + 1e-6)
+        assert abs(number - value * (100 if percent else 1)) <= step, stated  # type: ignore[operator]
+        assert value in (0, 1, None) or text not in ("0%", "100%", "0"), stated
+
+
+def known(result: Result) -> bool:
+    """Whether it has an interval, of more width than rounding gives."""
+    if not isinstance(result, Estimate) or result.low is None or result.high is None:
+        return False
+    return result.high - result.low > 1e-9
+
+
+def table(ev: Evaluation) -> Iterator[Stated]:
+    (section,) = (s for s in sections(ev, None) if s.id == "metrics")
+    titles = {find(name, ev.task).title: name for name in ev.metrics}
+    for row in section.body.table.rows:
+        name = titles[row[0].words]  # under the catalogue's name and no other
+        yield from stated("table", name, ev.metrics[name], row[1].words, row[2].words)
+
+
+def forest(ev: Evaluation) -> Iterator[Stated]:
+    (section,) = (s for s in sections(ev, None) if s.id == "verdict")
+    for row in section.body.forest.rows:
+        yield from stated("forest", row.name, ev.metrics[row.name], row.estimate, row.interval)
+
+
+def terminal(ev: Evaluation) -> Iterator[Stated]:
+    for name, result in ev.metrics.items():
+        value, _, limits = metric_line(ev, name).removeprefix(name).strip().partition(" ")
+        yield from stated("terminal", name, result, value, limits)
+
+
+def notebook(ev: Evaluation) -> Iterator[Stated]:
+    for line in brief(ev).lines:
+        yield from stated("notebook", line.name, ev.metrics[line.name], line.value, line.interval)
+    assert {line.name for line in brief(ev).lines} >= set(headline_names(ev))
+
+
+def markdown(ev: Evaluation) -> Iterator[Stated]:
+    titles = {find(name, ev.task).title: name for name in ev.metrics}
+    for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", description(ev, "V."), re.MULTILINE)[1:]:
+        name = titles[row[0]]
+        yield from stated("description", name, ev.metrics[name], row[1], row[2])
+
+
+def stated(place: str, name: str, result: Result, value: str, interval: str) -> Iterator[Stated]:
+    if isinstance(result, Estimate) and known(result):
+        yield Stated(place, name, result, value, interval)
+
+
+PLACES = (table, forest, terminal, notebook, markdown)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimate_and_both_ends_have_the_same_decimals_everywhere(kind: str) -> None:
+    ev = made(kind)
+    by_name: dict[str, set[tuple[str, str]]] = {}
+    for place in PLACES:
+        for one in place(ev):
+            check(one)
+            by_name.setdefault(one.name, set()).add((one.value, one.interval.split("*")[0].strip()))
+    for name, told in by_name.items():
+        assert len(told) == 1, f"{name} differs between places: {told}"
+
+
+@cache
+def ordered() -> Evaluation:
+    """Ordered labels with probabilities: metrics that no other kind has."""
+    rng = np.random.default_rng(2)
+    grades = np.array([1, 2, 3])
+    truth = rng.integers(0, 3, 150)
+    matrix = rng.random((150, 3)) + np.eye(3)[truth] / 2
+    scores = Probabilities(matrix / matrix.sum(axis=1, keepdims=True))
+    return evaluation(predictions(Multiclass([1, 2, 3], ordered=True), grades[truth], scores=scores))
+
+
+def test_every_metric_with_an_interval_is_held_to_the_rule() -> None:
+    found = [(ev.task, one) for ev in (*map(made, KINDS), ordered()) for one in table(ev)]
+    for _, one in found:
+        check(one)
+    rest = {(m.task, m.name) for m in everything() if m.interval != "none"} - {(t, s.name) for t, s in found}
+    assert not rest
+
+
+def test_rates_are_in_per_cent_and_areas_are_decimals() -> None:
+    style = {metric.name: metric.style for metric in everything()}
+    assert {style[name] for name in RATES} == {"percent"}
+    assert "percent" not in {style[name] for name in DECIMALS}
+
+
+def tables(value: object) -> Iterator[Table]:
+    if isinstance(value, Table):
+        yield value
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from tables(item)
+    elif hasattr(value, "__dataclass_fields__") and not isinstance(value, Cell):
+        for field in value.__dataclass_fields__:
+            yield from tables(getattr(value, field))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bin_and_no_interval_of_a_page_has_equal_ends(kind: str) -> None:
+    for section in sections(made(kind), None):
+        for found in tables(section.body):
+            for row in found.rows:
+                for cell in row:
+                    both = re.fullmatch(BETWEEN, cell.words)
+                    assert both is None or both[1] != both[2] or cell.look == "n", (found.id, cell.words)
