@@ -28,6 +28,9 @@ main(sys.argv[1:])
 """
 """The command with an ear on every connection, without the settings that keep libraries quiet in tests."""
 
+LONGEST = 120
+"""Seconds that a command may take: it needs about 6, nearly all for importing MLflow and seaborn."""
+
 
 def guarded(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -37,6 +40,7 @@ def guarded(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
         check=False,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=LONGEST,
     )
 
 
