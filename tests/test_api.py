@@ -234,7 +234,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "ids in two axes": (lambda: er.evaluate(Y, Y, ids=TAGS), "ids have shape \\(60, 3\\)", "ids"),
     "slices without names": (
-        lambda: er.evaluate(Y, Y, slices=["a"] * 60),  # type: ignore[arg-type]
+        lambda: er.evaluate(Y, Y, slices=["a"] * 60),
         "slices are list, without names",
         "slices",
     ),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evalreport.cells import to_labels
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel
-from evalreport.scores import Decisions, Probabilities, Scores
+from evalreport.scores import Decisions, Probabilities
 
 Array: TypeAlias = npt.NDArray[Any]
 ResponseMethod: TypeAlias = Literal["auto", "predict_proba", "decision_function", "predict"]
@@ -37,7 +37,7 @@ class Answers:
 
     space: LabelSpace
     y_pred: Array
-    scores: Scores | None
+    scores: Probabilities | Decisions | None
 
 
 def answers_of(
@@ -58,7 +58,8 @@ def answers_of(
     y : array-like of shape (n,), or (n, labels) of indicators
         The truth: labels that the estimator has never met are part of the problem as well.
     labels : sequence of labels, optional
-        Of several labels per row: their names, else a frame's columns or 0, 1, ….
+        The label set in its order, else ``classes_`` and what else the truth holds; of several labels per
+        row the names, else a frame's columns or 0, 1, ….
     positive : label, optional
         Positive label of two; else the second of ``classes_``.
     response_method : {"auto", "predict_proba", "decision_function", "predict"}
@@ -88,7 +89,8 @@ def answers_of(
     if truth.ndim == 2 and truth.shape[1] > 1:
         return _multilabel(estimator, y, answered, method, values, labels)
     answered = answered.reshape(len(answered), -1)[:, 0]  # CatBoost answers in one column
-    return _single(estimator, to_labels(truth.reshape(-1), "y"), answered, method, values, positive)
+    declared = None if labels is None else [_plain(label) for label in labels]
+    return _single(estimator, to_labels(truth.reshape(-1), "y"), answered, method, values, declared, positive)
 
 
 def _method(estimator: Any, wanted: str) -> str | None:
@@ -109,15 +111,18 @@ def _method(estimator: Any, wanted: str) -> str | None:
 
 
 def _single(
-    estimator: Any, truth: Array, answered: Array, method: str | None, values: Any, positive: Label | None
+    estimator: Any,
+    truth: Array,
+    answered: Array,
+    method: str | None,
+    values: Any,
+    declared: list[Label] | None,
+    positive: Label | None,
 ) -> Answers:
     known = getattr(estimator, "classes_", None)
-    classes = (
-        list(to_labels(answered, "predictions")) if known is None else list(to_labels(known, "classes_"))
-    )
-    every = _every([*classes, *truth.tolist()], ordered=known is not None)
-    space = _space(every, positive)
     answered = to_labels(answered, "predictions")
+    classes = (answered if known is None else to_labels(known, "classes_")).tolist()
+    space = _space(declared or _every([*classes, *truth.tolist()], ordered=known is not None), positive)
     if method is None:
         return Answers(space, answered, None)
     if known is None:
@@ -126,7 +131,7 @@ def _single(
             where="estimator",
             fix="set classes_, or pass response_method='predict'",
         )
-    return Answers(space, answered, _scores(space, [_plain(label) for label in classes], method, values))
+    return Answers(space, answered, _scores(space, classes, method, values))
 
 
 def _plain(label: Any) -> Label:
@@ -160,7 +165,7 @@ def _space(labels: list[Label], positive: Label | None) -> LabelSpace:
             return Multiclass(labels)
 
 
-def _scores(space: LabelSpace, classes: list[Label], method: str, values: Any) -> Scores:
+def _scores(space: LabelSpace, classes: list[Label], method: str, values: Any) -> Probabilities | Decisions:
     table = np.asarray(values, dtype=np.float64)
     if isinstance(space, Binary) and table.ndim == 1:
         return Decisions(table if classes[-1] == space.positive else -table)

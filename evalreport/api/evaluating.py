@@ -1,0 +1,262 @@
+"""Arrays, frames, files and runs evaluated in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.adapters.frames import is_frame, table_of
+from evalreport.api.given import (
+    asked,
+    by_name,
+    check_order,
+    given,
+    known_names,
+    rows_of,
+    sampling_of,
+    threshold_of,
+)
+from evalreport.api.views import Evaluation, viewed
+from evalreport.cells import as_array
+from evalreport.errors import UsageError, nearest
+from evalreport.labels import Label, LabelSpace
+from evalreport.parsing import Parsed
+from evalreport.predictions import Predictions, predictions
+from evalreport.provenance import Provenance
+from evalreport.scores import Scores
+from evalreport.sources.mlflow_client import connect
+from evalreport.sources.runs import find_run
+from evalreport.sources.shapes.extras import texts_of
+from evalreport.workflow.collect import Collected, collect_table
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.request import Request
+from evalreport.workflow.runs import Item
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def evaluate(
+    y_true: npt.ArrayLike | Sequence[Any],
+    y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
+    scores: Scores | None = None,
+    labels: LabelSpace | Sequence[Label] | None = None,
+    threshold: float | np.floating[Any] | Sequence[float] | str | None = None,
+    weights: npt.ArrayLike | None = None,
+    ids: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
+    slices: Mapping[str, npt.ArrayLike] | pd.DataFrame | str | Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    tune_on: Evaluation | None = None,
+    missing: Literal["wrong"] | None = None,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    hold: float | None = None,
+    **columns: Any,
+) -> Evaluation:
+    """Evaluate predictions held in memory: arrays, or the columns of a frame.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or (n, labels) indicators, or one list of names per row; or a frame
+        A frame (pandas, Polars, PyArrow, a DuckDB relation, anything with the Arrow C stream) without
+        `y_pred` and `scores` beside it is read like a file: its columns are named in `columns`, or found.
+    y_pred : the same, or `Parsed` (see `parse`), optional
+        Without it, the threshold (0.5) or the greatest score decides.
+    scores : Probabilities, Logits or Decisions, optional
+        Shape (n,) for a binary problem: of the positive label. Else one column per label.
+    labels : Binary, Multiclass, Multilabel, or a sequence of labels, optional
+        The label space. Without it two labels make a binary problem (the greater is positive), more a
+        multiclass one; indicators and lists a multilabel one.
+    threshold : float, one per label, or str, optional
+        A number or numbers, or an objective such as ``max-f1``; chosen on `tune_on`, else cross-fitted.
+    weights, ids, groups : array-like of shape (n,), optional
+    slices : mapping from name to array-like of shape (n,), or a frame, optional
+    texts : sequence of str, optional
+        Example texts that the report may show.
+    tune_on : Evaluation, optional
+        Other rows, on which an objective chooses the threshold.
+    missing : str, optional
+        ``wrong``: a row of `y_pred` without an answer (None, NaN) counts as one that could not be read:
+        wrong, in a column of its own, in every denominator. Without it such a row is an error.
+    confidence, resamples, seed
+        Of the intervals.
+    hold : float, optional
+        Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
+    **columns
+        Of a frame: ``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, … as of `evaluate_file`;
+        `slices` are then names of columns.
+
+    Raises
+    ------
+    EvalreportError
+        Data that cannot be evaluated as they are; says what, where and how to mend it.
+
+    Examples
+    --------
+    >>> ev = evaluate(["a", "b", "b"], ["a", "b", "a"])
+    >>> ev["accuracy"].value, ev.space.positive
+    (0.6666666666666666, 'b')
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"diagnosis": ["sick", "well", "sick"], "p": [0.9, 0.2, 0.4]})
+    >>> evaluate(frame, truth="diagnosis", score="p", positive="sick")["recall"].value
+    0.5
+    """
+    if is_frame(y_true) and y_pred is None and scores is None:
+        arrays = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
+        settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
+        columns |= {name: value for name, value in settings.items() if value is not None}
+        columns |= {"confidence": confidence, "resamples": resamples, "seed": seed, "hold": hold}
+        return _of_frame(y_true, columns, arrays, tune_on)
+    if columns:
+        raise _no_frame(next(iter(columns)))
+    found = given(y_true, y_pred, scores, labels, missing)
+    numbers, objective = threshold_of(threshold)
+    beside = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
+    check_order({"y_true": y_true, **beside})
+    read = {name: rows_of(values, name) for name, values in beside.items()}
+    if texts is not None:
+        read["texts"] = texts_of(as_array(read["texts"])).tolist()
+    rows = predictions(
+        found.space,
+        found.y_true,
+        found.y_pred,
+        scores,
+        threshold=numbers,
+        slices=by_name(slices),
+        missing=missing,
+        **read,
+    )
+    request = Request(sampling=sampling_of(confidence, resamples, seed, hold), threshold=objective)
+    other = _tuning_rows(tune_on, chosen=numbers is None)
+    return viewed(Evaluation, evaluated(Collected(rows, (), Provenance()), request, other))
+
+
+def _of_frame(
+    frame: Any, named: Mapping[str, Any], arrays: Mapping[str, Any], tune_on: Evaluation | None
+) -> Evaluation:
+    """Evaluate a frame as a file of its columns would be."""
+    for name, values in arrays.items():
+        if values is not None:
+            raise UsageError(
+                f"{name} are given beside a frame",
+                where=name,
+                fix="put them into the frame and name the column, as in group='site'",
+            )
+    if isinstance(named.get("threshold"), (int, float, np.number)):
+        named = {**named, "threshold": str(float(named["threshold"]))}
+    request = asked(None, named)
+    table = table_of(frame, request.columns)
+    collected = collect_table(table, request, Provenance())
+    return viewed(Evaluation, evaluated(collected, request, _tuning_rows(tune_on, chosen=True)))
+
+
+def _no_frame(name: str) -> UsageError:
+    known = {
+        "y_true",
+        "y_pred",
+        "scores",
+        "labels",
+        "threshold",
+        "weights",
+        "ids",
+        "groups",
+        "slices",
+        "texts",
+    }
+    if name not in known_names():
+        return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, sorted(known)))
+    return UsageError(
+        f"{name} names a column, and y_true is no frame with the predictions in it",
+        where=name,
+        fix="pass the frame alone, or arrays: y_true, y_pred=, scores=, groups=, …",
+    )
+
+
+def _tuning_rows(tune_on: Evaluation | None, *, chosen: bool) -> Predictions | None:
+    """The rows that choose the threshold, where it is to be chosen."""
+    if tune_on is None:
+        return None
+    if tune_on.predictions is None:
+        raise UsageError(
+            "tune_on holds no predictions",
+            where="tune_on",
+            fix="evaluate them in this session, not from JSON",
+        )
+    if not chosen:
+        raise UsageError(
+            "there are rows to tune on, and nothing to choose",
+            where="tune_on",
+            fix='say what the threshold is chosen by, as in threshold="max-f1"',
+        )
+    return tune_on.predictions
+
+
+def evaluate_file(path: str | Path, *, request: Request | None = None, **columns: Any) -> Evaluation:
+    """Evaluate a file of predictions.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, Parquet, Feather, JSON, JSON lines, NPZ or NPY.
+    request : Request, optional
+        Everything at once, as the command line makes it.
+    **columns
+        Names of columns (``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, ``slices``, …), the
+        problem (``labels``, ``positive``, ``task``, ``score_kind``), and ``threshold``, ``confidence``,
+        ``resamples``, ``seed``, as `--truth` and the other options do.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the file from being evaluated: what, where, how to mend it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.csv"
+    ...     _ = path.write_text("diagnosis,p\\nsick,0.9\\nwell,0.2\\nsick,0.4\\n")
+    ...     ev = evaluate_file(path, truth="diagnosis", score="p", positive="sick")
+    >>> ev["recall"].value
+    0.5
+    """
+    wanted = asked(request, columns)
+    item = Item(path=str(path))
+    return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
+
+
+def evaluate_run(
+    run_id: str, *, tracking_uri: str | None = None, request: Request | None = None, **columns: Any
+) -> Evaluation:
+    """Evaluate the predictions of an MLflow run; nothing is written.
+
+    Parameters
+    ----------
+    run_id : str
+        Id, or its first six or more characters.
+    tracking_uri : str, optional
+        Of the store; MLflow's own setting without it.
+    request, **columns
+        As of `evaluate_file`; also ``artifact``, the path of the predictions inside the run.
+
+    Raises
+    ------
+    EvalreportError
+        No such run, no predictions in it, no server; says what, where and how to mend it.
+
+    Examples
+    --------
+    >>> evaluate_run("3f9c1e0a7b", tracking_uri="sqlite:///no-such-store.db")
+    Traceback (most recent call last):
+    evalreport.errors.FileMissingError: there is no MLflow database no-such-store.db
+    """
+    wanted = asked(request, columns)
+    store = connect(tracking_uri)
+    item = Item(run=find_run(store, run_id), store=store)
+    return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
