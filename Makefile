@@ -38,7 +38,7 @@ faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults
 
 fuzz: $(INSTALLED)
-	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz
+	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py

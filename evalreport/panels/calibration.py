@@ -49,7 +49,7 @@ from evalreport.panels.chart import (
 from evalreport.panels.curves import Charts
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.placing import clearest
-from evalreport.panels.words import NOTHING, say
+from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Undefined
 
 TITLE = "Can the probabilities be believed?"
@@ -57,6 +57,8 @@ RARE = 4
 """How many times as frequent a class may be before a histogram shows shares of each class."""
 CARDINALITIES = 8
 """Label counts that have columns of their own; what is above falls together."""
+LETTER = 5.9
+"""Width of a letter of a chart on average: keeps words off the dots."""
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -114,14 +116,25 @@ def _reliability(ev: Evaluation) -> Chart | None:
     x_title, y_title = _axes(ev)
     x, y = x_axis(0, 1, x_title), y_axis(0, 1, y_title)
     name = _summary(ev)
-    points = [[across(x, a), up(y, b)] for a, b in zip(bins.score, bins.observed, strict=True)]
-    near = np.array(
-        points + _whisker_points(x, y, bins) + [[across(x, at / 20), up(y, at / 20)] for at in range(21)]
+    return Chart(
+        id="reliability",
+        title="Reliability",
+        note=_groups(ev, bins),
+        description=say("Mean score against observed share in {bins:count} groups.", bins=len(bins.n)),
+        x=x,
+        y=y,
+        paths=(
+            Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
+            Path("whisker", whiskers(x, y, bins.score, bins.low, bins.high)),
+            Path("dots", dots(x, y, bins.score, bins.observed)),
+        ),
+        labels=(_named(name, x, y, bins),) if name else (),
+        values=_bins(ev, bins),
     )
-    width = 5.9 * len(name)
-    spot = clearest([(324 - width, 240), (46, 26), (46, 60), (324 - width, 130)], width, near)
-    level = confidence_percent(ev)
-    note = say(
+
+
+def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
+    return say(
         "{bins:count} "
         + ("group " if len(bins.n) == 1 else "groups ")
         + _size(bins)
@@ -132,23 +145,18 @@ def _reliability(ev: Evaluation) -> Chart | None:
         least=min(bins.n),
         most=max(bins.n),
         units=units(ev, max(bins.n)),
-        level=level,
+        level=confidence_percent(ev),
     )
-    return Chart(
-        id="reliability",
-        title="Reliability",
-        note=note,
-        description=say("Mean score against observed share in {bins:count} groups.", bins=len(bins.n)),
-        x=x,
-        y=y,
-        paths=(
-            Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
-            Path("whisker", whiskers(x, y, bins.score, bins.low, bins.high)),
-            Path("dots", dots(x, y, bins.score, bins.observed)),
-        ),
-        labels=(Label(*spot, name, look="blue"),) if name else (),
-        values=_bins(ev, bins),
-    )
+
+
+def _named(name: str, x: Axis, y: Axis, bins: Reliability) -> Label:
+    """The label where it covers least of the dots, the whiskers and the diagonal."""
+    dotted = [[across(x, a), up(y, b)] for a, b in zip(bins.score, bins.observed, strict=True)]
+    diagonal = [[across(x, at / 20), up(y, at / 20)] for at in range(21)]
+    width = LETTER * len(name)
+    spots = [(324 - width, 240), (46, 26), (46, 60), (324 - width, 130)]
+    near = np.array(dotted + _whisker_points(x, y, bins) + diagonal)
+    return Label(*clearest(spots, width, near), name, look="blue")
 
 
 def _whisker_points(x: Axis, y: Axis, bins: Reliability) -> list[list[float]]:

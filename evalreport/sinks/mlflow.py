@@ -26,7 +26,7 @@ from evalreport.sinks.tracking import Tracking
 from evalreport.sinks.turns import Turn, refuse_deleted, swallowed, turn
 from evalreport.sinks.verify import Lacking, lacking_files, missing_points
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -185,19 +185,19 @@ def _write(job: Job, plan: Plan, mine: Turn) -> None:
 
     What the run does not hold afterwards is sent once more; the digest says that all of it was seen there.
     """
-    told.info("writing %s into %s", plan.todo or "the digest", job.where)
+    logger.info("writing %s into %s", plan.todo or "the digest", job.where)
     _put(job, mine, {plan.held.manifest_path: plan.manifest.as_bytes()})
     _send(job, plan, mine, plan.todo)
     lacking = _lacking(job, plan, mine.look())
     if lacking:
-        told.info("sent once more: %s", lacking)
+        logger.info("sent once more: %s", lacking)
         _put(job, mine, {path: plan.whole[path] for path in lacking.files if path == plan.held.manifest_path})
         _send(job, plan, mine, lacking)
         lacking = _lacking(job, plan, mine.look())
     if lacking:
         raise swallowed(str(lacking), job.where)
     mine.end(job.payload.digest)
-    told.info("verified %d files and %d metrics of %s", len(plan.files), len(plan.sent.metrics), job.where)
+    logger.info("verified %d files and %d metrics of %s", len(plan.files), len(plan.sent.metrics), job.where)
 
 
 def _lacking(job: Job, plan: Plan, run: Any) -> Lacking:

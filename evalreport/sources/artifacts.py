@@ -28,7 +28,7 @@ from evalreport.sources.readers.limits import MAX_FILE
 from evalreport.sources.runs import RunInfo
 from evalreport.text import printable
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 MAX_ARTIFACTS = 10_000
 MAX_DEPTH = 20
 LONGEST_NAME = 255
@@ -161,7 +161,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, wher
             where=where,
             fix=_AGAIN,
         )
-    told.info("downloaded artifact %s of %s, %.0f kB", path, run.shown, status.st_size / 1000)
+    logger.info("downloaded artifact %s of %s, %.0f kB", path, run.shown, status.st_size / 1000)
     return place
 
 

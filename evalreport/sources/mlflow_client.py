@@ -22,7 +22,7 @@ from evalreport.sources.run_client import RunClient
 from evalreport.text import shown
 
 T = TypeVar("T")
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 _SQLITE = re.compile(r"^sqlite(?:\+\w+)?://(?:/(?P<path>[^?]*))?(?:\?.*)?$")
 _SPECIAL = ("databricks", "databricks-uc", "uc")
@@ -85,7 +85,7 @@ class Store:
         try:
             with quiet():
                 answer = call(self.client)
-            told.debug("asked %s to %s%s", self.shown, _name_of(call), f" ({where})" if where else "")
+            logger.debug("asked %s to %s%s", self.shown, _name_of(call), f" ({where})" if where else "")
             return answer
         except Exception as error:
             known = translated(error, self.shown)

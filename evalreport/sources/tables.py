@@ -33,7 +33,7 @@ from evalreport.sources.readers.numpy import read_npy, read_npz
 from evalreport.sources.readers.parquet import read_parquet
 from evalreport.sources.request import listed
 
-told = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 Read: TypeAlias = Callable[[bytes, Select | None], Content]
 Further: TypeAlias = Callable[[Content], Collection[str]]
 
@@ -175,7 +175,7 @@ def read_table(
         raise too_little_memory().located(shown) from error
     for array in content.columns.values():
         array.flags.writeable = False
-    told.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
+    logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
     return RawTable(content.columns, n, shown, digest, reader.name, content.names, content.parts)
 
 

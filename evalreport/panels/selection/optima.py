@@ -15,7 +15,9 @@ from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.chart import (
     BOTTOM,
     TOP,
+    Axis,
     Chart,
+    Label,
     Path,
     across,
     columns_between,
@@ -158,11 +160,6 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
     x = x_axis(*((0.0, 1.0) if unit else padded(ts.tolist())), "Threshold")
     way = ", lower is better" if objective.lower else " ↑"
     y = y_axis(*padded([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}")
-    at = across(x, best.threshold)
-    words = f"best {threshold_text(best.threshold)}"
-    near = outline(x, y, ts.tolist(), values.tolist())
-    sides = [at + 5, at - 5 - LETTER * len(words)][:: -1 if at > 200 else 1]
-    spots = [(left, base) for base in (BOTTOM - 8, TOP + 12, (TOP + BOTTOM) / 2) for left in sides]
     title = objective_title(objective.name)
     style = objective_style(best.metric)
     band = (
@@ -182,12 +179,21 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
         y=y,
         paths=(
             Path("band", columns_between(x, y, band, (y.low, y.high))),
-            Path("guide", f"M{at:g} {TOP:g}V{BOTTOM:g}"),
+            Path("guide", f"M{across(x, best.threshold):g} {TOP:g}V{BOTTOM:g}"),
             Path("line", polyline(x, y, ts.tolist(), values.tolist())),
         ),
-        labels=(labelled(clearest(spots, LETTER * len(words), near), LETTER * len(words), words),),
+        labels=(_named(best, x, outline(x, y, ts.tolist(), values.tolist())),),
         values=_values(place, ts, values, title, style),
     )
+
+
+def _named(best: Optimum, x: Axis, near: np.ndarray) -> Label:
+    """The best threshold in words, beside its guide where it covers least of the line."""
+    at, words = across(x, best.threshold), f"best {threshold_text(best.threshold)}"
+    width = LETTER * len(words)
+    sides = [at + 5, at - 5 - width][:: -1 if at > 200 else 1]
+    spots = [(left, base) for base in (BOTTOM - 8, TOP + 12, (TOP + BOTTOM) / 2) for left in sides]
+    return labelled(clearest(spots, width, near), width, words)
 
 
 def _values(place: int, ts: np.ndarray, values: np.ndarray, title: str, style: Style) -> Table:
