@@ -9,9 +9,13 @@ from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.cli.gate import result_lines
 from evalreport.comparison.compare import MOST_RUNS
-from evalreport.format import change, fixed, plural
+from evalreport.estimates import interval, valued
+from evalreport.format import plural
 from evalreport.gate.results import tally
+from evalreport.metrics.catalogue import find
+from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.words import against, headline, matching, mistakes, same_matching, verdict
+from evalreport.values import Estimate
 
 if TYPE_CHECKING:
     from evalreport.comparison.values import Comparison, Difference
@@ -72,7 +76,7 @@ def _values(found: Comparison) -> Iterator[str]:
 
 def _value(found: Comparison, place: int, metric: str) -> str:
     result = found.evaluations[place].metrics.get(metric)
-    return "–" if result is None or result.value is None else fixed(result.value, 3)
+    return valued(result, find(metric).style) if isinstance(result, Estimate) else "–"
 
 
 def _pairs(found: Comparison) -> Iterator[list[str]]:
@@ -94,11 +98,9 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
 
 
 def _row(d: Difference) -> list[str]:
-    before, after = d.values[1], d.values[0]
-    shown = ["–" if value is None else fixed(value, 3) for value in (before, after)]
-    gap = "–" if d.difference is None else change(d.difference)
-    limits = "" if d.limits is None else f"{change(d.limits[0])} to {change(d.limits[1])}"
-    return [d.metric, *shown, gap, limits, verdict(d).text]
+    shown = stated(d)
+    limits = "" if d.limits is None else shown.limits
+    return [d.metric, shown.before, shown.after, shown.gap, limits, verdict(d).text]
 
 
 def _parts(found: Comparison, run: str, base: str) -> list[str]:
@@ -119,10 +121,12 @@ def _primary_only(found: Comparison) -> Iterator[list[str]]:
 def _ranking(found: Comparison) -> Iterator[str]:
     """The runs by the primary metric, with the ranks that are left to each, and which are the best."""
     rows = [["", found.primary, "", "ranks", ""]]
+    style = find(found.primary).style
     for entry in found.ranking:
-        value = "–" if entry.value is None else fixed(entry.value, 3)
-        known = entry.low is not None and entry.high is not None
-        limits = f"{fixed(entry.low or 0.0, 3)} to {fixed(entry.high or 0.0, 3)}" if known else ""
+        value, limits = "–", ""
+        if entry.value is not None:
+            result = Estimate(entry.value, 0, entry.low, entry.high)
+            value, limits = valued(result, style), "" if entry.low is None else interval(result, style)
         first, last = entry.ranks or (0, 0)
         ranks = "–" if not first else str(first) if first == last else f"{first} to {last}"
         rows.append([entry.run, value, limits, ranks, "best group" if entry.best_group else ""])

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.format import change
 from evalreport.metrics.catalogue import find
+from evalreport.panels.comparison.stated import stated
 from evalreport.report.contents import LONGEST_VERDICT, lasting
 from evalreport.report.description import as_text
 from evalreport.report.keys import metric_keys
@@ -113,6 +113,5 @@ def _description(comparison: Comparison, verdict: str) -> str:
 
 def _row(d: Difference, *, two: bool) -> str:
     name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
-    gap = "–" if d.difference is None else change(d.difference)
-    limits = "–" if d.limits is None else f"{change(d.limits[0])} to {change(d.limits[1])}"
-    return f"| {as_text(name)} | {gap} | {limits} | {d.verdict.replace('_', ' ')} |"
+    shown = stated(d)
+    return f"| {as_text(name)} | {shown.gap} | {shown.limits} | {d.verdict.replace('_', ' ')} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.format import change, fixed
+from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.words import headline, same_matching, verdict
 
 MOST = 40
@@ -51,8 +51,6 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
 
 
 def _row(d: Difference, *, two: bool) -> tuple[str, ...]:
-    before, after = ("–" if value is None else fixed(value, 3) for value in (d.values[1], d.values[0]))
-    gap = "–" if d.difference is None else change(d.difference)
-    limits = "–" if d.low is None or d.high is None else f"{change(d.low)} to {change(d.high)}"
+    shown = stated(d)
     name = d.metric if two else f"{d.run} against {d.baseline}"
-    return (name, before, after, gap, limits, verdict(d).text)
+    return (name, shown.before, shown.after, shown.gap, shown.limits, verdict(d).text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,9 @@ def small(path: Path, rows: list[tuple[Any, ...]]) -> str:
 def test_two_runs_side_by_side(capsys: Capture) -> None:
     done = run(capsys, "compare", "lr.parquet", "nb.parquet")
     assert done.code == 0
-    assert done.out.startswith("nb is worse than lr: ROC AUC −0.011 (−0.016 to −0.006).")
+    assert done.out.startswith("nb raises 7 fewer false alarms but has the worse ROC AUC and finds 160 fewer")
+    (auc,) = (line for line in done.out.splitlines() if line.split()[:1] == ["roc_auc"])
+    assert re.search(r"0\.\d{4} +0\.\d{4} +−0\.01\d\d +−0\.01\d\d to −0\.00\d\d +worse$", auc)
     assert "both wrong 64, only lr wrong 8, only nb wrong 161; McNemar p < 0.001" in done.out
     assert "Paired on 5,572 shared cases, matched by id." in done.out
 
@@ -91,7 +94,7 @@ def test_mcnemar_and_movement_count_the_same_rows(capsys: Capture) -> None:
 
 def test_multiclass_names_the_classes_that_moved(capsys: Capture) -> None:
     done = run(capsys, "compare", *BANKING)
-    assert done.out.startswith("pred_collapsed6 is worse than pred_tfidf_lr: Accuracy −0.815")
+    assert done.out.startswith("pred_collapsed6 is worse than pred_tfidf_lr: Accuracy −81.5")
     assert "class: " in done.out
 
 

@@ -110,13 +110,13 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
     )
     found = compare([half, none, ev], 0, names=["half", "none", "whole"])
     assert against(found).text == "1 of 2 runs is better and 1 is worse than half by Accuracy."
-    assert headline(found).text == "whole is best by Accuracy; the next, half, is 0.500 behind."
+    assert headline(found).text == "whole is best by Accuracy; the next, half, is 50.0 points behind."
     found = compare([ev, half, none], 0, names=["whole", "half", "none"])
     assert against(found).text == "All 2 runs are worse than whole by Accuracy."
     same = compare([ev, ev, none], 0, names=["one", "two", "none"])
     assert (
         headline(same).text
-        == "one and two are best by Accuracy, not told apart; the next, none, is 1.000 behind."
+        == "one and two are best by Accuracy, not told apart; the next, none, is 100 points behind."
     )
     alike = compare([ev, ev, ev], 0, names=["one", "two", "three"])
     assert headline(alike).text == (

@@ -11,17 +11,22 @@ import numpy as np
 import pytest
 
 from evalreport.cli.show import metric_line
+from evalreport.cli.show_comparison import _row
+from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Multiclass
 from evalreport.metrics.catalogue import everything, find
+from evalreport.panels.comparison import PANELS
 from evalreport.panels.parts import Cell, Table
 from evalreport.predictions import predictions
 from evalreport.report.brief import brief, headline_names
+from evalreport.report.comparison_brief import comparison_brief
 from evalreport.report.description import description
 from evalreport.report.page import sections
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate, Result
 from tests.report.made import KINDS, evaluation, made
+from tests.report.test_comparison import several
 
 NUMBER = r"[−+]?[\d,]+(?:\.\d+)?%?"
 BETWEEN = re.compile(f"({NUMBER}) to ({NUMBER})")
@@ -178,3 +183,38 @@ def test_no_bin_and_no_interval_of_a_page_has_equal_ends(kind: str) -> None:
                 for cell in row:
                     both = re.fullmatch(BETWEEN, cell.words)
                     assert both is None or both[1] != both[2] or cell.look == "n", (found.id, cell.words)
+
+
+def differences(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:
+    """Place, metric, difference and interval, as the places of a comparison state them."""
+    made_of = [panel(comparison) for panel in PANELS]
+    (verdict,) = (s for s in made_of if s is not None and s.id == "verdict")
+    for row in verdict.body.forest.rows:
+        yield "page", row.name, row.estimate, row.interval
+    for cells in comparison_brief(comparison).rows:
+        yield "notebook", cells[0], cells[3], cells[4]
+    for d in comparison.differences:
+        row = _row(d)
+        yield "terminal", d.metric, row[3], row[4]
+
+
+@pytest.mark.parametrize("kind", ["binary", "binary-labels", "twenty", "multilabel"])
+def test_differences_have_the_decimals_of_their_interval_everywhere(kind: str) -> None:
+    comparison = several(kind)
+    told: dict[str, set[tuple[str, str]]] = {}
+    for _, name, gap, limits in differences(comparison):
+        told.setdefault(name, set()).add((gap, limits))
+    assert told
+    for d in comparison.differences:
+        if d.limits is None or d.limits[1] - d.limits[0] < 1e-9:
+            continue
+        ((gap, limits),) = told[d.metric]
+        percent = find(d.metric).style == "percent"
+        assert gap.endswith(" points") == percent, (d.metric, gap)
+        ends = BETWEEN.fullmatch(limits)
+        assert ends, limits
+        shown = zip((d.difference, *d.limits), (gap.removesuffix(" points"), ends[1], ends[2]), strict=True)
+        rounded = [text for value, text in shown if value != 0]
+        due = wanted(Estimate(d.difference or 0.0, 0, *d.limits), percent=percent)
+        assert {decimals(text) for text in rounded} <= ({due} if due else {0, 1}), (d.metric, rounded)
+        assert len({decimals(text) for text in rounded}) <= 1, (d.metric, rounded)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.format import change, fixed
+from evalreport.estimates import interval, valued
 from evalreport.metrics.catalogue import find
 from evalreport.panels.classes import Classes
+from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.words import title_of_metric
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.words import say
@@ -22,7 +23,7 @@ def panel(comparison: Comparison) -> Section:
     rows = tuple(
         (
             Cell(title_of_metric(comparison, name)),
-            *(_cell(ev.metrics.get(name)) for ev in comparison.evaluations),
+            *(_cell(name, ev.metrics.get(name)) for ev in comparison.evaluations),
         )
         for name in names
     )
@@ -32,12 +33,12 @@ def panel(comparison: Comparison) -> Section:
     return Section("values", "Values", "What each run reaches", "classes", lede, body)
 
 
-def _cell(result: object) -> Cell:
+def _cell(name: str, result: object) -> Cell:
     if not isinstance(result, Estimate):
         return Cell("–", "n")
-    known = result.low is not None and result.high is not None
-    limits = f"{fixed(result.low or 0.0, 3)} to {fixed(result.high or 0.0, 3)}" if known else ""
-    return Cell(fixed(result.value, 3), "n", round(result.value, 6), sub=limits)
+    style = find(name).style
+    limits = "" if result.low is None else interval(result, style)
+    return Cell(valued(result, style), "n", round(result.value, 6), sub=limits)
 
 
 def parts(comparison: Comparison) -> Section | None:
@@ -83,13 +84,14 @@ def _heads(comparison: Comparison) -> tuple[Column, ...]:
 
 def _row(comparison: Comparison, d: Difference) -> tuple[Cell, ...]:
     pair = (Cell(f"{d.run} against {d.baseline}"),) if len(comparison.pairings) > 1 else ()
-    limits = "–" if d.limits is None else f"{change(d.limits[0])} to {change(d.limits[1])}"
+    shown = stated(d)
     return (
         Cell(d.scope),
         Cell(find(d.metric).title),
         *pair,
-        *(Cell("–" if value is None else fixed(value, 3), "n", value) for value in reversed(d.values)),
-        Cell("–" if d.difference is None else change(d.difference), "n", d.difference),
-        Cell(limits, "n"),
+        Cell(shown.before, "n", d.values[1]),
+        Cell(shown.after, "n", d.values[0]),
+        Cell(shown.gap, "n", d.difference),
+        Cell(shown.limits, "n"),
         Cell(d.verdict.replace("_", " ")),
     )

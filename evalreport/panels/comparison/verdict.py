@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.format import fixed, plural
+from evalreport.format import plural
 from evalreport.metrics.catalogue import find
+from evalreport.panels.comparison.stated import stated, style_of
 from evalreport.panels.comparison.words import (
     against,
     because,
+    detectable,
     headline,
     p_value,
     same_matching,
@@ -123,8 +125,8 @@ def _could(comparison: Comparison) -> Sentence:
     if others or first.verdict != "not_demonstrated" or first.detectable is None:
         return NOTHING
     return say(
-        "A difference of {difference:three} would be demonstrated with {power:percent} probability.",
-        difference=first.detectable.difference,
+        "A difference of {difference} would be demonstrated with {power:percent} probability.",
+        difference=detectable(first, first.detectable),
         power=first.detectable.power,
     )
 
@@ -172,13 +174,12 @@ def _row(comparison: Comparison, d: Difference, span: float, *, by_pair: bool) -
         title,
         NOTHING if d.verdict == "undefined" else _gloss(comparison, d),
         result(d),
-        "ratio",
+        style_of(d),
         reference=0.0,
         axis=(-span, span),
         difference=True,
     )
-    before = d.values[1]
-    return replace(row, reference="–" if before is None else fixed(before, 3))
+    return replace(row, reference=stated(d).before)
 
 
 def _pair(comparison: Comparison, d: Difference) -> str:

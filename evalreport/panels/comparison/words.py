@@ -8,6 +8,7 @@ from evalreport.comparison.pairing import Pairing
 from evalreport.comparison.values import (
     DEMONSTRATED,
     Comparison,
+    Detectable,
     Difference,
     McNemarResult,
     Movement,
@@ -15,6 +16,7 @@ from evalreport.comparison.values import (
 )
 from evalreport.format import plural
 from evalreport.metrics.catalogue import find
+from evalreport.panels.comparison.stated import in_words, size, style_of
 from evalreport.panels.comparison.tradeoff import both_sides
 from evalreport.panels.words import NOTHING, Sentence, say, shortened
 
@@ -41,26 +43,14 @@ def _of_two(comparison: Comparison, d: Difference) -> Sentence:
     title = title_of_metric(comparison, d.metric)
     match d.verdict:
         case "better":
-            lead = "{run} is *better* than {base}: " + title + " {difference:change}"
+            lead = "{run} is *better* than {base}: " + title + " {gap}"
         case "worse":
-            lead = "{run} is _worse_ than {base}: " + title + " {difference:change}"
+            lead = "{run} is _worse_ than {base}: " + title + " {gap}"
         case "not_demonstrated":
-            lead = (
-                "*No difference is demonstrated* between {run} and {base}: " + title + " {difference:change}"
-            )
+            lead = "*No difference is demonstrated* between {run} and {base}: " + title + " {gap}"
         case "undefined":
             return say("{run} and {base} cannot be compared by " + title + ": {why}.", called, why=because(d))
-    return say(lead + _limits(d) + ".", called, **numbers(d))
-
-
-def _limits(d: Difference) -> str:
-    return "" if d.limits is None else " ({low:change} to {high:change})"
-
-
-def numbers(d: Difference) -> dict[str, float]:
-    """Return the numbers of a difference that are known, by their names."""
-    known = {} if d.difference is None else {"difference": d.difference}
-    return known if d.limits is None else known | {"low": d.limits[0], "high": d.limits[1]}
+    return say(lead + ".", called, gap=in_words(d))
 
 
 def because(d: Difference) -> str:
@@ -115,7 +105,7 @@ def ranked(comparison: Comparison) -> Sentence:
             runs=len(known),
             top=shortened(best[0].run),
         )
-    price = _price(best[0], rest[0])
+    price = _price(comparison.primary, best[0], rest[0])
     if len(best) == 1:
         return say("{top} is *best* by " + by + ";", top=shortened(best[0].run)) + price
     if len(best) > MOST_NAMED:
@@ -134,13 +124,20 @@ def ranked(comparison: Comparison) -> Sentence:
     return say(both + " are *best* by " + by + ", not told apart;", named) + price
 
 
-def _price(best: RankedRun, after: RankedRun) -> Sentence:
+def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
     """What the first run behind the best group gives up, of the best one's value."""
+    behind = abs((best.value or 0.0) - (after.value or 0.0))
     return say(
-        "the next, {run}, is _{gap:three}_ behind.",
+        "the next, {run}, is {gap} behind.",
         run=shortened(after.run),
-        gap=abs((best.value or 0.0) - (after.value or 0.0)),
+        gap=size("gap", behind, best.low, best.high, find(metric).style),
     )
+
+
+def detectable(d: Difference, found: Detectable) -> Sentence:
+    """Return the difference that the sample would have demonstrated, with the decimals of the one it has."""
+    low, high = d.limits or (None, None)
+    return size("difference", found.difference, low, high, style_of(d))
 
 
 def verdict(d: Difference) -> Sentence:
@@ -160,8 +157,8 @@ def verdict(d: Difference) -> Sentence:
             return say("_worse_")
         case "not_demonstrated" if d.detectable is not None:
             return say(
-                "not demonstrated ({difference:three} would be, with {power:percent} probability)",
-                difference=d.detectable.difference,
+                "not demonstrated ({difference} would be, with {power:percent} probability)",
+                difference=detectable(d, d.detectable),
                 power=d.detectable.power,
             )
         case "not_demonstrated":
