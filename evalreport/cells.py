@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -321,17 +321,17 @@ def _check_span(weights: npt.NDArray[np.float64], what: str) -> None:
         )
 
 
-def distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
+def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
     """Return ids as text, shape (n,), read-only.
 
     Raises
     ------
     DataError
-        More than one axis, gaps, an id that occurs twice (names the first).
+        More than one axis, or gaps.
 
     Examples
     --------
-    >>> distinct_ids([3, 1])
+    >>> ids_as_text([3, 1])
     array(['3', '1'], dtype='<U21')
     """
     held = as_array(ids)
@@ -348,17 +348,42 @@ def distinct_ids(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
         )
     array = held.astype(str)
     check_text(array, "ids")
-    order = np.argsort(array, kind="stable")
-    again = np.flatnonzero(array[order][1:] == array[order][:-1])
-    if again.size:
-        row = int(order[again + 1].min())
-        first = int(np.flatnonzero(array == array[row])[0])
-        raise DataError(
-            f"{again.size} ids occur more than once",
-            where=f"ids, first: {array[row]!r} in rows {first} and {row}",
-            fix="one row per example; for several rows of one user, name that column with --group",
-        )
     return read_only(array)  # type: ignore[no-any-return]
+
+
+class Repeated(NamedTuple):
+    """Ids of several rows: how many, the first of them, and two of its rows."""
+
+    shown: str
+    times: int
+    id: str
+    rows: str
+
+    @property
+    def first(self) -> str:
+        """The first with its rows; it names an example."""
+        return f"first: {self.id!r} in {self.rows}"
+
+
+def repeated_ids(ids: npt.NDArray[np.str_]) -> Repeated | None:
+    """Return which of some ids, shape (n,), stand in more than one row; None where each has its own.
+
+    Examples
+    --------
+    >>> repeated_ids(np.array(["a", "b", "a"]))
+    Repeated(shown='1 id occurs more than once', times=1, id='a', rows='rows 0 and 2')
+    >>> repeated_ids(np.array(["a", "b"])) is None
+    True
+    """
+    order = np.argsort(ids, kind="stable")
+    same = np.flatnonzero(ids[order][1:] == ids[order][:-1])
+    if not same.size:
+        return None
+    count = len(np.unique(ids[order[same]]))
+    row = int(order[same + 1].min())
+    before = int(np.flatnonzero(ids == ids[row])[0])
+    shown = "1 id occurs more than once" if count == 1 else f"{count:,} ids occur more than once"
+    return Repeated(shown, count, str(ids[row]), f"rows {before} and {row}")
 
 
 def read_only(array: Any) -> Any:

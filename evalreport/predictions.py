@@ -20,9 +20,10 @@ from evalreport.cells import (
     as_array,
     check_text,
     checked_weights,
-    distinct_ids,
     gaps_of,
+    ids_as_text,
     read_only,
+    repeated_ids,
 )
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import (
@@ -199,7 +200,8 @@ def predictions(
         Decides binary and multilabel rows (``score >= threshold``). Without it `y_pred` decides, and
         without that probabilities at 0.5, or the greatest score of a multiclass row.
     weights, ids, groups : array-like of shape (n,), optional
-        Weights are finite and >= 0. Ids are distinct.
+        Weights are finite and >= 0. Ids that repeat are told in `notes`;
+        runs are not paired by them.
     weight_kind : {"relative", "count"}
         Relative weights are rescaled to mean 1, so that a common factor changes nothing. Weights that are
         numbers of rows (``count``) are whole: each row stands for so many equal ones.
@@ -213,7 +215,7 @@ def predictions(
     Raises
     ------
     DataError
-        Unequal lengths, gaps, labels outside the set, bad scores or weights, duplicate ids.
+        Unequal lengths, gaps, labels outside the set, bad scores or weights.
 
     Examples
     --------
@@ -228,6 +230,7 @@ def predictions(
     beside = {"y_pred": decided, "weights": weights, "ids": ids, "groups": groups, "texts": texts}
     _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items()))
     decided, point = _operating_point(space, decided, known, threshold)
+    named = None if ids is None else ids_as_text(ids)
     found = Predictions(
         space=space,
         y_true=read_only(truth),
@@ -236,16 +239,28 @@ def predictions(
         weights=read_only(np.ones(len(truth)) if weights is None else relative(checked_weights(weights))),
         weighted=weights is not None,
         threshold=point,
-        ids=None if ids is None else distinct_ids(ids),
+        ids=named,
         groups=None if groups is None else Categorical.of(groups),
         slices={name: Categorical.of(values) for name, values in (slices or {}).items()},
         texts=texts,
         parsed=parsed,
-        notes=(*notes, *counted_wrong(lost), *(() if isinstance(known, NoScores) else known.notes)),
+        notes=(
+            *notes,
+            *_told_twice(named),
+            *counted_wrong(lost),
+            *(() if isinstance(known, NoScores) else known.notes),
+        ),
     )
     return (
         found if weights is None or weight_kind == "relative" else repeated(found, checked_weights(weights))
     )
+
+
+def _told_twice(ids: npt.NDArray[np.str_] | None) -> tuple[str, ...]:
+    again = None if ids is None else repeated_ids(ids)
+    if again is None:
+        return ()
+    return (f"{again.shown} (first: {again.rows}): each row counts; --group holds rows together",)
 
 
 def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.cells import as_array, checked_weights, distinct_ids, gaps_of, numbers, to_labels
+from evalreport.cells import as_array, checked_weights, gaps_of, ids_as_text, numbers, to_labels
 from evalreport.errors import DataError
 from evalreport.predictions import Categorical
 
@@ -92,7 +92,7 @@ def test_numbers_are_a_copy() -> None:
 @pytest.mark.parametrize("gap", [None, math.nan, pd.NA])
 def test_a_missing_id_is_no_id(gap: Any) -> None:
     with pytest.raises(DataError, match="1 id is missing") as caught:
-        distinct_ids(["a", gap])
+        ids_as_text(["a", gap])
     assert caught.value.where == "ids, first: row 1"
 
 

@@ -28,7 +28,7 @@ from evalreport.comparison.values import (
     RankedRun,
 )
 from evalreport.comparison.verdicts import ERROR_KINDS, pair_verdict
-from evalreport.errors import UsageError
+from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.significance import mcnemar, paired_delong
@@ -202,7 +202,10 @@ def _matches(
 ) -> list[Match]:
     found = []
     for a, b in order:
-        matched = pair(evaluations[a], evaluations[b], unpaired=unpaired)
+        try:
+            matched = pair(evaluations[a], evaluations[b], unpaired=unpaired)
+        except EvalreportError as error:
+            raise error.located(f"{names[a]} and {names[b]}") from error
         samples = None
         if matched.run is not None and matched.baseline is not None:
             both = [_counted(counted, rows) for rows in (matched.run, matched.baseline)]

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import repeated_ids
 from evalreport.comparison.spaces import recoded, union_space
 from evalreport.errors import DataError
 from evalreport.evaluation.model import Evaluation
@@ -61,7 +62,8 @@ def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> Pa
     UsageError
         The runs have different tasks.
     DataError
-        The same example has another truth or weight, or without ids equally many rows have another truth.
+        An id stands in several rows, the same example has another truth or weight, or without ids equally
+        many rows have another truth.
 
     Examples
     --------
@@ -109,6 +111,8 @@ def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
 
 
 def _by_id(a: Predictions, b: Predictions) -> PairedPredictions:
+    _refuse_repeated(a, "the run")
+    _refuse_repeated(b, "the baseline")
     rows_a, rows_b = _shared(np.asarray(a.ids), np.asarray(b.ids))
     only = (len(a) - len(rows_a), len(b) - len(rows_b))
     if not len(rows_a):
@@ -126,6 +130,16 @@ def _by_id(a: Predictions, b: Predictions) -> PairedPredictions:
     lost = sum(only)
     left = f"; {lost:,} example{'s are' if lost > 1 else ' is'} in one run only" if lost else ""
     return _together(a, b, f"matched by id{left}", only)
+
+
+def _refuse_repeated(p: Predictions, which: str) -> None:
+    again = repeated_ids(np.asarray(p.ids))
+    if again is not None:
+        raise DataError(
+            f"{again.shown}, so examples cannot be matched by id",
+            where=f"{which}, {again.first}",
+            fix="name a column of ids in which each row has its own, with --id, or pass --unpaired",
+        )
 
 
 def _shared(a: npt.NDArray[np.str_], b: npt.NDArray[np.str_]) -> tuple[Rows, Rows]:
@@ -149,7 +163,8 @@ def _differing(a: Predictions, b: Predictions) -> Rows:
 
 
 def _same_weights(a: Predictions, b: Predictions) -> None:
-    differs = np.flatnonzero(~np.isclose(a.weights, b.weights))
+    scale = a.weights.sum() / (b.weights.sum() or 1.0)  # weights are relative to the rows of each run
+    differs = np.flatnonzero(~np.isclose(a.weights, scale * b.weights))
     if differs.size:
         row = int(differs[0])
         raise DataError(

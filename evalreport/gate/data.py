@@ -9,6 +9,7 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import repeated_ids
 from evalreport.gate.results import CheckResult
 from evalreport.labels import UNPARSED, Multiclass
 from evalreport.predictions import Predictions
@@ -41,8 +42,8 @@ def data_checks(
 ) -> tuple[CheckResult, ...]:
     """Check the rows of an evaluation.
 
-    Gaps, scores outside their range, rows that do not sum to one and duplicate ids never come this far:
-    they are refused where the file is read, with their first row. Here they are reported with their counts.
+    Gaps, scores outside their range and rows that do not sum to one never come this far: they are refused
+    where the file is read, with their first row. Here they are reported with their counts.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def data_checks(
     """
     found = [_truth(rows), *_predictions(rows), *_scores(rows)]
     if rows.ids is not None:
-        found.append(_data("ids", 0, f"{len(rows):,}, all distinct"))
+        found.append(_ids(rows.ids, named))
     if rows.texts is not None:
         found.append(_duplicates(rows, named))
     if train is not None:
@@ -85,6 +86,13 @@ def _truth(rows: Predictions) -> CheckResult:
     occurring = int(rows.y_true.any(axis=0).sum() if rows.y_true.ndim == 2 else len(np.unique(rows.y_true)))
     shown = f"{len(rows):,} rows, no gaps; {occurring:,} of {len(rows.space):,} labels occur"
     return _data("truth", 0, shown)
+
+
+def _ids(ids: npt.NDArray[np.str_], named: bool) -> CheckResult:
+    again = repeated_ids(ids)
+    if again is None:
+        return _data("ids", 0, f"{len(ids):,}, all distinct")
+    return _data("ids", again.times, again.shown, again.first if named else "")
 
 
 def _predictions(rows: Predictions) -> list[CheckResult]:

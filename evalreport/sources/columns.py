@@ -134,14 +134,14 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
         table, said = rows_meant(table, request)
         table, named = as_columns(table, completed(table, request))
         table, named = unfolded(table, named)
-        key = key_of(table, named)
+        key = key_of(table, named, joins=truth is not None)
     if truth is None:
         with _in(table.source):
             (part, note), other = truth_of(table, named), None
     else:
         with _in(truth.source):
             truth, more = as_columns(truth, request, "truth")
-            (part, note), other = truth_of(truth, more), key_of(truth, more, key)
+            (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
             named = _completed(named, more)
     with _in(table.source):
         rows = rows_of(table, key, truth, other, some=bool(said))
@@ -150,6 +150,7 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
         found = _found(search(rows, part, named, table.name), rows, named, files)
         notes = (
             *said,
+            *rows.notes,
             *filter(None, [note]),
             *found.notes,
             *left_alone(found.unused, found.space, found.notes, ranked=found.scores is not None),

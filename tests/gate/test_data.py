@@ -27,6 +27,15 @@ def found(checks: tuple[CheckResult, ...], name: str) -> CheckResult:
     return one
 
 
+def test_ids_that_repeat_fail_with_their_count() -> None:
+    ids = ["a", "b", "a", "a", "b", "c"]
+    again = found(data_checks(rows(ids=ids)), "ids")
+    assert (again.outcome, again.value, again.shown) == ("failed", 2, "2 ids occur more than once")
+    assert again.detail == "first: 'a' in rows 0 and 2"
+    assert not found(data_checks(rows(ids=ids), named=False), "ids").detail
+    assert found(data_checks(rows(ids=list("abcdef"))), "ids").outcome == "passed"
+
+
 def test_what_the_door_has_refused_already_is_reported_with_counts() -> None:
     checks = data_checks(rows())
     assert [check.name for check in checks] == ["truth", "predictions"]

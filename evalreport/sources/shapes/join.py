@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import repeated_ids
 from evalreport.errors import DataError
 from evalreport.sources.request import Columns, counted, missing_column
-from evalreport.sources.shapes.roles import ID
+from evalreport.sources.shapes.roles import ID, INDEX
 from evalreport.sources.tables import RawTable
 
 Array = npt.NDArray[Any]
@@ -38,6 +39,8 @@ class Rows:
         Name of the id column.
     joined : str
         How truth and predictions were brought together; empty for one file.
+    notes : tuple of str
+        What was assumed for it.
     """
 
     truth: Mapping[str, Array]
@@ -47,22 +50,25 @@ class Rows:
     n: int
     id: str | None
     joined: str = ""
+    notes: tuple[str, ...] = ()
 
 
-def key_of(table: RawTable, request: Columns, other: str | None = None) -> str | None:
+def key_of(table: RawTable, request: Columns, other: str | None = None, *, joins: bool = False) -> str | None:
     """Return the id column of a table, or None where it has none; the ids are checked.
 
     Parameters
     ----------
     other : str, optional
         The id column of the file that this one is joined to, which is looked for first.
+    joins : bool
+        Whether rows of another file are looked up by these ids, so that each may occur once only.
 
     Raises
     ------
     ColumnNotFoundError
         The column that was named is not there.
     DataError
-        Ids that are missing or occur twice.
+        Ids that are missing, or that join and occur twice.
     """
     if request.id is not None and request.id not in table.columns:
         raise missing_column(request.id, "--id", table.names, table.name)
@@ -70,7 +76,9 @@ def key_of(table: RawTable, request: Columns, other: str | None = None) -> str |
     usual = (name for name in names if name in table.columns and name not in request.groups)
     key = next(usual, None)
     if key is not None:
-        _check_ids(table.columns[key], key, table.names)
+        _check_ids(table.columns[key], key)
+        if joins:
+            _refuse_repeated(table.columns[key], key, table.names)
     return key
 
 
@@ -100,13 +108,15 @@ def rows_of(
     """
     if truth is None:
         return Rows(table.columns, table.columns, table.names, table.names, table.n, key)
+    notes: tuple[str, ...] = ()
     if key is None and other is None:
         order, joined = _by_position(table, truth), "rows joined by their order"
+        notes = (f"neither {table.name} nor {truth.name} has ids: their rows are joined by their order",)
     else:
         order, joined = _by_id(table, key, truth, other, some=some), f"rows joined by {key}"
     moved = {name: column[order] for name, column in truth.columns.items()}
     names = (*table.names, *(name for name in truth.names if name not in table.names))
-    return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined)
+    return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined, notes)
 
 
 def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
@@ -116,7 +126,28 @@ def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
             where=truth.source,
             fix="rows without ids are joined by their order; write an id in both files (example_id, or --id)",
         )
+    _refuse_other_order(table, truth)
     return np.arange(table.n)
+
+
+def _refuse_other_order(table: RawTable, truth: RawTable) -> None:
+    """Refuse two files that both hold the index of a frame, when it says that their rows differ.
+
+    Which of the two is right, order or index, nobody but the user knows: a frame that was shuffled keeps
+    its index, and predictions of it that were written anew count from 0.
+    """
+    name = next((name for name in INDEX if name in table.columns and name in truth.columns), None)
+    if name is None:
+        return
+    ours, theirs = (list(map(_text, held.columns[name].tolist())) for held in (table, truth))
+    row = next((row for row, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b), None)
+    if row is not None:
+        shown = f"column {name!r}" if name else "unnamed first column"
+        raise DataError(
+            f"the index of {table.name} and that of {truth.name} differ, and there are no ids",
+            where=f"{truth.source}, {shown}, first: row {row}, {ours[row]} and {theirs[row]}",
+            fix="write ids into both files (example_id), or leave the index out where the order is right",
+        )
 
 
 def _by_id(
@@ -152,7 +183,7 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _check_ids(ids: Array, name: str, names: Sequence[str]) -> None:
+def _check_ids(ids: Array, name: str) -> None:
     values = ids.tolist()
     if ids.ndim != 1:
         raise DataError(
@@ -168,20 +199,16 @@ def _check_ids(ids: Array, name: str, names: Sequence[str]) -> None:
             fix="give each row an id, or name another column with --id",
         )
     check_length(ids, name)
-    texts = [_text(value) for value in values]
-    if len(set(texts)) < len(texts):
-        raise _repeated(texts, name, names)
 
 
-def _repeated(ids: Sequence[str], name: str, names: Sequence[str]) -> DataError:
-    first: dict[str, int] = {}
-    before = [first.setdefault(value, row) for row, value in enumerate(ids)]
-    again = [row for row, earlier in enumerate(before) if row != earlier]
-    return DataError(
-        f"{counted(len(again), 'id')} occur{'s' if len(again) == 1 else ''} more than once",
-        where=f"column {name}, first: {ids[again[0]]!r} in rows {before[again[0]]} and {again[0]}",
-        fix=_mend(name, names),
-    )
+def _refuse_repeated(ids: Array, name: str, names: Sequence[str]) -> None:
+    again = repeated_ids(np.array([_text(value) for value in ids.tolist()]))
+    if again is not None:
+        raise DataError(
+            f"{again.shown}, so rows cannot be joined by it",
+            where=f"column {name}, {again.first}",
+            fix=_mend(name, names),
+        )
 
 
 def _mend(name: str, names: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ def wanted(request: Columns) -> Select:
     >>> sorted(wanted(Columns(score="score_lr"))(["y_true", "score_lr", "score_nb", "age"]))
     ['score_lr', 'y_true']
     """
-    common = {*ID, *WEIGHT, *ARRAYS, *LABEL_NAMES, *TEXT}
+    common = {*ID, *INDEX, *WEIGHT, *ARRAYS, *LABEL_NAMES, *TEXT}
     open_to = {"truth"} if request.truth is None else set()
     open_to |= {"prediction"} if request.pred is None else set()
     prefixes = ["true_", "pred_"]

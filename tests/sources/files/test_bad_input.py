@@ -136,16 +136,13 @@ def test_truth_missing_for_a_row() -> None:
     assert lines("y_true,y_pred\n1,1\n,0\n0,0\n")[1] == "error: y_true is missing for 1 row"
 
 
-def test_duplicate_ids_and_how_to_mend_them() -> None:
-    text = "run,example_id,y_true,y_pred\na,x,1,1\na,y,0,0\nb,x,1,0\n"
-    assert lines(text) == [
-        "5",
-        "error: 1 id occurs more than once",
-        "  at   p.csv, column example_id, first: 'x' in rows 0 and 2",
-        "  fix  the rows seem to be of several runs (column run): keep each run in a file of its own",
-    ]
-    fix = lines("id,y_true,y_pred\nx,1,1\nx,0,0\n")[-1]
-    assert fix == "  fix  for several rows of one user pass --group id; else name another column with --id"
+def test_duplicate_ids_are_told_with_their_count() -> None:
+    told = to_predictions(found("id,y_true,y_pred\nx,1,1\ny,1,0\nx,0,0\nx,0,0\n"))
+    assert told.notes == (
+        "1 id occurs more than once (first: rows 0 and 2): each row counts; --group holds rows together",
+    )
+    assert len(told) == 4
+    assert not to_predictions(found("id,y_true,y_pred\nx,1,1\ny,0,0\n")).notes
     assert found("id,y_true,y_pred\nx,1,1\nx,0,0\n", Columns(group="id")).ids is None
 
 

@@ -65,6 +65,42 @@ def test_ids_that_occur_twice_in_the_truth(tmp_path: Path) -> None:
     assert "'3' in rows 2 and 3" in caught.value.where
 
 
+def test_ids_that_occur_twice_in_the_predictions(tmp_path: Path) -> None:
+    rows: Data = {"run": ["a", "a", "b"], "id": [1, 2, 1], "y_pred": list("abc")}
+    with pytest.raises(DataError, match="1 id occurs more than once, so rows cannot be joined") as caught:
+        joined(tmp_path, rows)
+    assert "p.csv, column id, first: '1' in rows 0 and 2" in caught.value.where
+    assert "several runs (column run)" in caught.value.fix
+    with pytest.raises(DataError, match="more than once") as caught:
+        joined(tmp_path, {name: rows[name] for name in ("id", "y_pred")})
+    assert "pass --group id" in caught.value.fix
+
+
+def test_files_without_ids_are_joined_by_their_order_which_is_told(tmp_path: Path) -> None:
+    found = joined(tmp_path, {"y_pred": list("abc")}, {"label": list("abb")})
+    assert found.y_true.tolist() == ["a", "b", "b"]
+    assert found.notes[0] == "neither p.csv nor p.parquet has ids: their rows are joined by their order"
+    assert not joined(tmp_path).notes
+
+
+def test_files_without_ids_have_equally_many_rows(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"p\.csv has 3 rows and the truth in p\.parquet has 2") as caught:
+        joined(tmp_path, {"y_pred": list("abc")}, {"label": list("ab")})
+    assert str(tmp_path / "p.csv") in caught.value.where
+    assert str(tmp_path / "truth" / "p.parquet") in caught.value.where
+
+
+@pytest.mark.parametrize("index", ["", "Unnamed: 0", "index"])
+def test_files_with_the_index_of_a_frame_are_not_joined_against_it(tmp_path: Path, index: str) -> None:
+    names = ("p.csv", "p.csv")
+    rows: Data = {index: [2, 0, 1], "y_pred": list("aba")}
+    same = joined(tmp_path, rows, {index: [2, 0, 1], "label": list("aba")}, names=names)
+    assert same.y_true.tolist() == ["a", "b", "a"]
+    with pytest.raises(DataError, match=r"the index of p\.csv and that of p\.csv differ") as caught:
+        joined(tmp_path, rows, {index: [0, 1, 2], "label": list("baa")}, names=names)
+    assert "first: row 0, 2 and 0" in caught.value.where
+
+
 def test_no_id_to_join_by(tmp_path: Path) -> None:
     with pytest.raises(ColumnNotFoundError, match=r'column "example_id" is not in p\.csv'):
         joined(tmp_path, predictions={"case": [1, 2, 3], "y_pred": list("abc")})
