@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.recommended import recommended
 from evalreport.findings.words import told
 from evalreport.labels import Binary
-from evalreport.thresholds.optimum import Choice, Optimum
-from evalreport.values import Estimate, Finding, Result
+from evalreport.values import Finding
 
-GAIN = 0.01
-"""Smallest gain that is ever claimed."""
 MEANT = 0.005
 """Share of the decisions off the rule up to which the rule is still the one that was used."""
 
@@ -79,22 +77,10 @@ def other_threshold(ev: Evaluation) -> Finding | None:
 
 
 def default_threshold(ev: Evaluation) -> Finding | None:
-    """The threshold is the default although another is clearly better, by F1 and by MCC both.
-
-    F1 alone prefers a low threshold even where every probability is right and mistakes cost the same.
-    """
-    point, now = ev.threshold, ev.metrics.get("f1")
-    if ev.sweep is None or point is None or point.origin not in ("default", "predictions"):
+    """The threshold is the default although another is demonstrated to be better."""
+    better = recommended(ev)
+    if better is None or ev.threshold is None:
         return None
-    best = ev.sweep.best("f1")
-    out_of_sample, agreement = _honest(best), _honest(ev.sweep.best("mcc"))
-    if not isinstance(best, Optimum) or out_of_sample is None or agreement is None:
-        return None
-    if not _gains(now, out_of_sample.value) or not _gains(ev.metrics.get("mcc"), agreement.value):
-        return None
-    if not isinstance(now, Estimate) or ev.confusion is None:
-        return None
-    here = ev.confusion.binary(0.0)
     return told(
         ev,
         "default_threshold",
@@ -103,35 +89,22 @@ def default_threshold(ev: Evaluation) -> Finding | None:
         "{best_tp:count} instead of {tp:count} of {positives:weight} labelled {label:label}, with {best_fp:count} instead of "
         "{fp:count} false alarms. F1 would be {best_f1:ratio} instead of {f1:ratio}, on rows not used to choose it.",
         {
-            "threshold": point.value,
-            "best_threshold": best.threshold,
+            "threshold": ev.threshold.value,
+            "best_threshold": better.threshold,
             "label": ev.space.labels[1],
-            "positives": here.positives,
-            "tp": here.tp,
-            "best_tp": best.tp,
-            "fp": here.fp,
-            "best_fp": best.fp,
-            "f1": now.value,
-            "best_f1": out_of_sample.value,
-            "best_f1_low": out_of_sample.low,
-            "best_f1_high": out_of_sample.high,
+            "positives": better.now.positives,
+            "tp": better.now.tp,
+            "best_tp": better.tp,
+            "fp": better.now.fp,
+            "best_fp": better.fp,
+            "f1": better.f1_now.value,
+            "best_f1": better.f1.value,
+            "best_f1_low": better.f1.low,
+            "best_f1_high": better.f1.high,
         },
         action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by what mistakes cost.",
         section="threshold",
     )
-
-
-def _honest(choice: Choice) -> Estimate | None:
-    if not isinstance(choice, Optimum) or choice.out_of_sample is None:
-        return None
-    return choice.out_of_sample.value if isinstance(choice.out_of_sample.value, Estimate) else None
-
-
-def _gains(now: Result | None, after: float) -> bool:
-    """Whether a value beats another by more than 0.01 and half the interval's width."""
-    if not isinstance(now, Estimate):
-        return False
-    return after - now.value > max(GAIN, (now.width or 0.0) / 2)
 
 
 def unknown_threshold(ev: Evaluation) -> Finding | None:
