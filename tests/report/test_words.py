@@ -311,6 +311,15 @@ def random_binary(rng: np.random.Generator, *, scored: bool = False) -> Predicti
     return predictions(labels, names, scores=Probabilities(scores), threshold=threshold)
 
 
+def random_biased(rng: np.random.Generator) -> Predictions:
+    """Scores that rank well and are far too low or too high, so that another threshold is worth its price."""
+    n = int(rng.integers(400, 1200))
+    truth = rng.random(n) < 0.3
+    logit = 2.2 * (rng.normal(0, 1, n) + 2.2 * (truth - 0.5)) + rng.choice([-3.0, 3.0])
+    names = np.where(truth, "spam", "ham").tolist()
+    return predictions(Binary("ham", "spam"), names, scores=Probabilities(1 / (1 + np.exp(-logit))))
+
+
 def size(rng: np.random.Generator, most: int) -> int:
     """A few rows, or once in a while so many that sentences give shares in place of counts."""
     return 1200 if rng.random() < 0.08 else int(rng.integers(2, most))
@@ -375,6 +384,7 @@ def random_text(rng: np.random.Generator) -> Predictions:
 RANDOM: Mapping[str, tuple[Callable[[np.random.Generator], Predictions], int]] = {
     "binary labels": (random_binary, 1200),
     "binary scores": (partial(random_binary, scored=True), 120),
+    "binary biased": (random_biased, 12),
     "multiclass": (random_multiclass, 700),
     "multiclass scores": (random_multiclass_scores, 60),
     "multilabel": (random_multilabel, 120),
@@ -406,7 +416,7 @@ def test_verdicts_of_generated_evaluations_are_true(task: str) -> None:
             for sentence in of_page(replace(ev, findings=find(ev))):
                 check(sentence, facts)
         seen.add(re.sub(r"[\d,.]+|[“(].*?[”)]|\bc\d+|\bl\d+", "#", headline.text))
-    assert len(seen) >= (3 if task == "multilabel scores" else 4), (
+    assert len(seen) >= {"multilabel scores": 3, "binary biased": 1}.get(task, 4), (
         "the generator makes too few kinds of headline"
     )
 
