@@ -133,6 +133,8 @@ class ForestRow:
         Key of the metric.
     missed : str
         Where the interval did not hold what it promises.
+    lucky : (float, float) or None
+        Part of the axis that is no better than the reference, to be shaded.
     """
 
     name: str
@@ -147,6 +149,7 @@ class ForestRow:
     zero: float | None = None
     past: Literal["", "left", "right"] = ""
     missed: str = ""
+    lucky: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Better
 from evalreport.panels.about import (
     confidence_percent,
     is_text,
@@ -23,6 +24,8 @@ from evalreport.values import Estimate
 
 ROWS = 7
 """Most rows of the table."""
+AXIS = 1000
+"""Units of the axis of a row."""
 TOP = 8
 """Classes from which on the right answer among the top three says something."""
 
@@ -40,7 +43,18 @@ def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     words = say(gloss, _names(ev), units=units(ev))
     result, known = metric(ev, name), find(name, ev.task)
     row = forest_row(name, known.title, words, result, known.style, reference=ev.no_skill.get(name))
-    return replace(row, missed=missed(ev.space.task, name, result))
+    return replace(row, missed=missed(ev.space.task, name, result), lucky=_lucky(known.better, row.zero))
+
+
+def _lucky(better: Better, no_skill: float | None) -> tuple[float, float] | None:
+    """The part of the axis that a model which knows nothing reaches, too."""
+    match better:
+        case "higher" if no_skill:
+            return 0, no_skill
+        case "lower" if no_skill is not None:
+            return no_skill, AXIS
+        case _:
+            return None
 
 
 def _names(ev: Evaluation) -> dict[str, Value]:
