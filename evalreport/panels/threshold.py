@@ -261,7 +261,9 @@ TITLES = {
         ("flagged", "predicted_positive_rate"),
     )
 }
-HEADS = ("At", "Threshold", "Found", "Missed", "False alarms", "Left alone", *TITLES.values())
+SHORT = ("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged")
+"""The same over narrow columns: all of them stand side by side on a wide screen."""
+HEADS = ("At", "Threshold", "Found", "Missed", "False alarms", "Left alone", *SHORT)
 
 
 def meters_of(c: BinaryCounts) -> tuple[Meter, ...]:
