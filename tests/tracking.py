@@ -164,6 +164,8 @@ def files_of(store: Store, run_id: str, folder: Path) -> Path:
     with quiet():
         from mlflow import MlflowClient
 
+        if not store.client.list_artifacts(run_id):  # MLflow 2 has nothing to download then
+            return folder
         return Path(MlflowClient(tracking_uri=store.uri).download_artifacts(run_id, "", str(folder)))
 
 

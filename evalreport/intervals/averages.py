@@ -160,8 +160,8 @@ def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScor
     Examples
     --------
     >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.4], [0.4, 0.3]]), np.array([0, 1, 0]), None)
-    >>> abs(average_moves(AreaAverage("roc_auc", "macro"), scores, scores).rows.sum()) < 1e-12
-    np.True_
+    >>> bool(abs(average_moves(AreaAverage("roc_auc", "macro"), scores, scores).rows.sum()) < 1e-12)
+    True
     """
     ranked = everything.rankings
     weight = average.weights(ranked)

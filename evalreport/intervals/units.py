@@ -80,8 +80,8 @@ class Units:
         >>> from evalreport.predictions import predictions
         >>> p = predictions(Binary(0, 1), [0, 1, 1, 0], [0, 1, 1, 0], groups=["a", "a", "b", "b"])
         >>> units = Units.of(p, Sampling())
-        >>> units.size, units.drawn.shape, set(units.drawn.sum(axis=1))
-        (2.0, (2, 2), {np.float64(2.0)})
+        >>> units.size, units.drawn.shape, set(units.drawn.sum(axis=1).tolist())
+        (2.0, (2, 2), {2.0})
         """
         generator = sampling.generator(7)
         kept = p.weights > 0

@@ -34,6 +34,11 @@ def _cdf(at: Floats) -> Floats:
     return np.interp(at, *_table())
 
 
+def _integral(values: Floats, at: Floats) -> float:
+    """Trapezoidal rule; NumPy's own has another name before 2.0."""
+    return float((np.diff(at) * (values[1:] + values[:-1]) / 2.0).sum())
+
+
 @lru_cache(maxsize=256)
 def expected_maximum(n: int) -> float:
     """Return the expected greatest of `n` independent standard normal values.
@@ -54,7 +59,7 @@ def expected_maximum(n: int) -> float:
     >>> [round(expected_maximum(n), 4) for n in (2, 10, 100)]
     [0.5642, 1.5388, 2.5076]
     """
-    return float(_GRID[-1] - np.trapezoid(_cdf(_GRID) ** n, _GRID))
+    return float(_GRID[-1]) - _integral(_cdf(_GRID) ** n, _GRID)
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +78,7 @@ def gupta_critical(n_trials: int, confidence: float) -> float:
     for _ in range(40):
         middle = (low + high) / 2
         inside = _cdf(_GRID + middle * math.sqrt(2)) ** (n_trials - 1) * _density(_GRID)
-        low, high = (middle, high) if np.trapezoid(inside, _GRID) < confidence else (low, middle)
+        low, high = (middle, high) if _integral(inside, _GRID) < confidence else (low, middle)
     return (low + high) / 2
 
 
@@ -102,7 +107,7 @@ def luckiest_limit(n_trials: int, confidence: float, correlation: float = 0.0) -
     for _ in range(50):
         middle = (low + high) / 2
         inside = _cdf((middle + shared * _GRID) / own) ** n_trials * _density(_GRID)
-        low, high = (middle, high) if np.trapezoid(inside, _GRID) < confidence else (low, middle)
+        low, high = (middle, high) if _integral(inside, _GRID) < confidence else (low, middle)
     return (low + high) / 2
 
 
@@ -135,7 +140,7 @@ def expected_optimism(values: Floats, own: float) -> float:
     error = (_density(away) * away) @ share.T
     below = np.log(np.maximum(_cdf(away) @ share.T, 1e-300))
     rivals = np.exp(below.sum(axis=1, keepdims=True) - below)
-    return own * float(np.trapezoid((error * rivals).sum(axis=1), grid))
+    return own * _integral((error * rivals).sum(axis=1), grid)
 
 
 def _posterior(behind: Floats, rounds: int = 100) -> tuple[Floats, Floats]:

@@ -112,7 +112,7 @@ def to_array(column: Any, name: str) -> Array:
         matrix = _matrix(array)
         if matrix is not None:
             return matrix
-    if types.is_null(kind) or types.is_nested(kind):
+    if types.is_null(kind) or is_list(kind) or types.is_nested(kind):  # 15.0 calls fixed sizes not nested
         return _objects(array.to_pylist())
     return _numbers(array)
 
