@@ -42,7 +42,7 @@ class Evaluation(model.Evaluation):
     >>> import evalreport as er
     >>> ev = er.evaluate(["ham", "spam", "spam", "ham"], ["ham", "spam", "ham", "ham"])
     >>> ev
-    Evaluation(binary, 4 rows: recall 0.500, specificity 1.000, precision 1.000, … 53 metrics, 1 finding)
+    Evaluation(binary, 4 rows: recall 50%, specificity 100%, precision 100%, … 55 metrics, 2 findings)
     >>> er.Evaluation.from_json(ev.to_json()) == ev
     True
     """

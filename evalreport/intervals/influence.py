@@ -20,6 +20,7 @@ def influence(metric: Metric, table: ScoreTable) -> Influence:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from evalreport.metrics.catalogue import find
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> up, down = influence(find("roc_auc", "binary"), table)
@@ -36,6 +37,7 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from evalreport.metrics.derivatives import brier
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> round(standard_error(table, brier(table)), 4)
@@ -60,6 +62,7 @@ def tail_df(influences: Array, weights: Array) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> round(tail_df(np.array([1.0, -1.0, 0.0]), np.array([5.0, 5.0, 990.0])))
     20
     """

@@ -60,7 +60,7 @@ BINARY_REFERENCE: dict[str, Reference] = {
     "partial_auc_fpr10": _scores(sk.roc_auc_score, max_fpr=0.1),
     "log_loss": _scores(sk.log_loss, labels=[0, 1]),
     "brier": _scores(sk.brier_score_loss),
-    "brier_skill": _scores(lambda y, s, **given: sk.d2_brier_score(y, s, **given)),  # since 1.8
+    "brier_skill": _scores(lambda y, s, **given: sk.d2_brier_score(y, s, **given)),  # noqa: PLW0108 - since 1.8
 }
 
 
