@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+FRAMEWORKS ?= $(or $(TMPDIR),/tmp)/evalreport-frameworks
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test test-servers lint bench coverage faults fuzz gallery clean
+.PHONY: demo test test-servers test-frameworks lint bench coverage faults fuzz gallery clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +40,12 @@ faults: $(INSTALLED)
 
 fuzz: $(INSTALLED)
 	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py
+
+# Trainer, Lightning, Keras, boosters and frames for real, in an environment outside of the checkout (about 3 GB)
+test-frameworks:
+	$(PYTHON) -m venv $(FRAMEWORKS)
+	$(FRAMEWORKS)/bin/python -m pip install --quiet --editable '.[frameworks,test]'
+	$(FRAMEWORKS)/bin/python -m tests.frameworks --write
 
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
