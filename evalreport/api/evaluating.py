@@ -53,7 +53,7 @@ def evaluate(
     texts: Sequence[str] | None = None,
     tune_on: Evaluation | None = None,
     missing: Literal["wrong"] | None = None,
-    confidence: float = 0.95,
+    confidence: float | None = 0.95,
     resamples: int = 2000,
     seed: int = 0,
     hold: float | None = None,
@@ -85,7 +85,8 @@ def evaluate(
         ``wrong``: a row of `y_pred` without an answer (None, NaN) counts as one that could not be read:
         wrong, in a column of its own, in every denominator. Without it such a row is an error.
     confidence, resamples, seed
-        Of the intervals.
+        Of the intervals. ``confidence=None``: values without intervals, for loops and simulations, in a
+        fraction of the time.
     hold : float, optional
         Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
     **columns

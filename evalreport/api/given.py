@@ -25,7 +25,7 @@ from evalreport.sources.shapes.spaces import single_label
 from evalreport.workflow.request import Request
 
 KINDS = (Probabilities, Logits, Decisions, NoScores)
-_SAMPLING = {"confidence": "level", "resamples": "resamples", "seed": "seed", "hold": "hold"}
+_SAMPLING = ("confidence", "resamples", "seed", "hold")
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,12 +263,15 @@ def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
         if name not in known_names():
             fix = nearest(name, sorted(known_names()))
             raise UsageError(f"there is no argument {name!r}", where=name, fix=fix)
-    sampling = {_SAMPLING[name]: value for name, value in named.items() if name in _SAMPLING}
+    drawn = {name: value for name, value in named.items() if name in _SAMPLING[1:]}
+    sampling = replace(base.sampling, **drawn)
+    if "confidence" in named:
+        sampling = sampling.at(named["confidence"])
     asked = replace(base, **{name: value for name, value in named.items() if name in whole})
     return replace(
         asked,
         columns=replace(asked.columns, **_columns({n: v for n, v in named.items() if n in columns})),
-        sampling=replace(asked.sampling, **sampling),
+        sampling=sampling,
     )
 
 
@@ -302,4 +305,4 @@ def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) ->
     for name, value in (("resamples", resamples), ("seed", seed)):
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
             raise UsageError(f"{name} is {value!r}, not a whole number", where=name, fix=f"pass {name}=2000")
-    return Sampling(confidence, int(resamples), int(seed), hold)
+    return Sampling(resamples=int(resamples), seed=int(seed), hold=hold).at(confidence)

@@ -19,7 +19,7 @@ _COMPARE = "Compare"
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.describe
-@opt.evaluation
+@opt.compared
 @opt.option(
     _COMPARE,
     "--baseline",

@@ -51,7 +51,9 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         ordered=options["ordered"],
         threshold=None if options["threshold"] is None else str(options["threshold"]),
         tune_on=options["tune_on"],
-        sampling=Sampling(options["confidence"], options["resamples"], options["seed"], options.get("hold")),
+        sampling=Sampling(resamples=options["resamples"], seed=options["seed"], hold=options.get("hold")).at(
+            options["confidence"]
+        ),
         metrics=_many(options["metrics"]),
         title=options.get("title") or "",
         unit=_unit(options.get("unit")),

@@ -17,6 +17,9 @@ FILE, FOLDER = click.Path(), click.Path(file_okay=False)
 """Types whose values the shell completes."""
 
 
+LEVEL = click.FloatRange(0.5, 0.999)
+
+
 class Words(click.ParamType):  # type: ignore[type-arg]
     """Text, or the list that a settings file may hold in its place."""
 
@@ -25,6 +28,16 @@ class Words(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return lists as they are, all else as text."""
         return value if isinstance(value, list) else str(value)
+
+
+class Confidence(click.ParamType):  # type: ignore[type-arg]
+    """A level, or ``none`` for values without intervals."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Return the level; None for ``none``."""
+        return None if value == "none" else LEVEL.convert(value, param, ctx)
 
 
 class Format(click.ParamType):  # type: ignore[type-arg]
@@ -329,10 +342,19 @@ confidence = option(
     _EVALUATE,
     "--confidence",
     metavar="P",
-    type=click.FloatRange(0.5, 0.999),
+    type=LEVEL,
     default=0.95,
     show_default=True,
     help="Level of the intervals.",
+)
+confidence_or_none = option(
+    _EVALUATE,
+    "--confidence",
+    metavar="P|none",
+    type=Confidence(),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals; none: values alone, in a fraction of the time.",
 )
 resamples = option(
     _EVALUATE,
@@ -359,7 +381,8 @@ metrics = option(
     metavar="LIST",
     help="Only these, comma separated; see `evalreport metrics`.",
 )
-evaluation = together([threshold, tune_on, confidence, resamples, seed, metrics])
+evaluation = together([threshold, tune_on, confidence_or_none, resamples, seed, metrics])
+compared = together([threshold, tune_on, confidence, resamples, seed, metrics])
 
 _PAGE = "Report"
 unit = option(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from evalreport.curves import curves
+from evalreport.curves import BinaryCurves, Curves, curves
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.model import Evaluation
@@ -14,6 +15,7 @@ from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
 from evalreport.evaluation.slices import slice_results
 from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.intervals.sampling import NOT_ASKED
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
@@ -22,7 +24,7 @@ from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
-from evalreport.values import Result
+from evalreport.values import Result, Undefined
 
 DEFAULT = Sampling()
 WHOLE_LIST = 200
@@ -43,7 +45,7 @@ def evaluate_predictions(
     ----------
     p : Predictions
     sampling : Sampling
-        Level, number of resamples and seed of the intervals.
+        Level, number of resamples and seed of the intervals; or that there are none.
     only : sequence of str
         Names of metrics; all of the catalogue when empty.
     sweep : Sweep, optional
@@ -77,7 +79,7 @@ def evaluate_predictions(
         no_skill=_no_skill(chosen, summary),
         classes=class_results(summary, _class_values(summary, p, sampling)),
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
-        curves=curves(summary, sampling.level),
+        curves=_curves(summary, sampling),
         sweep=_sweep(summary, p, sampling) if sweep is None else sweep.thin(),
         tuned=tuned,
         parsing=None if p.parsed is None else p.parsed.summary(),
@@ -86,7 +88,7 @@ def evaluate_predictions(
         swaps=swaps(p),
         pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
         facts=facts,
-        notes=(*p.notes, *_left_out(p, facts)),
+        notes=(*p.notes, *_left_out(p, facts), *(() if sampling.intervals else (NOT_ASKED,))),
         predictions=p,
     )
 
@@ -120,7 +122,17 @@ def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
     return {name: level for name, level in levels.items() if level is not None}
 
 
+def _curves(summary: Summary, sampling: Sampling) -> Curves | Undefined:
+    found = curves(summary, sampling.level)
+    if sampling.intervals or not isinstance(found, BinaryCurves):
+        return found
+    none = Undefined(NOT_ASKED, summary.weight)
+    return replace(found, roc_band=none, pr_band=none)
+
+
 def _sweep(summary: Summary, p: Predictions, sampling: Sampling) -> Sweep | None:
-    if isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable):
-        return judged(summary.scores, p, sampling=sampling).thin()
-    return None
+    if not (isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable)):
+        return None
+    if not sampling.intervals:
+        return Sweep.of(summary.scores).with_optima().thin()
+    return judged(summary.scores, p, sampling=sampling).thin()

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
 from evalreport.intervals.onelabel import AnalyticBounds, BootstrapBounds, merged
 from evalreport.intervals.resampled import Replicates
-from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
+from evalreport.intervals.sampling import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.intervals.tables import Tables
 from evalreport.intervals.units import Units
 from evalreport.metrics import Metric, view
@@ -44,7 +44,7 @@ def class_estimates(
     """
     found: list[dict[str, Result]] = [{} for _ in summary.space.labels]
     maker: AnalyticBounds | BootstrapBounds = AnalyticBounds(sampling)
-    if predictions is not None and by_rows(predictions):
+    if sampling.intervals and predictions is not None and by_rows(predictions):
         maker = BootstrapBounds(Replicates(predictions, summary, Units.of(predictions, sampling)), sampling)
     usable = []
     for metric in metrics:
@@ -70,17 +70,25 @@ def _from_counts(
     counts = one_vs_rest(summary)
     if counts is None:
         counts = _truth(view(summary, "scores"))
-    some = [metric for metric in metrics if metric.interval != "none" and summary.rows >= FEWEST]
+    missing = _without(summary, maker.sampling)
+    some = [metric for metric in metrics if metric.interval != "none" and missing is None]
     bounds = maker.bounds(some, counts, summary)
     for metric in metrics:
         values = _per_label(metric.function(counts), len(found))
         n = _per_label(summary.weight if metric.over is None else metric.over(counts), len(found))
         for k, label in enumerate(found):
-            limits = UNCOUNTED if metric.interval == "none" else TOO_FEW
+            limits = UNCOUNTED if metric.interval == "none" or missing is None else missing
             if metric.name in bounds:
                 low, high, error, method = bounds[metric.name]
                 limits = Limits(float(low[k]), float(high[k]), method, float(error[k]))
             label[metric.name] = _result(metric, values[k], n[k], limits, counts[k])
+
+
+def _without(summary: Summary, sampling: Sampling) -> Limits | None:
+    """Why no metric has an interval; None where there is no such reason."""
+    if not sampling.intervals:
+        return no_limits(NOT_ASKED)
+    return TOO_FEW if summary.rows < FEWEST else None
 
 
 def _truth(scores: ClassScores) -> BinaryCounts:
@@ -109,6 +117,7 @@ def _from_scores(
 ) -> None:
     if not metrics or not isinstance(summary.scores, ClassScores):
         return
+    missing = _without(summary, maker.sampling)
     whole = not all(merged(metric) for metric in metrics)
     for k, (short, label) in enumerate(zip(summary.scores.rankings.tables, found, strict=True)):
         between = Tables(short)
@@ -116,7 +125,7 @@ def _from_scores(
         for metric in metrics:
             tables = between if merged(metric) else full
             value = metric.function(tables.exact)
-            limits = TOO_FEW if summary.rows < FEWEST else Limits()
-            if math.isfinite(value) and summary.rows >= FEWEST:
+            limits = missing or Limits()
+            if math.isfinite(value) and missing is None:
                 limits = maker.limits(metric, value, tables, k)
             label[metric.name] = _result(metric, value, summary.weight, limits, tables.exact)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Sampling:
     hold : float or None
         Confidence in (0, 1) with which a threshold chosen under a bound has to keep it on new rows; without
         it no such threshold is sought.
+    intervals : bool
+        Whether there are intervals at all; without them values cost a fraction of the time.
 
     Raises
     ------
@@ -50,6 +53,7 @@ class Sampling:
     resamples: int = 2000
     seed: int = 0
     hold: float | None = None
+    intervals: bool = True
 
     def __post_init__(self) -> None:
         bounds = (
@@ -61,6 +65,18 @@ class Sampling:
         for name, value, good, usual in bounds:
             if not good:
                 raise UsageError(f"{name} {value} is out of range", where=name, fix=f"pass {usual}")
+
+    def at(self, confidence: float | None) -> Self:
+        """Return the same settings at another level; None: no intervals.
+
+        Examples
+        --------
+        >>> Sampling().at(None).intervals, Sampling().at(0.9).level
+        (False, 0.9)
+        """
+        if confidence is None:
+            return replace(self, intervals=False)
+        return replace(self, level=confidence, intervals=True)
 
     @property
     def z(self) -> float:
@@ -106,6 +122,9 @@ def no_limits(reason: str) -> Limits:
     'needs 2 rows'
     """
     return Limits(reason=reason)
+
+
+NOT_ASKED = "no intervals were asked for"
 
 
 def by_rows(predictions: Predictions) -> bool:

@@ -10,7 +10,7 @@ from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.multiclass import multiclass_limits
 from evalreport.intervals.multilabel import multilabel_limits
 from evalreport.intervals.resampled import resampled_limits
-from evalreport.intervals.sampling import FEWEST, Limits, Sampling, by_rows, estimate, no_limits
+from evalreport.intervals.sampling import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
 from evalreport.metrics.strategies import Proportion
@@ -69,6 +69,8 @@ def _limits(
     sampling: Sampling,
 ) -> dict[str, Limits]:
     limits = dict.fromkeys(values, no_limits("counts and settings estimate nothing"))
+    if not sampling.intervals:
+        return dict.fromkeys(values, no_limits(NOT_ASKED))
     sure = [metric for metric in metrics if certain(metric, len(summary.space))]
     limits |= {metric.name: no_limits("the answer is always among so few labels") for metric in sure}
     asked = [metric for metric in metrics if metric.interval != "none" and metric not in sure]

@@ -1,0 +1,111 @@
+"""`confidence=None`: the same values without intervals, and every reader of them says so."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import evalreport as er
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings import find
+from evalreport.intervals import Sampling
+from evalreport.intervals.sampling import NOT_ASKED
+from evalreport.predictions import Predictions
+from evalreport.report.render import render
+from evalreport.thresholds.optimum import Optimum
+from evalreport.values import Estimate
+from tests import factories
+from tests.cli.running import run
+
+Capture = pytest.CaptureFixture[str]
+
+ALL: dict[str, Callable[..., Predictions]] = {
+    "binary": factories.binary,
+    "multiclass": factories.multiclass,
+    "multilabel": factories.multilabel,
+}
+
+
+@pytest.fixture(params=ALL)
+def both(request: pytest.FixtureRequest) -> tuple[Evaluation, Evaluation]:
+    rows = ALL[request.param](300, seed=3)
+    return evaluate_predictions(rows, Sampling(resamples=50)), evaluate_predictions(rows, Sampling().at(None))
+
+
+def test_the_values_are_the_same(both: tuple[Evaluation, Evaluation]) -> None:
+    known, bare = both
+    assert {name: result.value for name, result in known.metrics.items()} == {
+        name: result.value for name, result in bare.metrics.items()
+    }
+    for with_ends, without in zip(known.classes, bare.classes, strict=True):
+        assert {n: r.value for n, r in with_ends.metrics.items()} == {
+            n: r.value for n, r in without.metrics.items()
+        }
+
+
+def test_no_number_has_ends_and_each_says_why(both: tuple[Evaluation, Evaluation]) -> None:
+    known, bare = both
+    parts = [bare.metrics, *(entry.metrics for entry in bare.classes)]
+    every = [result for part in parts for result in part.values() if isinstance(result, Estimate)]
+    assert every
+    assert all(result.low is None and result.high is None for result in every)
+    assert {result.reason for result in every} == {NOT_ASKED}
+    if bare.sweep is not None and known.sweep is not None:
+        best, judged = bare.sweep.best("f1"), known.sweep.best("f1")
+        assert isinstance(best, Optimum) and isinstance(judged, Optimum)
+        assert (best.threshold, best.apparent) == (judged.threshold, judged.apparent)
+        assert best.out_of_sample is None and best.low is None
+
+
+def test_json_page_and_findings_say_so(both: tuple[Evaluation, Evaluation]) -> None:
+    bare = both[1]
+    assert Evaluation.from_json(bare.to_json()) == bare
+    said = [finding.claim for finding in find(bare) if finding.rule == "data_notes"]
+    assert said and NOT_ASKED in said[0].casefold()
+    page = render(bare)
+    assert NOT_ASKED in page.casefold()
+    assert "nan" not in {cell.casefold() for cell in page.split()}
+
+
+def test_in_memory_and_from_a_file(tmp_path: Path) -> None:
+    truth, answers = ["a", "b"] * 20, ["a", "b", "b", "b"] * 10
+    bare = er.evaluate(truth, answers, confidence=None)
+    assert bare["accuracy"].value == 0.75
+    assert bare["accuracy"].low is None
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"y_true": truth, "y_pred": answers}).to_csv(path, index=False)
+    assert er.evaluate_file(path, confidence=None)["accuracy"].reason == NOT_ASKED
+    assert math.isclose(er.evaluate_file(path, confidence=0.9).sampling.level, 0.9)
+
+
+def test_weights_and_groups_are_not_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("resampled, though no interval was asked for")
+
+    monkeypatch.setattr("evalreport.intervals.single.resampled_limits", never)
+    monkeypatch.setattr("evalreport.intervals.labels.Replicates", never)
+    groups = [place // 4 for place in range(120)]
+    bare = er.evaluate(["a", "b", "c"] * 40, ["a", "b", "b"] * 40, groups=groups, confidence=None)
+    assert bare["accuracy"].value == pytest.approx(2 / 3)
+    assert bare.classes[0].metrics["recall"].low is None
+
+
+def test_the_command_line(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"y_true": ["a", "b"] * 30, "y_pred": ["a", "a", "b", "b"] * 15}).to_csv(
+        "rows.csv", index=False
+    )
+    done = run(capsys, "report", "rows.csv", "--confidence", "none", "--json")
+    assert done.code == 0, done.err
+    stored = json.loads(json.dumps(done.json["runs"][0]["metrics"]["accuracy"]))
+    assert stored["value"] == 0.5
+    assert (stored["low"], stored["high"], stored["reason"]) == (None, None, NOT_ASKED)
+    refused = run(capsys, "compare", "rows.csv", "rows.csv", "--confidence", "none")
+    assert refused.code == 2, "a comparison is made of intervals"
