@@ -78,10 +78,10 @@ def test_in_memory_and_from_a_file(tmp_path: Path) -> None:
     truth, answers = ["a", "b"] * 20, ["a", "b", "b", "b"] * 10
     bare = er.evaluate(truth, answers, confidence=None)
     assert bare["accuracy"].value == 0.75
-    assert bare["accuracy"].low is None
+    assert getattr(bare["accuracy"], "low", 0) is None
     path = tmp_path / "rows.csv"
     pd.DataFrame({"y_true": truth, "y_pred": answers}).to_csv(path, index=False)
-    assert er.evaluate_file(path, confidence=None)["accuracy"].reason == NOT_ASKED
+    assert getattr(er.evaluate_file(path, confidence=None)["accuracy"], "reason", "") == NOT_ASKED
     assert math.isclose(er.evaluate_file(path, confidence=0.9).sampling.level, 0.9)
 
 
@@ -94,7 +94,7 @@ def test_weights_and_groups_are_not_resampled(monkeypatch: pytest.MonkeyPatch) -
     groups = [place // 4 for place in range(120)]
     bare = er.evaluate(["a", "b", "c"] * 40, ["a", "b", "b"] * 40, groups=groups, confidence=None)
     assert bare["accuracy"].value == pytest.approx(2 / 3)
-    assert bare.classes[0].metrics["recall"].low is None
+    assert getattr(bare.classes[0].metrics["recall"], "low", 0) is None
 
 
 def test_the_command_line(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
