@@ -1,0 +1,57 @@
+"""Types of options: what a value may be, and how the shell completes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+LEVEL = click.FloatRange(0.5, 0.999)
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """Text, or the list that a settings file may hold in its place."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return lists as they are, all else as text."""
+        return value if isinstance(value, list) else str(value)
+
+
+class Confidence(click.ParamType):  # type: ignore[type-arg]
+    """A level, or ``none`` for values without intervals."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Return the level; None for ``none``."""
+        return None if value == "none" else LEVEL.convert(value, param, ctx)
+
+
+class Format(click.ParamType):  # type: ignore[type-arg]
+    """The name of a reader, asked for only when it is needed, because readers bring NumPy."""
+
+    name = "format"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the readers call themselves."""
+        from evalreport.sources.tables import FORMATS
+
+        return FORMATS
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name of a format that there is."""
+        if value not in self.names:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names))}.", param, ctx)
+        return value
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the names, for the help."""
+        return f"[{'|'.join(self.names)}]"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]
