@@ -14,13 +14,13 @@ from evalreport.errors import UsageError
 from evalreport.text import redact
 
 if TYPE_CHECKING:
+    from evalreport.intervals import Sampling
     from evalreport.sources.runs import Selection
     from evalreport.workflow.request import Request
 
 
 def request_of(options: Mapping[str, Any], command: str) -> Request:
     """Return what the options say about the data, the evaluation and the page."""
-    from evalreport.intervals import Sampling
     from evalreport.sources.request import Columns, read_labels
     from evalreport.workflow.request import Request
 
@@ -51,9 +51,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         ordered=options["ordered"],
         threshold=None if options["threshold"] is None else str(options["threshold"]),
         tune_on=options["tune_on"],
-        sampling=Sampling(resamples=options["resamples"], seed=options["seed"], hold=options.get("hold")).at(
-            options["confidence"]
-        ),
+        sampling=_sampling(options),
         metrics=_many(options["metrics"]),
         title=options.get("title") or "",
         unit=_unit(options.get("unit")),
@@ -62,6 +60,13 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         command=command,
         made=written_now(),
     )
+
+
+def _sampling(options: Mapping[str, Any]) -> Sampling:
+    from evalreport.intervals import Sampling
+
+    drawn = Sampling(resamples=options["resamples"], seed=options["seed"], hold=options.get("hold"))
+    return drawn.at(options["confidence"])
 
 
 def _labels(value: Any, read: Any) -> tuple[Any, ...] | None:
