@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from tests.cli.running import run
 
@@ -122,3 +125,22 @@ def test_perfect_separation_is_drawn_without_a_warning(
     assert done.code == 0, done.err
     data = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
     assert data["curves"]["det"]["x"][0] == 0.0
+
+
+def test_a_flipped_bit_of_a_parquet_file_is_an_error_or_a_table(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Through the whole command; exit 3 is a table whose column has got another name."""
+    path, rng = tmp_path / "p.parquet", random.Random(3)  # noqa: S311
+    parquet.write_table(pa.table({"y_true": [0, 1, 1, 0] * 3, "score": [0.25, 0.5, 0.75, 0.1] * 3}), path)
+    whole = path.read_bytes()
+    codes = set()
+    for place in rng.sample(range(len(whole)), 20):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << rng.randrange(8)
+        path.write_bytes(flipped)
+        done = run(capsys, "report", str(path), "-q", "-o", str(tmp_path / "page.html"))
+        assert done.code in (0, 3, 5), f"byte {place}: {done.err}"
+        assert done.code != 3 or "COLUMN" in done.err or "column" in done.err, f"byte {place}: {done.err}"
+        codes.add(done.code)
+    assert {0, 5} <= codes

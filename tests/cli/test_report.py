@@ -131,26 +131,6 @@ def test_threshold_is_chosen_honestly(capsys: Capture) -> None:
     assert other["runs"][0]["metrics"]["recall"]["value"] >= 0.95
 
 
-TOLD = [
-    ("id,y_true,y_pred\n1,a,a\n1,b,b\n2,a,b\n", None, "1 id occurs more than once (first: rows 0 and 1)"),
-    ("y_pred\na\nb\nb\n", "y_true\na\nb\na\n", "their rows are joined by their order"),
-]
-
-
-@pytest.mark.parametrize(("rows", "truth", "note"), TOLD, ids=["ids", "order"])
-def test_what_was_assumed_of_rows_is_told_everywhere(
-    capsys: Capture, rows: str, truth: str | None, note: str
-) -> None:
-    Path("rows.csv").write_text(rows)
-    Path("truth.csv").write_text(truth or "")
-    more = () if truth is None else ("--truth-file", "truth.csv")
-    done = run(capsys, "report", "rows.csv", *more, "-o", "page.html", "--json")
-    assert done.code == 0, done.err
-    assert [line for line in done.err.splitlines() if line.startswith("warning: ") and note in line]
-    assert note in done.out
-    assert note in Path("page.html").read_text(encoding="utf-8")
-
-
 FILES = {
     "empty.csv": b"",
     "head.csv": b"y_true,y_pred\n",
