@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 import subprocess
 import sys
@@ -109,6 +110,14 @@ def test_every_part_stands_on_one_floor() -> None:
     parts = {part(relative(path)) for path in MODULES}
     assert parts == set(FLOOR), "add it to FLOORS, or take it out"
     assert sum(map(len, FLOORS)) == len(FLOOR)
+
+
+def test_the_floors_are_those_of_contributing() -> None:
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([^|]*) \|", text, flags=re.MULTILINE)
+    told = {int(floor): set(re.findall(r"`(\w+)`", names)) for floor, names in rows}
+    parts = ({name for name in names if not name.startswith("__")} for names in FLOORS)
+    assert told == {floor: names for floor, names in enumerate(parts) if names}
 
 
 def test_no_module_imports_upward() -> None:
