@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.console import Console
-from evalreport.estimates import interval, valued
 from evalreport.format import count
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ def title(ev: Evaluation) -> str:
 
 def metric_line(ev: Evaluation, name: str) -> str:
     """Return a metric with its interval, or why it is undefined."""
+    from evalreport.estimates import interval, valued
     from evalreport.metrics.catalogue import find
     from evalreport.values import Undefined
 
