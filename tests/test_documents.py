@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import evalreport as er
 from evalreport import errors
@@ -127,8 +129,12 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
         "y_true": np.where(truth, "malignant", "benign"),
         "p": np.clip(rng.normal(0.3 + 0.4 * truth, 0.2), 0, 1),
     }
-    (snippet,) = blocks("python")
-    exec(snippet, names)  # noqa: S102
+    names |= {"X": names["p"][:, None], "y": names["y_true"], "patient": np.arange(300) // 2}
+    names |= {"X_test": names["X"], "y_test": names["y"], "pipeline": LogisticRegression()}
+    names["pipeline"].fit(names["X"], names["y"])
+    names["frame"] = pd.DataFrame({"diagnosis": names["y"], "p_malignant": names["p"]})
+    arrays, estimators, *_ = blocks("python")  # the others are run by tests/adapters and tests/frameworks
+    exec(arrays + estimators, names)  # noqa: S102
     assert isinstance(names["ev"], er.Evaluation)
     assert logged[0][1] == "3f9c1e0a7b…"
     assert Path("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
