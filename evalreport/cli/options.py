@@ -198,7 +198,7 @@ describe = together(
             _DATA,
             "--format",
             type=Format(),
-            help="Format of the predictions, when the name does not tell.",
+            help="Format of the predictions (csv, parquet …), when the file's name does not tell.",
         ),
         option(
             _DATA,
