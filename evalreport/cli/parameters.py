@@ -49,7 +49,7 @@ class Format(click.ParamType):  # type: ignore[type-arg]
         return value
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return a word for the help, which has no time for NumPy; a wrong name is told all that there are."""
+        """Return a word for the help, which has no time for NumPy; a wrong name is told them all."""
         return "NAME"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
