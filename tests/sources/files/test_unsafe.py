@@ -91,7 +91,7 @@ def test_an_archive_of_pickles(marker: Path, tmp_path: Path) -> None:
     assert not marker.exists()
 
 
-@pytest.mark.filterwarnings("ignore:pickle-based deserialization")  # pyarrow before 21 says that it does not
+@pytest.mark.filterwarnings("ignore:pickle-based", "ignore:pyarrow.PyExtensionType is")  # said by pyarrow 15
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
 def test_an_extension_type_that_holds_a_pickle(suffix: str, marker: Path, tmp_path: Path) -> None:
     meta = {
