@@ -351,8 +351,8 @@ def test_a_notebook_shows_one_small_table_with_intervals() -> None:
     ev = whole()
     recall = ev["recall"]
     assert isinstance(recall, er.Estimate)
-    assert rows[1][:2] == ["recall", f"{recall.value:.3f}"]
-    assert rows[1][2] == f"{recall.low:.3f} to {recall.high:.3f}"
+    assert rows[1][:2] == ["recall", f"{recall.value:.0%}"]
+    assert rows[1][2] == f"{recall.low:.0%} to {recall.high:.0%}"
     assert (table.find("caption").text or "") == "binary, 60 cases, threshold 0.500 (default)"
     items = [item.text or "" for item in page.iter("li")]
     assert items == [f"{finding.severity}: {finding.claim}" for finding in ev.findings]

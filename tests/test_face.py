@@ -10,7 +10,7 @@ import pytest
 import evalreport as er
 
 
-@pytest.mark.parametrize("name", ["report", "sweep"])
+@pytest.mark.parametrize("name", ["report"])
 def test_a_subpackage_of_the_same_name_does_not_hide_a_function(name: str) -> None:
     part = importlib.import_module(f"evalreport.{name}")
     assert isinstance(part, ModuleType)

@@ -6,7 +6,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.findings.chance import informative, margins
 from evalreport.findings.labels import section
-from evalreport.findings.words import told, value
+from evalreport.findings.words import spoken, told, value
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.values import Estimate, Finding
@@ -109,7 +109,7 @@ def slice_gap(ev: Evaluation) -> Finding | None:
             "column": part.column,
             "value": part.value,
             "rows": part.rows,
-            "metric": _spoken(find(name, ev.task).title),
+            "metric": spoken(find(name, ev.task).title),
             "own": own.value,
             "less": -gap.value,
             "least": -(gap.high or 0.0),
@@ -120,12 +120,6 @@ def slice_gap(ev: Evaluation) -> Finding | None:
         action="Look at the mistakes of this group before the overall number is used for it.",
         section="groups",
     )
-
-
-def _spoken(title: str) -> str:
-    """A title within a sentence: "recall" for "Recall (sensitivity)"; "ROC AUC" stays."""
-    plain = title.split(" (", maxsplit=1)[0]
-    return plain if plain[1:2].isupper() or plain[1:2].isdigit() else plain[0].lower() + plain[1:]
 
 
 def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:

@@ -157,6 +157,18 @@ def listed(names: Sequence[object], shown: int = SHOWN) -> str:
     return in_words([*parts, f"{rest:,} more"] if rest else parts)
 
 
+def spoken(title: str) -> str:
+    """Return a metric's title within a sentence.
+
+    Examples
+    --------
+    >>> spoken("Recall (sensitivity)"), spoken("ROC AUC")
+    ('recall', 'ROC AUC')
+    """
+    plain = title.split(" (", maxsplit=1)[0]
+    return plain if plain[1:2].isupper() or plain[1:2].isdigit() else plain[0].lower() + plain[1:]
+
+
 def in_words(parts: Iterable[str], last_word: str = "and") -> str:
     """Join parts with commas and a last "and".
 

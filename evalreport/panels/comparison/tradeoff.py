@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from evalreport.comparison.values import Comparison, Movement, PairVerdict
+from evalreport.findings.words import spoken
 from evalreport.format import plural
 from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.panels.words import Sentence, listed, quoted, say, shortened
 
+KINDS = ("recall", "specificity")
+"""Metrics of a binary problem that each count one kind of mistake."""
 _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 
 
@@ -45,14 +48,14 @@ def _phrases(
     mark = "*" if gain else "_"
     if labels:
         yield _of_classes(labels, moved if counted else None, mark, gain=gain)
-    for name in metrics:
-        if _CLASS.fullmatch(name):
-            continue
-        if isinstance(space, Binary) and moved is not None and name in ("recall", "specificity"):
+    plain = [name for name in metrics if not _CLASS.fullmatch(name)]
+    if isinstance(space, Binary) and moved is not None:
+        for name in (name for name in plain if name in KINDS):
             yield _of_kind(space, name, moved, mark, gain=gain)
-        else:
-            title = find(name, space.task).title
-            yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{title}}", title=title)
+        plain = [name for name in plain if name not in KINDS]
+    if plain:
+        titles = listed([say("{title}", title=spoken(find(name, space.task).title)) for name in plain])
+        yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=titles)
 
 
 def _of_kind(space: Binary, name: str, moved: Movement, mark: str, *, gain: bool) -> Sentence:
