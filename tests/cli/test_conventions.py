@@ -213,7 +213,7 @@ def test_numbers_do_not_lie_at_the_ends(capsys: Capture) -> None:
     Path("ends.csv").write_text("\n".join(rows))
     done = run(capsys, "report", "ends.csv")
     (line,) = (line for line in done.err.splitlines() if "specificity" in line)
-    assert "0.9998" in line
+    assert "99.980%" in line and " 100%" not in line
     assert "misses 0 of 50 positive cases; 1 false alarm" in done.err
 
 
