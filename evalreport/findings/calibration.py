@@ -110,7 +110,7 @@ def miscalibrated(ev: Evaluation) -> Finding | None:
     template, evidence = ("", {}) if not shifted and not shaped else _in_a_bin(ev, found)
     if shifted:
         template, evidence = _in_the_large(ev, found)
-    template = " ".join(filter(None, (template, spread)))
+    template = f"{template} Their {spread}" if template and spread else template or f"The scores' {spread}"
     evidence |= _slope_evidence(ev) if spread else {}
     known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
     return told(
@@ -133,7 +133,7 @@ def _spread(ev: Evaluation) -> str:
         return ""
     side = "extreme" if slope.high < 1 else "timid"
     return (
-        f"Their spread is too {side}: the calibration slope is {{calibration_slope:two}} ({{slope_low:two}} to "
+        f"spread is too {side}: the calibration slope is {{calibration_slope:two}} ({{slope_low:two}} to "
         "{slope_high:two})."
     )
 
