@@ -177,7 +177,7 @@ def predictions(
     *,
     threshold: float | Sequence[float] | None = None,
     weights: npt.ArrayLike | None = None,
-    weight_kind: WeightKind = "relative",
+    weight_kind: WeightKind = "sampling",
     ids: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
     slices: Mapping[str, npt.ArrayLike] | None = None,
@@ -202,7 +202,7 @@ def predictions(
     weights, ids, groups : array-like of shape (n,), optional
         Weights are finite and >= 0. Ids that repeat are told in `notes`;
         runs are not paired by them.
-    weight_kind : {"relative", "count"}
+    weight_kind : {"sampling", "count"}
         Relative weights are rescaled to mean 1, so that a common factor changes nothing. Weights that are
         numbers of rows (``count``) are whole: each row stands for so many equal ones.
     slices : mapping from a column's name to its values, optional
@@ -252,7 +252,7 @@ def predictions(
         ),
     )
     return (
-        found if weights is None or weight_kind == "relative" else repeated(found, checked_weights(weights))
+        found if weights is None or weight_kind == "sampling" else repeated(found, checked_weights(weights))
     )
 
 

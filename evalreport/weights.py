@@ -14,7 +14,7 @@ from evalreport.errors import DataError
 if TYPE_CHECKING:
     from evalreport.predictions import Predictions
 
-WeightKind: TypeAlias = Literal["relative", "count"]
+WeightKind: TypeAlias = Literal["sampling", "count"]
 MOST_ROWS = 50_000_000
 """Rows that weights of kind ``count`` may stand for: more would not be held in memory."""
 

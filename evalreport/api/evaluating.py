@@ -31,6 +31,7 @@ from evalreport.scores import Scores
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import find_run
 from evalreport.sources.shapes.extras import texts_of
+from evalreport.weights import WeightKind
 from evalreport.workflow.collect import Collected, collect_table
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
@@ -53,6 +54,7 @@ def evaluate(
     texts: Sequence[str] | None = None,
     tune_on: Evaluation | None = None,
     missing: Literal["wrong"] | None = None,
+    weight_kind: WeightKind = "sampling",
     confidence: float | None = 0.95,
     resamples: int = 2000,
     seed: int = 0,
@@ -84,6 +86,8 @@ def evaluate(
     missing : str, optional
         ``wrong``: a row of `y_pred` without an answer (None, NaN) counts as one that could not be read:
         wrong, in a column of its own, in every denominator. Without it such a row is an error.
+    weight_kind : {"sampling", "count"}
+        Whether `weights` are relative (a common factor changes nothing), or each a number of equal rows.
     confidence, resamples, seed
         Of the intervals. ``confidence=None``: values without intervals, for loops and simulations, in a
         fraction of the time.
@@ -111,6 +115,7 @@ def evaluate(
     if is_frame(y_true) and y_pred is None and scores is None:
         arrays = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
+        settings["weight_kind"] = weight_kind
         columns |= {name: value for name, value in settings.items() if value is not None}
         columns |= {"confidence": confidence, "resamples": resamples, "seed": seed, "hold": hold}
         return _of_frame(y_true, columns, arrays, tune_on)
@@ -131,6 +136,7 @@ def evaluate(
         threshold=numbers,
         slices=by_name(slices),
         missing=missing,
+        weight_kind=weight_kind,
         **read,
     )
     request = Request(sampling=sampling_of(confidence, resamples, seed, hold), threshold=objective)

@@ -40,6 +40,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         no_scores=options["no_scores"],
         where=tuple(options["where"]),
         missing=options["missing"],
+        weight_kind=options["weight_kind"],
     )
     return Request(
         columns=columns,

@@ -267,6 +267,14 @@ describe = together(
             type=click.Choice(["wrong"]),
             help="wrong: a row without a prediction counts as an unread answer.",
         ),
+        option(
+            _DATA,
+            "--weight-kind",
+            type=click.Choice(["sampling", "count"]),
+            default="sampling",
+            show_default=True,
+            help="count: a weight is a number of equal rows.",
+        ),
         option(_DATA, "--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
     ]
 )

@@ -29,6 +29,7 @@ from evalreport.sources.shapes.single import find_single
 from evalreport.sources.shapes.subsets import rows_meant
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
 from evalreport.sources.tables import RawTable
+from evalreport.weights import WeightKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +235,11 @@ def scores_of(found: Found) -> Scores:
 
 
 def to_predictions(
-    found: Found, *, threshold: float | Sequence[float] | None = None, missing: str | None = None
+    found: Found,
+    *,
+    threshold: float | Sequence[float] | None = None,
+    missing: str | None = None,
+    weight_kind: WeightKind = "sampling",
 ) -> Predictions:
     """Return validated predictions of what was found (without generated answers, which need a parser).
 
@@ -244,6 +249,8 @@ def to_predictions(
         Decides rows of a binary or multilabel problem: ``score >= threshold``.
     missing : str, optional
         ``wrong``: rows without a prediction count as wrong.
+    weight_kind : {"sampling", "count"}
+        Whether weights are relative, or each a number of equal rows.
 
     Raises
     ------
@@ -258,6 +265,7 @@ def to_predictions(
             scores_of(found),
             threshold=threshold,
             weights=found.weights,
+            weight_kind=weight_kind,
             ids=found.ids,
             groups=found.groups,
             slices=found.slices,

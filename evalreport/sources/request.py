@@ -14,6 +14,7 @@ from evalreport.labels import Label, Task
 from evalreport.scores import ScoreKind
 from evalreport.sources.readers.limits import load
 from evalreport.sources.readers.text import decode
+from evalreport.weights import WeightKind
 
 MAX_SHOWN = 20
 """Column names listed in a message."""
@@ -59,6 +60,8 @@ class Columns:
         Rows to keep, each ``COLUMN=VALUE``; several must all hold.
     missing : str, optional
         ``wrong``: a row without a prediction counts as an answer that could not be read.
+    weight_kind : {"sampling", "count"}
+        Whether weights are relative, or each a number of equal rows.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Columns:
     no_scores: bool = False
     where: tuple[str, ...] = ()
     missing: Literal["wrong"] | None = None
+    weight_kind: WeightKind = "sampling"
 
     def __post_init__(self) -> None:
         for clause in self.where:

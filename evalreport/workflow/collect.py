@@ -133,7 +133,7 @@ def _parser_name(rows: Predictions) -> str:
 def _predictions(found: Found, request: Request) -> Predictions:
     found = replace(found, space=_ordered(found.space, request))
     if found.text is None:
-        return to_predictions(found, missing=request.columns.missing)
+        return to_predictions(found, missing=request.columns.missing, weight_kind=request.columns.weight_kind)
     try:
         return _read_answers(found, request)
     except EvalreportError as error:
@@ -161,6 +161,7 @@ def _read_answers(found: Found, request: Request) -> Predictions:
         parsed,
         scores_of(found),
         weights=found.weights,
+        weight_kind=request.columns.weight_kind,
         ids=found.ids,
         groups=found.groups,
         slices=found.slices,

@@ -203,3 +203,16 @@ def test_extremes_make_a_report(capsys: Capture, n_classes: int) -> None:
     page = Path("page.html").read_text()
     assert "<b>{{" not in page
     assert len(page) < 1_000_000
+
+
+def test_weights_that_are_numbers_of_rows(capsys: Capture) -> None:
+    Path("counted.csv").write_text("y_true,y_pred,times\n1,1,30\n1,0,10\n0,0,50\n0,1,10\n")
+    rows = ["y_true,y_pred"] + ["1,1"] * 30 + ["1,0"] * 10 + ["0,0"] * 50 + ["0,1"] * 10
+    Path("whole.csv").write_text("\n".join(rows))
+    counted = ["counted.csv", "--weight", "times", "--weight-kind", "count"]
+    told, plain = (run(capsys, "report", *files, "--json").json for files in (counted, ["whole.csv"]))
+    (counted_run,), (plain_run,) = told["runs"], plain["runs"]
+    assert counted_run["n"] == plain_run["n"] == 100
+    assert counted_run["metrics"] == plain_run["metrics"]
+    relative = run(capsys, "report", "counted.csv", "--weight", "times", "--json").json["runs"][0]
+    assert (relative["n"], relative["metrics"]["accuracy"]["value"]) == (4, pytest.approx(0.8))

@@ -24,7 +24,7 @@ WEIGHTS = RNG.lognormal(size=ROWS)
 IDS = [f"r{k}" for k in range(ROWS)]
 
 
-def _made(weights: npt.ArrayLike, kind: WeightKind = "relative") -> Predictions:
+def _made(weights: npt.ArrayLike, kind: WeightKind = "sampling") -> Predictions:
     scores = Probabilities(SCORES)
     return predictions(Binary(0, 1), TRUTH, scores=scores, weights=weights, weight_kind=kind, ids=IDS)
 

@@ -101,7 +101,7 @@ def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
 
 def _tied(curse: WinnersCurse) -> Sentence:
     if not curse.tied:
-        return say("none: every other trial is shown to be worse")
+        return say("none: every other trial is demonstrated to be worse")
     named = ", ".join(map(str, curse.tied[:MOST]))
     more = len(curse.tied) - MOST
     words = "{tied:count}: trials {named}" + (" and {more:count} more" if more > 0 else "")

@@ -86,7 +86,7 @@ def _tied(study: Study) -> Sentence:
     if isinstance(curse, Undefined):
         return say("_how lucky it was is not known_.")
     if not curse.tied:
-        return say("every other one is shown to be worse.")
+        return say("every other one is demonstrated to be worse.")
     if len(curse.tied) == 1:
         return say("_{tied:count} other cannot be told apart from it_.", tied=1)
     return say("_{tied:count} others cannot be told apart from it_.", tied=len(curse.tied))
