@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "evalreport"
+from tests.house import copied, insert, python
+
 READER = """
 def read_orc(data, select):
     import pyarrow as pa
@@ -31,29 +28,14 @@ IMPORT = "from evalreport.sources.readers.delimited import read_delimited\n"
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with one more reader: two files are touched."""
-    copy = tmp_path_factory.mktemp("house")
-    shutil.copytree(PACKAGE, copy / "evalreport", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(PACKAGE.parent / "templates", copy / "templates")
+    copy = copied(tmp_path_factory.mktemp("house"))
     (copy / "evalreport" / "sources" / "readers" / "orc.py").write_text(READER)
     (catalogue,) = [
         path for path in (copy / "evalreport" / "sources").rglob("*.py") if LINE in path.read_text()
     ]
-    text = catalogue.read_text()
-    assert text.count(IMPORT) == 1
-    text = text.replace(IMPORT, IMPORT + "from evalreport.sources.readers.orc import read_orc\n")
-    catalogue.write_text(text.replace(LINE, LINE + ENTRY))
+    insert(catalogue, IMPORT, "from evalreport.sources.readers.orc import read_orc\n")
+    insert(catalogue, LINE, ENTRY)
     return copy
-
-
-def call(house: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "evalreport", *words],
-        env={**os.environ, "PYTHONPATH": str(house)},
-        cwd=house,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize(
@@ -65,12 +47,12 @@ def test_the_command_line_takes_it(house: Path, options: tuple[str, ...]) -> Non
 
     rows = pa.table({"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 0]})
     orc.write_table(rows, house / options[0])
-    done = call(house, "report", *options, "--json", "-q")
+    done = python(house, "-m", "evalreport", "report", *options, "--json", "-q")
     assert done.returncode == 0, done.stdout
     assert '"accuracy": {"value": 0.75' in done.stdout
 
 
 def test_errors_list_it(house: Path) -> None:
-    done = call(house, "report", "rows.csv", "--format", "xls")
+    done = python(house, "-m", "evalreport", "report", "rows.csv", "--format", "xls")
     assert done.returncode == 2
     assert "'xls' is not one of 'orc', 'csv'" in done.stderr

@@ -1,0 +1,38 @@
+"""A copy of the package in which a test may build: what CONTRIBUTING calls one small piece each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "evalreport"
+
+
+def copied(folder: Path) -> Path:
+    """Return the folder, with a copy of the package and its templates in it."""
+    shutil.copytree(PACKAGE, folder / "evalreport", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE.parent / "templates", folder / "templates")
+    return folder
+
+
+def insert(path: Path, after: str, text: str) -> None:
+    """Put lines behind a line that stands there once."""
+    known = path.read_text(encoding="utf-8")
+    assert known.count(after) == 1, (path, after)
+    path.write_text(known.replace(after, after + text), encoding="utf-8")
+
+
+def python(house: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python on the copy."""
+    return subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": str(house)},
+        cwd=house,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )

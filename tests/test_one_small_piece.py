@@ -1,0 +1,203 @@
+"""CONTRIBUTING's "one small piece each": each is added to a copy of the package, and all the rest follows.
+
+A reader is added in `tests/sources/test_a_new_reader.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.house import copied, insert, python
+
+COUNT = '''
+
+def false_omission_rate(c: BinaryCounts) -> Any:
+    """Return the share of negative predictions that are wrong, FN / (TN + FN), in [0, 1]."""
+    return divide(c.fn, c.cleared)
+'''
+COUNT_RECORD = """
+    _proportion(
+        name="false_omission_rate",
+        title="False omission rate",
+        meaning="share of negative predictions that are wrong",
+        formula="FN / (TN + FN)",
+        better="lower",
+        function=count.false_omission_rate,
+        undefined=because(NONE_CLEARED),
+        over=lambda c: c.cleared,
+        source="1 - npv",
+        use="a negative answer is relied upon",
+        trap="near 0 by itself when positives are rare",
+    ),"""
+RANKING = '''
+
+def ranks_lost(t: ScoreTable) -> float:
+    """Return 1 - AUC, the share of pairs that are ranked the wrong way, in [0, 1]."""
+    return 1 - roc_auc(t)
+'''
+RANKING_RECORD = """
+    _metric(
+        name="ranks_lost",
+        title="Pairs ranked wrongly",
+        meaning="share of pairs of a positive and a negative that are ranked the wrong way",
+        formula="1 - AUC",
+        better="lower",
+        strategy=Smooth("ranking", merged=True),
+        function=rank.ranks_lost,
+        derivative=lambda t: tuple(-part for part in derivatives.roc_auc(t)),
+        no_skill=always(0.5),
+        source="Bamber 1975",
+        use="what is lost is easier to grasp than what is won",
+        trap="the same evidence as ROC AUC",
+    ),"""
+FINDING = '''"""A finding of its own."""
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.findings.words import told
+from evalreport.values import Finding
+
+
+def even_rows(ev: Evaluation) -> Finding | None:
+    """The number of rows is even."""
+    if ev.rows % 2:
+        return None
+    return told(ev, "even_rows", "note", "{n:rows} is an even number.", {"n": ev.rows}, section="metrics")
+'''
+PANEL = '''"""A panel of its own."""
+
+from evalreport.evaluation.model import Evaluation
+from evalreport.panels.parts import Section
+from evalreport.panels.words import say
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return how many rows there are."""
+    return Section("rows", "Rows", "How many rows", "rows", say("{rows:count} rows.", rows=ev.rows), None)
+'''
+TEMPLATE = '{% from "macros/text.html.j2" import open %}\n{{ open(section) }}\n</section>\n'
+SINK = '''"""A sink of its own: it remembers."""
+
+from evalreport.report.payload import Payload
+from evalreport.sinks.sink import Logged
+
+
+class MemorySink:
+    """A place in memory."""
+
+    held: dict[str, Payload] = {}
+
+    def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
+        """Keep the payload under its part."""
+        if not dry_run:
+            self.held[payload.part] = payload
+        return Logged("dry run" if dry_run else "written", tuple(payload.metrics), tuple(payload.files))
+'''
+ASKED = """
+import json
+import evalreport as er
+from evalreport.findings import find
+from evalreport.report.contents import payload
+from evalreport.report.render import render
+from evalreport.sinks import SINKS
+
+truth = [0, 1] * 20
+ev = er.evaluate(truth, scores=er.Probabilities([(7 * k % 40) / 40 for k in range(40)]), resamples=50)
+html = render(ev)
+made = payload(ev, html, {}, verdict="x", version="0")
+logged = SINKS[-1]().log(made)
+print(json.dumps({
+    "count": ev.as_dict()["metrics"]["false_omission_rate"],
+    "npv": ev["npv"].value,
+    "ranking": ev.as_dict()["metrics"]["ranks_lost"],
+    "auc": [ev["roc_auc"].value, ev["roc_auc"].low, ev["roc_auc"].high],
+    "findings": [one.claim for one in find(ev)],
+    "panel": "How many rows" in html,
+    "glossary": "False omission rate" in html,
+    "keys": sorted(key for key in logged.metrics if "omission" in key or "ranks_lost" in key),
+    "sink": SINKS[-1].__name__,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = copied(tmp_path_factory.mktemp("house"))
+    package = copy / "evalreport"
+    touched = {
+        "count metric": _metric(package, "counts", "COUNTS", COUNT, COUNT_RECORD),
+        "ranking metric": _metric(package, "ranking", "RANKING", RANKING, RANKING_RECORD),
+    }
+    (package / "findings" / "even.py").write_text(FINDING)
+    insert(package / "findings" / "__init__.py", "RULES: tuple[Rule, ...] = (\n", "    even_rows,\n")
+    insert(
+        package / "findings" / "__init__.py",
+        "from evalreport.evaluation.model import Evaluation\n",
+        "from evalreport.findings.even import even_rows\n",
+    )
+    (package / "panels" / "rows.py").write_text(PANEL)
+    (copy / "templates" / "panels" / "rows.html.j2").write_text(TEMPLATE)
+    page = package / "report" / "page.py"
+    insert(page, "    provenance,\n    swaps,\n", "    rows,\n")
+    insert(page, '    "binary": (\n        verdict.panel,\n', "        rows.panel,\n")
+    (package / "sinks" / "memory.py").write_text(SINK)
+    sinks = package / "sinks" / "__init__.py"
+    insert(
+        sinks,
+        "from evalreport.sinks.folder import FolderSink\n",
+        "from evalreport.sinks.memory import MemorySink\n",
+    )
+    sinks.write_text(
+        sinks.read_text().replace("(FolderSink, MlflowSink)", "(FolderSink, MlflowSink, MemorySink)")
+    )
+    assert {name: len(files) for name, files in touched.items()} == {"count metric": 2, "ranking metric": 2}
+    return copy
+
+
+def _metric(package: Path, kind: str, catalogue: str, function: str, record: str) -> tuple[Path, Path]:
+    """Append a function and put its record into the catalogue: the two files that are touched."""
+    functions = package / "metrics" / f"binary_{kind}.py"
+    functions.write_text(functions.read_text() + function)
+    records = package / "metrics" / "entries" / f"binary_{kind}.py"
+    insert(records, f"{catalogue}: tuple[Metric, ...] = (", record)
+    return functions, records
+
+
+@pytest.fixture(scope="module")
+def told(house: Path) -> dict[str, Any]:
+    done = python(house, "-c", ASKED)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_count_metric_has_its_interval_and_stands_everywhere(told: dict[str, Any], house: Path) -> None:
+    assert told["count"]["value"] == pytest.approx(1 - told["npv"])
+    assert told["count"]["method"] == "wilson"
+    assert told["glossary"]
+    assert "eval/false_omission_rate" in told["keys"]
+    explained = python(house, "-m", "evalreport", "metrics", "false_omission_rate")
+    assert "share of negative predictions that are wrong" in explained.stdout
+
+
+def test_a_ranking_metric_has_an_interval_by_its_derivative(told: dict[str, Any]) -> None:
+    value, low, high = told["auc"]
+    assert told["ranking"]["value"] == pytest.approx(1 - value)
+    assert told["ranking"]["low"] == pytest.approx(1 - high, abs=0.05)
+    assert told["ranking"]["high"] == pytest.approx(1 - low, abs=0.05)
+    assert "eval/ranks_lost" in told["keys"]
+
+
+def test_a_finding_is_told(told: dict[str, Any]) -> None:
+    assert "40 cases is an even number." in told["findings"]
+
+
+def test_a_panel_stands_on_the_page(told: dict[str, Any]) -> None:
+    assert told["panel"]
+
+
+def test_a_sink_takes_the_payload(told: dict[str, Any]) -> None:
+    assert told["sink"] == "MemorySink"
