@@ -47,7 +47,9 @@ def small(path: Path, rows: list[tuple[Any, ...]]) -> str:
 def test_two_runs_side_by_side(capsys: Capture) -> None:
     done = run(capsys, "compare", "lr.parquet", "nb.parquet")
     assert done.code == 0
-    assert done.out.startswith("nb raises 7 fewer false alarms but has the worse ROC AUC and finds 160 fewer")
+    assert done.out.startswith(
+        "nb raises 7 fewer false alarms but finds 160 fewer “spam” and has the worse ROC AUC"
+    )
     (auc,) = (line for line in done.out.splitlines() if line.split()[:1] == ["roc_auc"])
     assert re.search(r"0\.\d{4} +0\.\d{4} +−0\.01\d\d +−0\.01\d\d to −0\.00\d\d +worse$", auc)
     assert "both wrong 64, only lr wrong 8, only nb wrong 161; McNemar p < 0.001" in done.out
