@@ -177,7 +177,7 @@ def plural(n: float, unit: tuple[str, str]) -> str:
     return unit[0] if n == 1 else unit[1]
 
 
-def counted(n: int, one: str, many: str = "") -> str:
+def counted(n: float, one: str, many: str = "") -> str:
     """Return a number with its noun.
 
     Examples
@@ -185,7 +185,7 @@ def counted(n: int, one: str, many: str = "") -> str:
     >>> counted(1, "file"), counted(1200, "file"), counted(2, "query", "queries")
     ('1 file', '1,200 files', '2 queries')
     """
-    return f"{n:,} {plural(n, (one, many or one + 's'))}"
+    return f"{count(n)} {plural(n, (one, many or one + 's'))}"
 
 
 FORMATS: dict[str, Callable[[float, float | None], str]] = {

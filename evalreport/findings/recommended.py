@@ -88,7 +88,13 @@ def elsewhere(choice: Choice) -> Estimate | None:
 
 
 def gains(now: Result | None, after: float) -> bool:
-    """Return whether a value beats another by more than 0.01 and half the interval's width."""
-    if not isinstance(now, Estimate):
+    """Return whether a value beats another by more than 0.01 and half its interval; never without one.
+
+    Examples
+    --------
+    >>> gains(Estimate(0.85, 100, 0.80, 0.90), 0.88), gains(Estimate(0.85, 100, 0.84, 0.86), 0.88)
+    (False, True)
+    """
+    if not isinstance(now, Estimate) or now.width is None:
         return False
-    return after - now.value > max(GAIN, (now.width or 0.0) / 2)
+    return after - now.value > max(GAIN, now.width / 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import cut
-from evalreport.format import count, fixed, number, percent, plural, ratio, threshold
+from evalreport.format import count, counted, fixed, number, percent, plural, ratio, threshold
 from evalreport.text import printable
 from evalreport.values import Estimate, Finding, Severity
 
@@ -79,7 +79,7 @@ def _verb(one: str, many: str) -> Callable[[Evaluation, Any], str]:
 
 
 def _noun(one: str, many: str) -> Callable[[Evaluation, Any], str]:
-    return lambda _, n: some(n, one, many)
+    return lambda _, n: counted(n, one, many)
 
 
 def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
@@ -103,11 +103,11 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "whole": lambda _, share: percent(share),
     "ratio": lambda _, number_: ratio(number_),
     "number": lambda _, number_: number(number_),
-    "points": lambda _, share: some(max(1, round(100 * share)), "point", "points"),
+    "points": lambda _, share: counted(max(1, round(100 * share)), "point", "points"),
     "units": lambda ev, n: plural(n, ev.provenance.unit),
-    "rows": lambda ev, n: some(n, *ev.provenance.unit),
+    "rows": lambda ev, n: counted(n, *ev.provenance.unit),
     "weight": lambda ev, n: _weighed(ev, n, ev.provenance.unit),
-    "classes": lambda ev, n: some(n, *class_noun(ev)),
+    "classes": lambda ev, n: counted(n, *class_noun(ev)),
     "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
     "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
     "tags": _noun("label", "labels"),
@@ -179,17 +179,6 @@ def in_words(parts: Iterable[str], last_word: str = "and") -> str:
     """
     *head, last = parts
     return f"{', '.join(head)} {last_word} {last}" if head else last
-
-
-def some(n: float, one: str, many: str) -> str:
-    """Return a count with its noun.
-
-    Examples
-    --------
-    >>> some(1, "label", "labels"), some(1200, "label", "labels")
-    ('1 label', '1,200 labels')
-    """
-    return f"{count(n)} {plural(n, (one, many))}"
 
 
 def value(ev: Evaluation, name: str) -> float | None:

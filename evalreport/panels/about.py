@@ -113,19 +113,6 @@ def majority(ev: Evaluation, counts: Counts) -> str:
     return ev.space.names[int(np.argmax(counts.marginals.support))]
 
 
-def is_gain(before: Result, after: float) -> bool:
-    """Whether a value is so much better that a sentence may say so: by over 0.01 and half the interval.
-
-    Examples
-    --------
-    >>> is_gain(Estimate(0.85, 100, 0.80, 0.90), 0.88), is_gain(Estimate(0.85, 100, 0.84, 0.86), 0.88)
-    (False, True)
-    """
-    if isinstance(before, Undefined) or before.width is None:
-        return False
-    return after - before.value > max(0.01, before.width / 2)
-
-
 def complement(share: Estimate) -> Estimate:
     """Return what is left of a share, with its interval.
 

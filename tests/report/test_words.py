@@ -22,9 +22,9 @@ import pytest
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
+from evalreport.findings.recommended import gains
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import is_gain
 from evalreport.panels.verdict import panel as verdict
 from evalreport.panels.words import Sentence, listed, say
 from evalreport.parsing import make_parser, parse_all
@@ -488,10 +488,10 @@ def test_a_contradiction_would_be_caught() -> None:
 
 
 def test_a_gain_within_the_noise_is_none() -> None:
-    assert not is_gain(Estimate(0.85, 100, 0.84, 0.86), 0.855)
-    assert not is_gain(Estimate(0.85, 100, 0.75, 0.9), 0.9)
-    assert not is_gain(Estimate(0.85, 100), 0.95)
-    assert is_gain(Estimate(0.85, 100, 0.84, 0.86), 0.88)
+    assert not gains(Estimate(0.85, 100, 0.84, 0.86), 0.855)
+    assert not gains(Estimate(0.85, 100, 0.75, 0.9), 0.9)
+    assert not gains(Estimate(0.85, 100), 0.95)
+    assert gains(Estimate(0.85, 100, 0.84, 0.86), 0.88)
 
 
 def test_values_never_become_markup() -> None:
