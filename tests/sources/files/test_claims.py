@@ -19,8 +19,9 @@ from evalreport.errors import DataError
 from evalreport.sources.readers.limits import MODEST, refuse_decoded
 from evalreport.sources.tables import read_table
 
+# os._exit: Arrow's pool of threads cannot always end when the memory is used up
 WITHIN = """
-import resource, sys, time
+import os, resource, sys, time
 from pathlib import Path
 import numpy, pyarrow.parquet, pyarrow.csv, pyarrow.feather
 from evalreport.errors import DataError
@@ -34,6 +35,8 @@ for name in sys.argv[1:]:
         print("read")
     except DataError as error:
         print(f"{time.process_time() - start:.1f} {error.message}")
+sys.stdout.flush()
+os._exit(0)
 """
 
 
