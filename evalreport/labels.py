@@ -154,6 +154,37 @@ class Multilabel(_Labelled):
 LabelSpace: TypeAlias = Binary | Multiclass | Multilabel
 
 
+def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
+    """Return a label space in which labels are called as people call them; the codes stay.
+
+    Parameters
+    ----------
+    names : mapping from a label's text to its name
+        Labels that are not in it keep theirs.
+
+    Raises
+    ------
+    DataError
+        No such label, or two labels of one name.
+
+    Examples
+    --------
+    >>> renamed(Binary(negative=0, positive=1), {"1": "failure", "0": "fine"}).names
+    ('fine', 'failure')
+    """
+    for label in names:
+        if label not in space.code_of:
+            raise DataError(f"there is no label {label!r} to give a name", fix=nearest(label, space.names))
+    labels = [names.get(str(label), label) for label in space.labels]
+    match space:
+        case Binary():
+            return Binary(*labels)
+        case Multiclass():
+            return Multiclass(labels, ordered=space.ordered)
+        case Multilabel():
+            return Multilabel(labels)
+
+
 def _check_distinct(labels: Sequence[Label]) -> None:
     if not labels:
         raise DataError("the label set is empty", fix="pass at least one label")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Provenance:
     """Where the numbers come from; passed in, never read from the clock or the machine by the core.
 
-    All text, shown as it is. Times are UTC, ISO 8601.
+    All text, shown as it is. Times are UTC, ISO 8601. `label_names` are pairs of a label as it stands in the
+    data and what people call it, which is what everything else says.
     """
 
     run_id: str = ""
@@ -28,4 +29,5 @@ class Provenance:
     software: tuple[tuple[str, str], ...] = ()
     title: str = ""
     unit: tuple[str, str] = ("case", "cases")
+    label_names: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()

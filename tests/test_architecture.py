@@ -45,7 +45,9 @@ HOMES = {
     "mlflow": {"sources", "sinks", "adapters/mlflow.py"},
     "optuna": {"sources", "study"},
 }
-LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"}
+LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"} | {
+    "markdown_it"
+}
 """Imported inside the function that needs them, or in a module that is itself imported late."""
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -33,7 +33,7 @@ _COMPARE = "Compare"
 )
 @gate.rules
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
-@opt.unit
+@opt.said
 @opt.no_examples
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout.")
 @opt.out

@@ -6,12 +6,16 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalreport.errors import UsageError
 from evalreport.text import redact
+
+LONGEST_NOTES = 50_000
+"""Bytes of the notes of a page, which stays one file that can be sent."""
 
 if TYPE_CHECKING:
     from evalreport.intervals import Sampling
@@ -58,6 +62,8 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         unit=_unit(options.get("unit")),
         no_examples=bool(options.get("no_examples")),
         checklist=options.get("checklist"),
+        label_names=_label_names(options.get("label_names")),
+        notes=read_notes(options.get("notes")),
         command=command,
         made=written_now(),
     )
@@ -93,6 +99,45 @@ def _unit(value: Any) -> tuple[str, str]:
     if len(parts) != 2:
         raise UsageError(f"--unit {value} is not two words", fix="write one and many: --unit tumour,tumours")
     return parts[0], parts[1]
+
+
+def _label_names(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = [tuple(part.strip() for part in one.split("=", 1)) for one in _many(value)]
+    for pair in pairs:
+        if len(pair) != 2 or not all(pair):
+            raise UsageError(
+                f"--label-names holds {'='.join(pair)!r}, which is no LABEL=NAME",
+                fix="write --label-names 1=failure,0=fine",
+            )
+    return tuple((pair[0], pair[1]) for pair in pairs)
+
+
+def read_notes(path: str | None) -> str:
+    """Return the Markdown of a page's notes.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, is no text, or is longer than a section of a page can be.
+    """
+    if path is None:
+        return ""
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(LONGEST_NOTES + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(
+            "the notes cannot be read", where=f"--notes {path}: {why}", fix="name a Markdown file"
+        ) from None
+    if len(data) > LONGEST_NOTES:
+        raise UsageError(
+            f"the notes are longer than {LONGEST_NOTES // 1000} kB",
+            where=f"--notes {path}",
+            fix="shorten them",
+        )
+    return text
 
 
 def selection_of(options: Mapping[str, Any]) -> Selection | None:

@@ -346,11 +346,22 @@ _PAGE = "Report"
 unit = option(
     _PAGE, "--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours."
 )
+label_names = option(
+    _PAGE,
+    "--label-names",
+    type=Words(),
+    metavar="LABEL=NAME,…",
+    help="What people call the labels, such as 1=failure,0=fine.",
+)
+notes = option(
+    _PAGE, "--notes", metavar="FILE", type=FILE, help="Markdown: intended use, limits, approval; a section."
+)
+said = together([unit, label_names, notes])
 no_examples = option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id.")
 page = together(
     [
         option(_PAGE, "--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
-        unit,
+        said,
         no_examples,
         option(_PAGE, "--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
     ]

@@ -82,7 +82,9 @@ def _predictions(ev: Evaluation) -> Sentence:
 def _positive(ev: Evaluation) -> Sentence:
     if not isinstance(ev.space, Binary):
         return Sentence()
-    return say("“{positive}”, against “{negative}”", positive=ev.space.names[1], negative=ev.space.names[0])
+    raw = {name: label for label, name in ev.provenance.label_names}
+    shown = [f"“{name}”" + (f" ({raw[name]} in the data)" if name in raw else "") for name in ev.space.names]
+    return say("{positive}, against {negative}", positive=shown[1], negative=shown[0])
 
 
 def _threshold(ev: Evaluation) -> Sentence:

@@ -24,7 +24,7 @@ MOST_ROWS = 20
 
 
 def comparison_payload(
-    comparison: Comparison, content: Mapping[str, Any], page: str, *, version: str
+    comparison: Comparison, content: Mapping[str, Any], page: str, *, version: str, notes: str = ""
 ) -> Payload:
     """Return everything that is logged of a comparison.
 
@@ -36,11 +36,13 @@ def comparison_payload(
         HTML.
     version : str
         Of evalreport.
+    notes : str
+        Of the page.
     """
     plain = json.loads(_as_json(content))
     verdict = str(content["headline"])
     return Payload(
-        digest=content_digest(plain, [lasting(ev) for ev in comparison.evaluations], version),
+        digest=content_digest(plain, [lasting(ev) for ev in comparison.evaluations], version, notes),
         metrics=differences(comparison),
         tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
         description=_description(comparison, verdict),

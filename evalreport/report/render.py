@@ -16,6 +16,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.panels import study as study_panels
 from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
+from evalreport.panels.notes import with_notes
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import LAST
 from evalreport.panels.selection import PANELS as THRESHOLDS
@@ -60,7 +61,7 @@ class Page:
     footer: str
 
 
-def render(evaluation: Evaluation, *, checklist: str | None = None) -> str:
+def render(evaluation: Evaluation, *, checklist: str | None = None, notes: str = "") -> str:
     """Return the report as one HTML page.
 
     The same evaluation gives the same bytes; nothing is read from the clock or the machine.
@@ -70,30 +71,34 @@ def render(evaluation: Evaluation, *, checklist: str | None = None) -> str:
     evaluation : Evaluation
     checklist : str, optional
         ``tripod-ai``: what a medical reviewer will ask.
+    notes : str
+        Markdown: intended use, limits, approval, as a section of its own.
 
     Raises
     ------
     UsageError
         No such checklist.
     """
-    return to_page(title_of(evaluation), sections(evaluation, checklist), footer_of(evaluation))
+    return to_page(title_of(evaluation), sections(evaluation, checklist), footer_of(evaluation), notes)
 
 
-def render_trials(study: Study) -> str:
+def render_trials(study: Study, notes: str = "") -> str:
     """Return the page of a sweep as one HTML file, reproducible to the byte.
 
     Parameters
     ----------
     study : Study
         Trials, the position of the objective that the page is about, and what was worked out of them.
+    notes : str
+        Markdown.
     """
     name = study.trials.study_name or study.provenance.run_name or "Sweep"
     footer = f"evalreport {__version__} · one file, no network requests."
     title = study.provenance.title or f"{name}: sweep of {study.objective.name}"
-    return to_page(title, study_panels.sections(study), footer)
+    return to_page(title, study_panels.sections(study), footer, notes)
 
 
-def render_comparison(comparison: Comparison, title: str = "") -> str:
+def render_comparison(comparison: Comparison, title: str = "", notes: str = "") -> str:
     """Return the page of a comparison as one HTML file, reproducible to the byte.
 
     Parameters
@@ -101,26 +106,31 @@ def render_comparison(comparison: Comparison, title: str = "") -> str:
     comparison : Comparison
     title : str
         Of the browser's tab; the names of the runs when empty.
+    notes : str
+        Markdown.
     """
     names = comparison.names
     named = " and ".join(names) if len(names) == 2 else f"{len(names)} runs"
     made = [section for panel in COMPARISON_PANELS if (section := panel(comparison)) is not None]
     level = f"{comparison.evaluations[0].sampling.level * 100:.10g}%"
     footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
-    return to_page(title or f"Comparison of {named}", made, footer)
+    return to_page(title or f"Comparison of {named}", made, footer, notes)
 
 
-def render_thresholds(found: ThresholdSelection) -> str:
+def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:
     """Return the page of chosen thresholds as one HTML file, reproducible to the byte.
 
     Parameters
     ----------
     found : ThresholdSelection
+    notes : str
+        Markdown.
     """
     ev = found.evaluation
     made = [section for panel in (*THRESHOLDS[ev.task], *LAST) if (section := panel(found)) is not None]
     name = ev.provenance.title or ev.provenance.run_name or "Thresholds"
-    return to_page(f"{name}: thresholds", made, f"evalreport {__version__} · one file, no network requests.")
+    footer = f"evalreport {__version__} · one file, no network requests."
+    return to_page(f"{name}: thresholds", made, footer, notes)
 
 
 def render_brief(ev: Evaluation) -> str:
@@ -134,7 +144,7 @@ def render_comparison_brief(comparison: Comparison) -> str:
     return environment().get_template("notebook_comparison.html.j2").render(brief=told)
 
 
-def to_page(title: str, made: Sequence[Section], footer: str) -> str:
+def to_page(title: str, made: Sequence[Section], footer: str, notes: str = "") -> str:
     """Return a page of sections, with our style, script and policy.
 
     Parameters
@@ -144,7 +154,10 @@ def to_page(title: str, made: Sequence[Section], footer: str) -> str:
     made : sequence of Section
         The first one holds the page's `h1`.
     footer : str
+    notes : str
+        Markdown that stands before the origin of the numbers.
     """
+    made = with_notes(made, notes)
     style, script = asset("style.css"), asset("script.js")
     page = Page(
         title=title,

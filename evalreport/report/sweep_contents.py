@@ -42,6 +42,7 @@ def sweep_payload(
     verdict: str,
     version: str,
     prefix: str = PREFIX,
+    notes: str = "",
 ) -> Payload:
     """Return everything that is logged of a sweep.
 
@@ -57,12 +58,14 @@ def sweep_payload(
         Of evalreport.
     prefix : str
         Of every metric key.
+    notes : str
+        Of the page.
     """
     origin = provenance_of(swept)
     lasting = {name: value for name, value in encode(origin).items() if name not in PASSING}
     tags = study_tags(swept) if isinstance(swept, Study) else chosen_tags(swept)
     return Payload(
-        digest=content_digest(_data(swept), lasting, sorted(figures), verdict, version, prefix),
+        digest=content_digest(_data(swept), lasting, sorted(figures), verdict, version, prefix, notes),
         metrics=study_metrics(swept, prefix) if isinstance(swept, Study) else chosen_metrics(swept, prefix),
         series=study_series(swept, prefix) if isinstance(swept, Study) else chosen_series(swept, prefix),
         tags={VERSION_TAG: version, f"{SWEEP_TAGS}verdict": verdict[:LONGEST_VERDICT], **tags},

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from evalreport import __version__
 from evalreport.errors import EvalreportError, UsageError
-from evalreport.labels import Binary, LabelSpace, Multiclass
+from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.provenance import Provenance
@@ -104,6 +104,7 @@ def _stem(found: Found) -> str:
 
 def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
     rows = _predictions(found, request)
+    rows = replace(rows, space=renamed(rows.space, dict(request.label_names)))
     if found.text is not None and request.columns.labels is None:
         found = replace(found, taken=(*found.taken, ("label list", "the truth column's")))
     first = found.files[0]
@@ -117,6 +118,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         command=request.command,
         title=request.title,
         unit=request.unit,
+        label_names=request.label_names,
         software=(("evalreport", __version__), ("Python", platform.python_version())),
         notes=(*origin.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
     )

@@ -37,7 +37,7 @@ def deliver_comparison(
         What is read would be written over, or there is no run to log into.
     """
     run = _run(done, where, log_to, tracking_uri) if where.log else None
-    document = comparison_document(done.comparison, as_dict(done), request.title)
+    document = comparison_document(done.comparison, as_dict(done), request.title, request.notes)
     return deliver(document, where, run=run, read=files_read(request, done.items))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evalreport import __version__, figures
@@ -60,7 +60,9 @@ class Deliverable(Generic[T]):
         return html
 
 
-def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Deliverable[Evaluation]:
+def evaluation_document(
+    ev: Evaluation, checklist: str | None = None, notes: str = ""
+) -> Deliverable[Evaluation]:
     """Return the report of an evaluation.
 
     Parameters
@@ -68,7 +70,13 @@ def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Deliver
     ev : Evaluation
     checklist : str, optional
         ``tripod-ai``.
+    notes : str
+        Markdown, a section of its own.
     """
+    options = {
+        **({} if checklist is None else {"checklist": checklist}),
+        **({"notes": notes} if notes else {}),
+    }
 
     def make(prefix: str, folder: bool) -> Payload:
         drawn = evaluation_figures(ev)
@@ -79,28 +87,30 @@ def evaluation_document(ev: Evaluation, checklist: str | None = None) -> Deliver
             verdict=headline(ev).text,
             version=__version__,
             prefix=prefix,
-            options={} if checklist is None else {"checklist": checklist},
+            options=options,
         )
         return replace(made, exports=folder_files(ev, document.html, drawn)) if folder else made
 
-    document = Deliverable(ev, PAGE, lambda: render(ev, checklist=checklist), make)
+    document = Deliverable(ev, PAGE, lambda: render(ev, checklist=checklist, notes=notes), make)
     return document
 
 
-def sweep_document(swept: S) -> Deliverable[S]:
+def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
     """Return the page of a sweep, of thresholds or of trials."""
 
     def make(prefix: str, folder: bool) -> Payload:
         drawn, verdict = figures.sweep_figures(swept), sweep_verdict(swept)
-        made = sweep_payload(swept, document.html, drawn, verdict=verdict, version=__version__, prefix=prefix)
+        made = sweep_payload(
+            swept, document.html, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
+        )
         return replace(made, exports=sweep_files(swept, document.html, drawn)) if folder else made
 
-    document = Deliverable(swept, SWEEP_PAGE, lambda: sweep_page(swept), make)
+    document = Deliverable(swept, SWEEP_PAGE, lambda: sweep_page(swept, notes), make)
     return document
 
 
 def comparison_document(
-    comparison: Comparison, content: Mapping[str, Any], title: str = ""
+    comparison: Comparison, content: Mapping[str, Any], title: str = "", notes: str = ""
 ) -> Deliverable[Comparison]:
     """Return the page of a comparison.
 
@@ -110,20 +120,23 @@ def comparison_document(
     content : mapping
         The comparison as JSON, with its headline, rules and ranking.
     title : str
+    notes : str
+        Markdown, a section of its own.
     """
 
     def make(_: str, folder: bool) -> Payload:
-        made = comparison_payload(comparison, content, document.html, version=__version__)
+        made = comparison_payload(comparison, content, document.html, version=__version__, notes=notes)
         files = comparison_files(comparison, content, document.html) if folder else {}
         return replace(made, exports=files)
 
-    document = Deliverable(comparison, COMPARISON_PAGE, lambda: render_comparison(comparison, title), make)
+    page = partial(render_comparison, comparison, title, notes)
+    document = Deliverable(comparison, COMPARISON_PAGE, page, make)
     return document
 
 
-def sweep_page(swept: Swept) -> str:
+def sweep_page(swept: Swept, notes: str = "") -> str:
     """Return the page of a sweep."""
-    return render_trials(swept) if isinstance(swept, Study) else render_thresholds(swept)
+    return render_trials(swept, notes) if isinstance(swept, Study) else render_thresholds(swept, notes)
 
 
 def sweep_verdict(swept: Swept) -> str:

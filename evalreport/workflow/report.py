@@ -32,7 +32,7 @@ def deliver_evaluation(
     ev: Evaluation, item: Item, request: Request, where: Destination, *, run: MlflowSink | None = None
 ) -> Delivered[Evaluation]:
     """Deliver the report of an evaluation of an item."""
-    document = evaluation_document(ev, request.checklist)
+    document = evaluation_document(ev, request.checklist, request.notes)
     key = ev.provenance.run_id or ev.provenance.sha256
     return deliver(document, where, run=run, name=item.name, key=key, read=files_read(request, [item]))
 

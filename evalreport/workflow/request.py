@@ -37,8 +37,10 @@ class Request:
     sampling : Sampling
     metrics : tuple of str
         Only these; all when empty.
-    title, unit, no_examples, checklist
-        How the page looks.
+    label_names : tuple of (label, name)
+        What people call a label, wherever a person reads it.
+    title, unit, no_examples, checklist, notes
+        How the page looks; notes are Markdown.
     command, made : str
         For provenance: the command line, and the time in UTC.
     """
@@ -58,6 +60,8 @@ class Request:
     unit: tuple[str, str] = ("case", "cases")
     no_examples: bool = False
     checklist: str | None = None
+    label_names: tuple[tuple[str, str], ...] = ()
+    notes: str = ""
     command: str = ""
     made: str = ""
 

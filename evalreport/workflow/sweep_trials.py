@@ -31,7 +31,7 @@ class StudyRequest:
         Of `metrics` one by one, where nothing else says them.
     judging : Judging
     seed : int
-    title, command, made : str
+    title, notes, command, made : str
         For provenance.
     """
 
@@ -40,6 +40,7 @@ class StudyRequest:
     judging: Judging = field(default=NOT_SAID)
     seed: int = 0
     title: str = ""
+    notes: str = ""
     command: str = ""
     made: str = ""
 

@@ -96,12 +96,12 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     sink = MlflowSink(item.opened, _run_id(item), where.force, where.allow_running, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
     kept = _kept(item, evaluation)
-    document = evaluation_document(kept, request.checklist) if kept is not None else None
+    document = evaluation_document(kept, request.checklist, request.notes) if kept is not None else None
     made = None if document is None else document.payload(where.prefix, False)
     sent = evaluation.manifest.sent
     if made is None or sent is None or made.digest != sent.digest:
         ev = evaluated(item.collect(request), request, item.tuning_rows(request))
-        made = evaluation_document(ev, request.checklist).payload(where.prefix, False)
+        made = evaluation_document(ev, request.checklist, request.notes).payload(where.prefix, False)
     sink.log(made)
     return Verified(item, found, _checked(item), repair)
 

@@ -11,7 +11,7 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.inputs import command_line, tracking_uri, written_now
+from evalreport.cli.inputs import command_line, read_notes, tracking_uri, written_now
 from evalreport.cli.several import each_run
 from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
 from evalreport.errors import UsageError
@@ -62,6 +62,7 @@ _trial_options = opt.together(
         opt.confidence,
         opt.seed,
         opt.option("Report", "--title", metavar="TEXT", help="Title of the page."),
+        opt.notes,
         writing,
     ]
 )
@@ -210,7 +211,7 @@ def _work(
     study = sweep.read(request, store, parent)
     name = study.trials.study_name or sweep.shown
     key = "" if parent is None else parent.run_id
-    return deliver(sweep_document(study), where, run=run, name=name, key=key, read=(path,))
+    return deliver(sweep_document(study, request.notes), where, run=run, name=name, key=key, read=(path,))
 
 
 def _show(console: Console, options: dict[str, Any], done: Delivered[Study]) -> dict[str, Any]:
@@ -241,6 +242,7 @@ def _request(options: dict[str, Any], metrics: tuple[str, ...], directions: tupl
         ),
         seed=options["seed"],
         title=options["title"] or "",
+        notes=read_notes(options["notes"]),
         command=command_line(),
         made=written_now(),
     )

@@ -58,7 +58,7 @@ _SWEEP = "Sweep"
 @opt.resamples
 @opt.seed
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
-@opt.unit
+@opt.said
 @writing
 @click.pass_context
 def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
@@ -90,7 +90,9 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
         read = (*files_read(request, [item]), options["costs"])
         key = "" if item.run is None else item.run.run_id
-        return deliver(sweep_document(found), where, run=run, name=item.name, key=key, read=read)
+        return deliver(
+            sweep_document(found, request.notes), where, run=run, name=item.name, key=key, read=read
+        )
 
     def show(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
         print_chosen(console, done)
