@@ -251,6 +251,7 @@ def renamed(kind: str, names: Sequence[str]) -> Evaluation:
     provenance = replace(
         PROVENANCE,
         **dict.fromkeys((*texts, "made", "command", "commit"), name),
+        label_names=((name, name),),
         columns=((name, name),),
         software=((name, name),),
         unit=(name, name),
