@@ -45,21 +45,21 @@ LINKS = ("http", "https", "mailto")
 
 
 @dataclass(frozen=True)
-class Node:
+class NotePiece:
     """A piece of a note: an element with its pieces, or text where there is no element.
 
     Parameters
     ----------
     tag : str
     text : str
-    inner : tuple of Node
+    inner : tuple of NotePiece
     href : str
         Of a link.
     """
 
     tag: str
     text: str = ""
-    inner: tuple[Node, ...] = ()
+    inner: tuple[NotePiece, ...] = ()
     href: str = ""
 
 
@@ -73,7 +73,7 @@ def with_notes(made: Sequence[Section], text: str) -> tuple[Section, ...]:
     return (*made[:place], note, *made[place:])
 
 
-def nodes(text: str) -> tuple[Node, ...]:
+def nodes(text: str) -> tuple[NotePiece, ...]:
     """Return the pieces of a Markdown text.
 
     Examples
@@ -88,21 +88,23 @@ def nodes(text: str) -> tuple[Node, ...]:
     return tuple(_placed(SyntaxTreeNode(reader.parse(text))))
 
 
-def _placed(parent: SyntaxTreeNode) -> Iterator[Node]:
+def _placed(parent: SyntaxTreeNode) -> Iterator[NotePiece]:
     for node in parent.children:
         yield from _node(node)
 
 
-def _node(node: SyntaxTreeNode) -> Iterator[Node]:
+def _node(node: SyntaxTreeNode) -> Iterator[NotePiece]:
     if node.type in ALIKE or node.type == "text":
-        yield Node("", ALIKE.get(node.type, node.content))
+        yield NotePiece("", ALIKE.get(node.type, node.content))
     elif node.type == "heading":
-        yield Node("h3" if node.tag in ("h1", "h2") else "h4", inner=tuple(_placed(node)))
+        yield NotePiece("h3" if node.tag in ("h1", "h2") else "h4", inner=tuple(_placed(node)))
     elif node.type == "link" and urlsplit(href := str(node.attrs.get("href", ""))).scheme in LINKS:
-        yield Node("a", inner=tuple(_placed(node)), href=href)
+        yield NotePiece("a", inner=tuple(_placed(node)), href=href)
     elif node.type == "image":
-        yield Node("", node.content)
+        yield NotePiece("", node.content)
     elif node.type in PLACED:
-        yield Node(PLACED[node.type], node.content, () if node.is_nested is False else tuple(_placed(node)))
+        yield NotePiece(
+            PLACED[node.type], node.content, () if node.is_nested is False else tuple(_placed(node))
+        )
     else:
         yield from _placed(node)
