@@ -19,35 +19,17 @@ LONGEST_NOTES = 50_000
 
 if TYPE_CHECKING:
     from evalreport.intervals import Sampling
+    from evalreport.sources.request import Columns
     from evalreport.sources.runs import Selection
     from evalreport.workflow.request import Request
 
 
 def request_of(options: Mapping[str, Any], command: str) -> Request:
     """Return what the options say about the data, the evaluation and the page."""
-    from evalreport.sources.request import Columns, read_labels
     from evalreport.workflow.request import Request
 
-    task = options["task"]
-    plain = ("truth", "pred", "score", "scores", "text", "id", "weight")
-    columns = Columns(
-        **{name: options[name] for name in plain},
-        example_text=options["example_text"],
-        group=tuple(options["group"]),
-        slices=_many(options["slices"]),
-        task=None if task == "auto" else task,
-        positive=options["positive"],
-        labels=_labels(options["labels"], read_labels),
-        score_kind=options["score_kind"],
-        batch_axis=options["batch_axis"],
-        list_separator=options["list_separator"],
-        no_scores=options["no_scores"],
-        where=tuple(options["where"]),
-        missing=options["missing"],
-        weight_kind=options["weight_kind"],
-    )
     return Request(
-        columns=columns,
+        columns=_columns(options),
         artifact=options["artifact"],
         format=options["format"],
         truth_file=options["truth_file"],
@@ -66,6 +48,30 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         notes=read_notes(options.get("notes")),
         command=command,
         made=written_now(),
+    )
+
+
+def _columns(options: Mapping[str, Any]) -> Columns:
+    """Return what the options say about the data."""
+    from evalreport.sources.request import Columns, read_labels
+
+    task = options["task"]
+    plain = ("truth", "pred", "score", "scores", "text", "id", "weight")
+    return Columns(
+        **{name: options[name] for name in plain},
+        example_text=options["example_text"],
+        group=tuple(options["group"]),
+        slices=_many(options["slices"]),
+        task=None if task == "auto" else task,
+        positive=options["positive"],
+        labels=_labels(options["labels"], read_labels),
+        score_kind=options["score_kind"],
+        batch_axis=options["batch_axis"],
+        list_separator=options["list_separator"],
+        no_scores=options["no_scores"],
+        where=tuple(options["where"]),
+        missing=options["missing"],
+        weight_kind=options["weight_kind"],
     )
 
 
