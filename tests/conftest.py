@@ -1,4 +1,4 @@
-"""Fixtures that more than one folder of tests needs: MLflow stores, real and quick."""
+"""MLflow stores, real and quick, for more than one folder; the same draws of Hypothesis everywhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from evalreport.sources.mlflow_client import Store, connect
 from tests.tracking import MlflowServer, empty_store, new_database
+
+settings.register_profile(
+    "evalreport",
+    deadline=None,
+    derandomize="FUZZ_EXAMPLES" not in os.environ,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("evalreport")
+TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "SOURCE_DATE_EPOCH")
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +54,8 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 
 @pytest.fixture(autouse=True)
-def _no_tracking_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests see no tracking server of the machine they run on."""
-    for name in [name for name in os.environ if name.startswith(("MLFLOW_", "EVALREPORT_"))]:
+def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests see no tracking server and no terminal of the machine they run on."""
+    ours = (name for name in os.environ if name.startswith(("MLFLOW_", "EVALREPORT_")))
+    for name in [*ours, *(name for name in TERMINAL if name in os.environ)]:
         monkeypatch.delenv(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import signal
 import socket
@@ -23,6 +24,9 @@ import pytest
 
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
+
+LISTENING = re.compile(r"(?:running on|Listening at:) http://127\.0\.0\.1:(\d+)")
+"""What uvicorn says, and gunicorn in MLflow 2."""
 
 
 def new_database(path: Path) -> Path:
@@ -52,8 +56,7 @@ class MlflowServer:
     def started(cls, template: Path, folder: Path) -> Iterator[MlflowServer]:
         """Start a server on a free port, wait until it is healthy, and end it afterwards."""
         shutil.copy(template, folder / "mlflow.db")
-        port = free_port()
-        command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
+        command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", "0"]
         command += ["--workers", "1", "--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
         command += ["--artifacts-destination", str(folder / "artifacts")]
         environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
@@ -63,8 +66,7 @@ class MlflowServer:
                 command, stdout=stream, stderr=stream, cwd=folder, env=environment, start_new_session=True
             )
             try:
-                wait_until_healthy(port, process, log)
-                yield cls(f"http://127.0.0.1:{port}", log)
+                yield cls(f"http://127.0.0.1:{port_when_healthy(process, log)}", log)
             finally:
                 end(process)
 
@@ -81,27 +83,38 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait(10)
 
 
-def free_port() -> int:
-    """Return a port on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """Hold a port on which nobody listens: it refuses connections, and nobody else can take it."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
 
 
-def wait_until_healthy(port: int, process: subprocess.Popen[bytes], log: Path, seconds: float = 120) -> None:
-    """Return when `/health` answers 200; fail when the process ends or time is over."""
+def port_when_healthy(process: subprocess.Popen[bytes], log: Path, seconds: float = 300) -> int:
+    """Return the port that a server chose (`--port 0`) when its `/health` answers 200.
+
+    Fails when the process ends or time is over.
+    """
     until = time.monotonic() + seconds
     while time.monotonic() < until and process.poll() is None:
-        connection = HTTPConnection("127.0.0.1", port, timeout=5)
-        try:
-            connection.request("GET", "/health")
-            if connection.getresponse().status == 200:
-                return
-        except (OSError, HTTPException):
-            time.sleep(0.1)
-        finally:
-            connection.close()
+        said = LISTENING.search(log.read_text(encoding="utf-8"))
+        if said and healthy(int(said[1])):
+            return int(said[1])
+        time.sleep(0.1)
     raise AssertionError(f"mlflow server did not start: {log.read_text(encoding='utf-8')[-2000:]}")
+
+
+def healthy(port: int) -> bool:
+    """Ask a server how it is."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.report.test_comparison import several
 from tests.report.test_study import single, two_goals
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Dialog, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = (
@@ -30,6 +30,8 @@ ARGUMENTS = (
     "--no-first-run",
 )
 SWEEPS = {"sweep": single, "sweep-goals": two_goals}
+WAIT = 120_000
+"""Milliseconds; Playwright's 30 s (5 s of `expect`) are little for a busy machine."""
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 
 
@@ -59,6 +61,13 @@ def chromium() -> str | None:
     return named or next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
+def patient(browser: Browser, **options: Any) -> BrowserContext:
+    """Return a context that waits as long as a busy machine takes."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(WAIT)
+    return context
+
+
 def listen(page: Page, trouble: list[str], address: str) -> None:
     """Write down every message, error, dialog and request other than for the page itself."""
 
@@ -85,10 +94,11 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=WAIT)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS, timeout=WAIT)
         yield started
         started.close()
 
@@ -114,7 +124,7 @@ def opened(browser: Browser, written: Callable[[str], Path]) -> Iterator[Callabl
     trouble: list[str] = []
 
     def open_page(kind: str, *, width: int = 1400, height: int = 900, **options: object) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)  # type: ignore[arg-type]
+        context = patient(browser, viewport={"width": width, "height": height}, **options)
         contexts.append(context)
         page = context.new_page()
         address = written(kind).as_uri()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evalreport.report.render import render, render_thresholds, render_trials
-from tests.browser.conftest import listen
+from tests.browser.conftest import listen, patient
 from tests.report.made import renamed
 from tests.report.sweeps import hostile
 from tests.report.test_shape import CORPUS, TASKS
@@ -40,7 +40,7 @@ def test_nothing_of_a_name_runs(browser: Browser, tmp_path: Path, kind: str, byp
         "hostile": MAKERS[kind](CORPUS),
         "plain": MAKERS[kind]([f"name{n}".ljust(len(name), "x") for n, name in enumerate(CORPUS)]),
     }
-    context = browser.new_context(bypass_csp=bypass, viewport={"width": 360, "height": 700})
+    context = patient(browser, bypass_csp=bypass, viewport={"width": 360, "height": 700})
     counts = {}
     for name, text in pages.items():
         path = tmp_path / f"{name}.html"

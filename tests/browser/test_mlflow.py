@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from evalreport.sources.mlflow_client import connect
+from tests.browser.conftest import patient
 from tests.cli.running import run as run_command
 from tests.sweeping import DATA, parquet
 from tests.tracking import MlflowServer, make_run
@@ -27,15 +28,15 @@ def test_the_artifact_viewer_shows_a_report_that_works(
 ) -> None:
     text = written("binary-slices").read_text(encoding="utf-8")
     run = make_run(connect(mlflow_server.uri), {NAME: text})
-    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page = patient(browser, viewport={"width": 1400, "height": 900}).new_page()
     page.goto(f"{mlflow_server.uri}/#/experiments/{run.experiment_id}/runs/{run.run_id}/artifacts/{NAME}")
-    page.wait_for_selector("iframe", timeout=60_000)
+    page.wait_for_selector("iframe")
     element = page.query_selector("iframe")
     assert element is not None
     assert "allow-scripts" in (element.get_attribute("sandbox") or "")
     frame = element.content_frame()
     assert frame is not None
-    frame.wait_for_selector("#threshold-slider", state="visible", timeout=60_000)
+    frame.wait_for_selector("#threshold-slider", state="visible")
     box = element.bounding_box()
     assert box is not None
     assert 500 < box["width"] < 900
@@ -45,7 +46,7 @@ def test_the_artifact_viewer_shows_a_report_that_works(
     assert frame.get_attribute("button[data-key=f1]", "aria-pressed") == "true"
     frame.click("nav a[href='#provenance']")
     assert frame.evaluate("document.activeElement.id") == "provenance-title"
-    page.close()
+    page.context.close()
 
 
 @pytest.mark.server
@@ -66,15 +67,15 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
         name: {point.step: point.value for point in store.client.get_metric_history(run.run_id, key)}
         for name, run in made.items()
     }
-    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    page = patient(browser, viewport={"width": 1400, "height": 1000}).new_page()
     where = f"experiments/{made['bayes'].experiment_id}/runs?compareRunsMode=CHART"
     page.goto(f"{mlflow_server.uri}/#/{where}")
-    search = page.wait_for_selector("input[placeholder='Search metric charts']", timeout=60_000)
+    search = page.wait_for_selector("input[placeholder='Search metric charts']")
     assert search is not None
     search.fill("by_threshold_pct/f1")
-    page.wait_for_function(f"{CHARTS}.length === 1 && {CHARTS}[0].data.length >= 2", timeout=60_000)
+    page.wait_for_function(f"{CHARTS}.length === 1 && {CHARTS}[0].data.length >= 2")
     lines = page.evaluate(f"{CHARTS}[0].data.map(line => [line.name, [...line.x], [...line.y]])")
     assert {name for name, _, _ in lines} == set(made)
     for name, steps, values in lines:
         assert dict(zip(steps, values, strict=True)) == pytest.approx(wanted[name])
-    page.close()
+    page.context.close()

@@ -14,6 +14,7 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.sources.mlflow_client import connect
+from tests.browser.conftest import patient
 from tests.tracking import MlflowServer, make_run
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ pytestmark = pytest.mark.server
 
 MODELS = ("lr", "lr_balanced", "rf", "histgb")
 SMS = Path(__file__).parents[2] / "examples" / "data" / "sms_spam" / "oof_scores.parquet"
-WAIT = 60_000
-"""Milliseconds that the UI may take for a step."""
 CURVES = ("curves/pr_precision_by_recall_pct", "curves/roc_tpr_by_fpr_pct", "thresholds/f1_by_threshold_pct")
 PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
 
@@ -78,11 +77,10 @@ def logged(mlflow_server: MlflowServer) -> Logged:
 @pytest.fixture(scope="module")
 def ui(browser: Browser, logged: Logged) -> Iterator[Page]:
     """One page with the UI loaded once: what follows moves inside it."""
-    page = browser.new_page(viewport={"width": 1600, "height": 1400})
-    page.set_default_timeout(WAIT)
+    page = patient(browser, viewport={"width": 1600, "height": 1400}).new_page()
     page.goto(logged.uri)
     yield page
-    page.close()
+    page.context.close()
 
 
 def choose(page: Page, file: str) -> None:

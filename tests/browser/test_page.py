@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browser.conftest import AXE
+from tests.browser.conftest import AXE, patient
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -22,7 +22,7 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_no_barriers(browser: Browser, written: Callable[[str], Path], kind: str) -> None:
-    context = browser.new_context(bypass_csp=True, viewport={"width": 1400, "height": 900})
+    context = patient(browser, bypass_csp=True, viewport={"width": 1400, "height": 900})
     page = context.new_page()
     page.goto(written(kind).as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -136,13 +136,13 @@ def test_a_changed_script_does_not_run(
     text = written("binary-slices").read_text(encoding="utf-8")
     spoiled = tmp_path / "spoiled.html"
     spoiled.write_text(text.replace('"use strict";', '"use strict"; '), encoding="utf-8")
-    page = browser.new_page()
+    page = patient(browser).new_page()
     messages: list[str] = []
     page.on("console", lambda message: messages.append(message.text))
     page.goto(spoiled.as_uri())
     assert any("Content Security Policy" in message for message in messages)
     assert page.locator("#threshold-slider").is_hidden()
-    page.close()
+    page.context.close()
 
 
 def sandboxed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
@@ -176,7 +176,7 @@ def framed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
 def test_works_in_a_sandboxed_frame(
     browser: Browser, written: Callable[[str], Path], sandbox: str, blob: bool
 ) -> None:
-    page = browser.new_page()
+    page = patient(browser).new_page()
     messages: list[str] = []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
@@ -187,14 +187,14 @@ def test_works_in_a_sandboxed_frame(
     frame.wait_for_function("document.querySelector('#provenance').getBoundingClientRect().top < 200")
     assert frame.evaluate("document.activeElement.id") == "provenance-title"
     assert [text for text in messages if "can escape its sandboxing" not in text] == []
-    page.close()
+    page.context.close()
 
 
 @pytest.mark.parametrize("kind", ["sweep", "thresholds-multilabel-tuned"])
 def test_tables_of_a_sweep_work_in_a_sandboxed_frame(
     browser: Browser, written: Callable[[str], Path], kind: str
 ) -> None:
-    page = browser.new_page()
+    page = patient(browser).new_page()
     messages: list[str] = []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
@@ -209,4 +209,4 @@ def test_tables_of_a_sweep_work_in_a_sandboxed_frame(
     frame.click("nav a[href='#history']")
     assert frame.evaluate("document.activeElement.id") == "history-title"
     assert messages == []
-    page.close()
+    page.context.close()

@@ -269,7 +269,7 @@ from evalreport.cli import main
 whole = Path.replace
 def slow(self, target):
     print("writing", flush=True)
-    time.sleep(30)
+    time.sleep(600)
     return whole(self, target)
 Path.replace = slow
 main(["report", "rows.csv", "--out", "out"])
@@ -288,7 +288,7 @@ def test_an_interrupt_leaves_no_half_written_file() -> None:
     assert started.stdout is not None
     assert started.stdout.readline() == "writing\n"
     started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=60)
+    _, err = started.communicate(timeout=600)
     assert started.returncode == 130
     assert err.splitlines()[-1] == "interrupted; nothing half written is left behind"
     assert [path.name for path in Path().iterdir()] == ["rows.csv"]  # the folder that it made is gone, too

@@ -119,7 +119,7 @@ def test_a_pipe_is_written_into_and_stays_one(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
     write_file(pipe, b"whole")
-    reader.join(10)
+    reader.join(60)
     assert read == [b"whole"]
     assert pipe.is_fifo()
 

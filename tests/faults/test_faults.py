@@ -70,7 +70,7 @@ def test_a_database_that_another_program_writes_to(sqlite_store: Store, tmp_path
     made = fresh_run(sqlite_store, tmp_path)
     other = sqlite3.connect(tmp_path / "mlflow.db", check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
-    free = threading.Timer(60, other.rollback)
+    free = threading.Timer(600, other.rollback)
     free.start()
     try:
         with quick():

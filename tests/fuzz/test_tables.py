@@ -21,13 +21,7 @@ from evalreport.report.render import render, render_brief
 from tests.fuzz.tables import LEVELS, tables
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))
-MANY = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=EXAMPLES < 1000,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
+MANY = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 
 def whole_way(p: Predictions, level: float) -> None:

@@ -38,7 +38,7 @@ def drawn(n: int, prevalence: float, gap: float, seed: int) -> tuple[Rows, Array
     return truth, 1 / (1 + np.exp(-logit))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @example(
     rows=[(False, 1), (False, 8), (False, 10), (False, 10), (False, 10), (True, 3)], threshold=0.0
 )  # the logistic fit of which starts where there is next to no curvature

@@ -10,7 +10,7 @@ from typing import Any
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
@@ -20,9 +20,7 @@ from evalreport.metrics.record import Metric, divide
 from tests.metrics.cases import Case
 from tests.metrics.laws import LAWS, Law
 
-QUICK = settings(
-    max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+QUICK = settings(max_examples=25)
 
 
 @st.composite

@@ -111,7 +111,7 @@ def distinct(labels: list[str]) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(NAMES, min_size=2, max_size=6, unique=True).filter(distinct), st.data())
 def test_any_label_in_any_dress_is_read(labels: list[str], data: st.DataObject) -> None:
     label = data.draw(st.sampled_from(labels))
@@ -119,7 +119,7 @@ def test_any_label_in_any_dress_is_read(labels: list[str], data: st.DataObject) 
     assert read_one(wrapper(label), make_parser("auto", labels))[0] == label
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=5, unique=True).filter(distinct),
     st.data(),
@@ -131,7 +131,7 @@ def test_any_label_at_all_is_read_bare_and_from_json(labels: list[str], data: st
     assert read_one(json.dumps({"label": label}), parser)[0] == label
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=300))
 def test_any_text_has_a_label_or_a_reason(text: str) -> None:
     label, reason, dress = read_one(text, make_parser("auto", BANK))

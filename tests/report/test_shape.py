@@ -8,7 +8,7 @@ from typing import Any
 
 import html5lib
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.report.render import render
@@ -66,7 +66,7 @@ def test_hostile_names_do_not_change_the_tree(task: str) -> None:
     assert "\u202e" not in page
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(st.sampled_from(TASKS), NAMES)
 def test_any_name_keeps_the_tree_and_arrives(task: str, name: str) -> None:
     page = render(renamed(task, [name]))

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.sources.mlflow_client import Store, connect
-from tests.tracking import end, free_port, make_run, wait_until_healthy
+from tests.tracking import end, make_run, port_when_healthy
 
 RELEASES = ("2.22", "3.1", "3.6", "newest")
 OF_THEIR_TIME = ("sqlalchemy<2.1",)
@@ -61,8 +61,7 @@ def environment(release: str, cache: Path) -> str:
 @contextmanager
 def serving(python: str, folder: Path) -> Iterator[str]:
     """Start `mlflow server` of an environment on an empty database, and yield its address."""
-    port = free_port()
-    command = [python, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    command = [python, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", "0", "--workers", "1"]
     command += ["--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"]
     command += ["--artifacts-destination", str(folder / "artifacts")]
     path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"  # the server starts gunicorn by its name
@@ -74,8 +73,7 @@ def serving(python: str, folder: Path) -> Iterator[str]:
             command, stdout=stream, stderr=stream, cwd=folder, env=own, start_new_session=True
         )
         try:
-            wait_until_healthy(port, process, log)
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port_when_healthy(process, log)}"
         finally:
             end(process)
 

@@ -144,12 +144,14 @@ def test_a_manifest_that_cannot_be_read_makes_nothing_ours(tmp_path: Path, manif
 
 
 WRITE = """
-import json, os, resource, sys
+import json, os, resource, sys, tempfile
 from pathlib import Path
 from evalreport.errors import EvalreportError
 from evalreport.report.payload import Payload
 from evalreport.sinks.folder import FolderSink
 folder, limit, user, size = Path(sys.argv[1]), *map(int, sys.argv[2:])
+with tempfile.TemporaryDirectory() as place:  # all is imported while this user may read the package
+    FolderSink(Path(place)).log(Payload("d", exports={"a.json": b"new"}))
 if limit:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 if user and os.geteuid() == 0:

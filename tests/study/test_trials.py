@@ -55,7 +55,7 @@ def test_only_complete_trials_compete() -> None:
     assert history[0].value == 0.9
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=25),
     st.sampled_from(["maximize", "minimize"]),
@@ -131,7 +131,7 @@ number = st.floats(allow_nan=True, allow_infinity=True)
 param = st.one_of(st.none(), st.booleans(), st.integers(-(2**60), 2**60), number, st.text(max_size=5))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

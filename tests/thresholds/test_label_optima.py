@@ -54,7 +54,7 @@ def test_values_are_scikit_learns(name: str) -> None:
         )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10_000))
 def test_exact_means_that_no_combination_is_better(seed: int) -> None:
     scores, truth = small(seed)

@@ -103,7 +103,7 @@ def test_every_optimum_is_the_slow_loops(decimals: int) -> None:
     )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=1, max_size=25))
 def test_any_small_sample_agrees_with_the_slow_loop(sample: list[tuple[bool, int]]) -> None:
     y, s = np.array([a for a, _ in sample]), np.array([b for _, b in sample]) / 8

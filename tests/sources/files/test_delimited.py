@@ -29,7 +29,7 @@ def table(text: str | bytes) -> RawTable:
     return read_table(io.BytesIO(text.encode() if isinstance(text, str) else text), format="csv")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     rows=st.lists(st.tuples(TEXT, NUMBERS, st.integers(-(2**62), 2**62)), min_size=1, max_size=8),
     separator=SEPARATORS,
@@ -49,7 +49,7 @@ def test_round_trip(rows: list[tuple[str, float, int]], separator: str, quoting:
     assert columns["code"].tolist() == [code for _, _, code in rows]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(names=NAMES, separator=st.sampled_from(",;\t|"))
 def test_any_header(names: list[str], separator: str) -> None:
     out = io.StringIO(newline="")

@@ -6,8 +6,6 @@ import gzip
 import io
 import json
 import pickle
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from evalreport.sources.columns import find_in_files
 from evalreport.sources.readers import limits
 from evalreport.sources.readers.limits import refuse_pickle
 from evalreport.sources.tables import ACCEPTED, PICKLES, READERS, read_table
+from tests.sources.files.lean import read_within
 from tests.sources.files.writers import WRITERS
 
 TEXT_SUFFIXES = tuple(suffix for reader in READERS if not reader.magic for suffix in reader.suffixes)
@@ -257,32 +256,12 @@ def test_too_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         read_table(path)
 
 
-# The child leaves by os._exit: without memory Arrow 15 cannot end its pool of threads, and aborts when the
-# interpreter is taken down, long after the message.
-MEMORY = """
-import os, resource, sys
-from pathlib import Path
-import numpy, pyarrow.parquet, pyarrow.csv
-held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (held + 300 * 2**20,) * 2)
-from evalreport.sources.columns import find_in_files
-from evalreport.errors import DataError
-try:
-    find_in_files(Path(sys.argv[1]))
-except DataError as error:
-    print(error.message, flush=True)
-os._exit(0)
-"""
-
-
 def test_no_memory_error_reaches_the_user(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     zeros = np.zeros(16_000_000)
     parquet.write_table(pa.table({"y_true": zeros, "score": zeros}), path)
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(path)], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert done.stdout.strip() == "the data need more memory than there is", done.stderr
+    ((_, message),) = read_within(300 * 2**20, str(path))
+    assert message == "the data need more memory than there is"
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
