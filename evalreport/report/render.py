@@ -211,8 +211,12 @@ def templates_of(package: Path) -> Path:
 
 @lru_cache
 def asset(name: str) -> str:
-    """Return the text of our style or script, as it stands on the page."""
-    return (templates() / name).read_text(encoding="utf-8").strip()
+    """Return the text of our style or script, as it stands on the page: indentation and comments stay here.
+
+    A line is a comment as a whole or not at all, and no text of ours goes over lines.
+    """
+    lines = (line.strip() for line in (templates() / name).read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
 
 
 @lru_cache

@@ -22,7 +22,7 @@ Open = Callable[..., "Page"]
 def formats() -> str:
     """The part of the script that formats numbers."""
     script = asset("script.js")
-    return script[script.index("const commas") : script.index("// (end of the formats)")]
+    return script[script.index("const commas") : script.index("const write")]
 
 
 def test_numbers_are_formatted_as_in_python(opened: Open) -> None:
