@@ -17,8 +17,8 @@ from evalreport.panels.about import confidence_percent, estimate, known
 from evalreport.panels.chart import LEFT, RIGHT, Axis, Chart, Label, Path, level, outline, polyline, up
 from evalreport.panels.chart import x_axis as x_axis_of
 from evalreport.panels.chart import y_axis as y_axis_of
-from evalreport.panels.curves import LETTER, Charts
-from evalreport.panels.parts import Cell, Column, Section, Table, interval_cell, value_cell
+from evalreport.panels.curves import LETTER
+from evalreport.panels.parts import Beside, Cell, Section, Table, interval_cell, value_cell
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Estimate, Result, Undefined
@@ -45,8 +45,7 @@ def panel(ev: Evaluation) -> Section | None:
         "Each class against all others. Solid: the mean of the classes (macro), each counting the same. "
         "Dotted: all decisions together (micro)."
     )
-    body = Charts(charts, table=_hardest(ev))
-    return Section("curves", "Curves", "Ranking and trade-offs", "charts", lede, body)
+    return Section.of("curves", "Curves", "Ranking and trade-offs", lede, Beside(charts), _hardest(ev))
 
 
 def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
@@ -142,12 +141,10 @@ def _described(ev: Evaluation, what: str, key: str, name: str) -> Sentence:
 
 
 def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | None]) -> Table:
-    rows = []
-    for rate in RATES if id == "roc" else RATES[4:]:
-        cells = [Cell(ratio(rate)), *(Cell(_at(line, rate), "n") for line in lines)]
-        rows.append(tuple(cells))
-    columns = (Column(heads[0]), Column(f"{heads[1]}, macro", "n"), Column(f"{heads[1]}, micro", "n"))
-    return Table(f"{id}-values", f"Points of the {id.upper()} curves", columns, tuple(rows))
+    rates = RATES if id == "roc" else RATES[4:]
+    rows = ((ratio(rate), *(_at(line, rate) for line in lines)) for rate in rates)
+    columns = (heads[0], f"{heads[1]}, macro", f"{heads[1]}, micro")
+    return Table.of(f"{id}-values", f"Points of the {id.upper()} curves", columns, rows)
 
 
 def _at(line: Curve | None, rate: float) -> str:
@@ -168,9 +165,8 @@ def _hardest(ev: Evaluation) -> Table | None:
     if len(ranked) <= HARDEST:
         return None
     heads = ("Hardest to tell from the rest", "ROC AUC", f"{confidence_percent(ev)} interval", "AP")
-    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
-    rows = tuple(_hard_row(entry, auc) for entry, auc in ranked[:HARDEST])
-    return Table("hardest", "Classes with the lowest ROC AUC", columns, rows)
+    rows = (_hard_row(entry, auc) for entry, auc in ranked[:HARDEST])
+    return Table.of("hardest", "Classes with the lowest ROC AUC", heads, rows)
 
 
 def _hard_row(entry: ClassResult, auc: Estimate) -> tuple[Cell, ...]:

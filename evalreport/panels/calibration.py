@@ -46,8 +46,7 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.curves import Charts
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Beside, Empty, Section, Table
 from evalreport.panels.placing import clearest
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Undefined
@@ -76,7 +75,7 @@ def panel(ev: Evaluation) -> Section | None:
         return None  # the sections before this one say so
     if ev.score_kind == "decision":
         return _no_probabilities(ev, shown)
-    return Section("calibration", "Calibration", _title(ev), "charts", lede(ev), Charts(shown))
+    return Section.of("calibration", "Calibration", _title(ev), lede(ev), Beside(shown) if shown else None)
 
 
 def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
@@ -87,7 +86,8 @@ def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
             "`--score-kind logit`."
         ),
     )
-    return Section("calibration", "Calibration", _title(ev), "charts", NOTHING, Charts(charts, empty))
+    shown = Beside(charts) if charts else None
+    return Section.of("calibration", "Calibration", _title(ev), NOTHING, empty, shown)
 
 
 def _title(ev: Evaluation) -> str:
@@ -210,18 +210,10 @@ def _bins(ev: Evaluation, bins: Reliability) -> Table:
     ):
         share = Estimate(observed, n, min(low, observed), max(high, observed))
         scores = [fixed(value, places) for value in dict.fromkeys((start, end))]
-        rows.append(
-            (
-                Cell(" to ".join(scores)),
-                Cell(count(n), "n"),
-                Cell(fixed(score, places), "n"),
-                Cell(valued(share, "ratio"), "n"),
-                Cell(interval(share, "ratio"), "n"),
-            )
-        )
+        shown = (valued(share, "ratio"), interval(share, "ratio"))
+        rows.append((" to ".join(scores), count(n), fixed(score, places), *shown))
     heads = ("Score", "Count", "Mean score", "Observed", f"{confidence_percent(ev)} interval")
-    cells = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
-    return Table("reliability-values", "Reliability by score", cells, tuple(rows))
+    return Table.of("reliability-values", "Reliability by score", heads, rows)
 
 
 def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
@@ -295,16 +287,12 @@ def _ceil(value: float, step: float) -> float:
 
 def _counts(bins: Histogram, above: str, below: str) -> Table:
     places = apart(bins.edges)
-    rows = [
-        (
-            Cell(f"{fixed(a, places)} to {fixed(b, places)}"),
-            Cell(count(p), "n"),
-            Cell(count(n), "n"),
-        )
+    rows = (
+        (f"{fixed(a, places)} to {fixed(b, places)}", count(p), count(n))
         for a, b, p, n in zip(bins.edges[:-1], bins.edges[1:], bins.positive, bins.negative, strict=True)
-    ]
-    heads = (Column("Score"), Column(above.capitalize(), "n"), Column(below.capitalize(), "n"))
-    return Table("histogram-values", "Counts by score", heads, tuple(rows))
+    )
+    heads = ("Score", above.capitalize(), below.capitalize())
+    return Table.of("histogram-values", "Counts by score", heads, rows)
 
 
 def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None:
@@ -318,11 +306,7 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
     y = y_axis(0, _ceil(high, max(nice_step(high, 5), 1.0)), f"{units(ev).capitalize()} ↑")
     left = [(place + 0.12, place + 0.5) for place in range(len(names))]
     right = [(place + 0.5, place + 0.88) for place in range(len(names))]
-    rows = [
-        (Cell(name), Cell(count(a), "n"), Cell(count(b), "n"))
-        for name, a, b in zip(names, true, predicted, strict=True)
-    ]
-    heads = (Column("Labels"), Column("True", "n"), Column("Predicted", "n"))
+    rows = ((name, count(a), count(b)) for name, a, b in zip(names, true, predicted, strict=True))
     return Chart(
         id="cardinality",
         title=f"Labels per {units(ev, 1)}",
@@ -333,7 +317,7 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
         x=x,
         y=y,
         paths=(Path("bars-2", columns(x, y, left, true)), Path("bars", columns(x, y, right, predicted))),
-        values=Table("cardinality-values", "Labels per row", heads, tuple(rows)),
+        values=Table.of("cardinality-values", "Labels per row", ("Labels", "True", "Predicted"), rows),
     )
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +125,7 @@ class Chart:
         The figures behind the chart.
     """
 
+    kind: ClassVar[str] = "chart"
     id: str
     title: str
     note: Sentence

@@ -12,7 +12,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
 from evalreport.panels.about import estimate, four_counts, units
 from evalreport.panels.calibration import reliability
-from evalreport.panels.parts import Section
+from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.utility import benefits
 from evalreport.panels.words import Sentence, listed, say
 
@@ -32,13 +32,6 @@ class Topic:
     section: str = ""
 
 
-@dataclass(frozen=True)
-class Checklist:
-    """The questions in order."""
-
-    items: tuple[Topic, ...]
-
-
 def panel(ev: Evaluation) -> Section:
     """Return the checklist."""
     items = (
@@ -56,9 +49,14 @@ def panel(ev: Evaluation) -> Section:
         _availability(ev),
     )
     lede = say("Filled from the run where it can be. The rest is for the author to state.")
-    return Section(
-        "checklist", "Checklist", "What a medical reviewer will ask", "checklist", lede, Checklist(items)
-    )
+    rows = ((item.question, Cell(_answered(item), section=item.section)) for item in items)
+    heads = ("A reviewer asks", Column("In this report"))
+    table = Table.of("checklist-table", "Checklist", heads, rows)
+    return Section.of("checklist", "Checklist", "What a medical reviewer will ask", lede, table)
+
+
+def _answered(item: Topic) -> Sentence:
+    return say(f"*{item.answer}.*") + item.what
 
 
 def _discrimination(ev: Evaluation) -> Topic:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
@@ -23,31 +22,6 @@ FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or under
 MISSING: Result = Undefined("was not computed")
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The table and its controls.
-
-    Parameters
-    ----------
-    noun : str
-        ``classes`` or ``labels``.
-    find : str
-        What may be typed into the search field.
-    """
-
-    table: Table | None
-    noun: str
-    find: str
-    total: int
-    controls: bool
-    empty: Empty | None = None
-
-    @property
-    def all(self) -> str:
-        """The total as shown."""
-        return count(self.total)
-
-
 def panel(ev: Evaluation) -> Section | None:
     """Return the table of classes (multiclass) or labels (multilabel)."""
     match ev.space:
@@ -61,17 +35,13 @@ def panel(ev: Evaluation) -> Section | None:
 
 def _section(ev: Evaluation, noun: str, title: str, lede: Sentence) -> Section:
     name = {"classes": "Classes", "labels": "Labels"}[noun]
-    find = {"classes": "part of a class name", "labels": "part of a label name"}[noun]
     if not ev.classes:
         empty = Empty(
             say("No decisions were logged."),
             say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
         )
-        body = Classes(None, noun, find, len(ev.space), False, empty)
-        return Section(noun, name, title, "classes", NOTHING, body)
-    table = _table(ev, noun)
-    body = Classes(table, noun, find, len(ev.classes), len(ev.classes) >= CONTROLS)
-    return Section(noun, name, title, "classes", lede, body)
+        return Section.of(noun, name, title, NOTHING, empty)
+    return Section.of(noun, name, title, lede, _table(ev, noun))
 
 
 def _class_lede(ev: Evaluation) -> Sentence:
@@ -120,17 +90,17 @@ def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
 def _table(ev: Evaluation, noun: str) -> Table:
     ordered = order(ev.classes)
     multilabel = noun == "labels"
-    columns = _label_columns(ev) if multilabel else _class_columns(ev)
     bars = len(ordered) <= BARS
-    rows = [_label_row(ev, entry) if multilabel else _class_row(entry, bars) for entry in ordered]
-    return Table(
-        id=f"{noun}-table",
-        name=f"Every {'label' if multilabel else 'class'} with its figures",
-        columns=columns,
-        rows=tuple(rows),
+    return Table.of(
+        f"{noun}-table",
+        f"Every {'label' if multilabel else 'class'} with its figures",
+        _label_columns(ev) if multilabel else _class_columns(ev),
+        [_label_row(ev, entry) if multilabel else _class_row(entry, bars) for entry in ordered],
         tall=True,
         filters=FILTERS,
-        marks=tuple(_marks(entry) for entry in ordered),
+        marks=map(_marks, ordered),
+        noun=noun if len(ordered) >= CONTROLS else "",
+        find=f"part of a {'label' if multilabel else 'class'} name",
     )
 
 
@@ -151,7 +121,7 @@ def _class_row(entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
     precision, recall, f1 = (entry.metrics.get(name, MISSING) for name in ("precision", "recall", "f1"))
     return (
         _name(entry),
-        Cell(count(entry.support), "n", entry.support),
+        Cell(count(entry.support), sort=entry.support),
         value_cell(precision, "percent", bar=bars),
         value_cell(recall, "percent", bar=bars),
         interval_cell(recall, "percent"),
@@ -227,10 +197,7 @@ def _label_row(ev: Evaluation, entry: ClassResult) -> tuple[Cell, ...]:
     left, wrong = entry.support - entry.right, entry.predicted - entry.right
     cells = [
         _name(entry),
-        Cell(count(entry.support), "n", entry.support),
-        Cell(count(entry.right), "n", entry.right),
-        Cell(count(left), "n", left),
-        Cell(count(wrong), "n", wrong),
+        *(Cell(count(n), sort=n) for n in (entry.support, entry.right, left, wrong)),
         value_cell(precision, "percent", bar=False),
         value_cell(recall, "percent", bar=False),
         interval_cell(recall, "percent"),

@@ -13,7 +13,7 @@ from evalreport.format import count, percent
 from evalreport.labels import Binary, Multiclass
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
 from evalreport.panels.matrix import Matrix, matrix, matrix_data
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 
 LIST = 12
@@ -198,17 +198,9 @@ def _values(ev: Evaluation, counts: Counts) -> Table | None:
         if weight < OFTEN:
             break
         row, column = int(counts.rows[cell]), int(counts.columns[cell])
-        rows.append(
-            (
-                Cell(ev.space.names[row]),
-                Cell(_answer(ev, column)),
-                Cell(count(weight), "n"),
-                Cell(percent(weight / float(support[row])), "n"),
-            )
-        )
+        share = percent(weight / float(support[row]))
+        rows.append((ev.space.names[row], _answer(ev, column), count(weight), share))
     if not rows:
         return None
-    columns = (Column("Truth"), Column("Answer"), Column("Times", "n"), Column("Of the class", "n"))
-    return Table(
-        "confusions-values", f"Confusions seen at least {OFTEN} times", columns, tuple(rows), tall=True
-    )
+    heads = ("Truth", Column("Answer"), "Times", "Of the class")
+    return Table.of("confusions-values", f"Confusions seen at least {OFTEN} times", heads, rows, tall=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -31,24 +30,16 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Beside, Empty, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Undefined
 
+TITLE = "Ranking and trade-offs"
 ROWS = 20
 """Rows of the table under a curve."""
 LETTER = 6.2
 """Width of a bold letter of a label, in units of the chart."""
-
-
-@dataclass(frozen=True)
-class Charts:
-    """Charts side by side, or why there are none; a table under them."""
-
-    charts: tuple[Chart, ...]
-    empty: Empty | None = None
-    table: Table | None = None
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -70,11 +61,11 @@ def _binary(ev: Evaluation) -> Section | None:
     if not charts:
         reason = found.roc.reason if isinstance(found.roc, Undefined) else "they are undefined"
         empty = Empty(say("No curve can be drawn: {reason}.", reason=reason), say("Both classes are needed."))
-        return Section("curves", "Curves", "Ranking and trade-offs", "charts", NOTHING, Charts((), empty))
+        return Section.of("curves", "Curves", TITLE, NOTHING, empty)
     lede = say("Shaded: {level} band at each point.", level=confidence_percent(ev))
     if charts[0].ring is not None:
         lede = say("The ring marks the threshold.") + lede
-    return Section("curves", "Curves", "Ranking and trade-offs", "charts", lede, Charts(charts))
+    return Section.of("curves", "Curves", TITLE, lede, Beside(charts))
 
 
 def _no_scores(ev: Evaluation) -> Section:
@@ -85,7 +76,7 @@ def _no_scores(ev: Evaluation) -> Section:
             unit=units(ev, 1),
         ),
     )
-    return Section("curves", "Curves", "Ranking and trade-offs", "charts", NOTHING, Charts((), empty))
+    return Section.of("curves", "Curves", TITLE, NOTHING, empty)
 
 
 def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
@@ -211,16 +202,15 @@ def _described(what: str, key: str, name: str, result: Estimate | None) -> Sente
 
 def _table(name: str, curve: Curve, heads: tuple[str, str]) -> Table:
     places = spread(len(curve.x), ROWS)
-    rows = [
+    rows = (
         (
-            Cell("above all" if curve.threshold is None else threshold_text(curve.threshold[place])),
-            Cell(ratio(curve.x[place]), "n"),
-            Cell(ratio(curve.y[place]), "n"),
+            "above all" if curve.threshold is None else threshold_text(curve.threshold[place]),
+            ratio(curve.x[place]),
+            ratio(curve.y[place]),
         )
         for place in places
-    ]
-    columns = (Column("Threshold"), Column(heads[0], "n"), Column(heads[1], "n"))
-    return Table(f"{name}-values", f"Points of the {name.upper()} curve", columns, tuple(rows))
+    )
+    return Table.of(f"{name}-values", f"Points of the {name.upper()} curve", ("Threshold", *heads), rows)
 
 
 def spread(n: int, wanted: int) -> Sequence[int]:

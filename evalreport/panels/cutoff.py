@@ -28,7 +28,7 @@ from evalreport.panels.chart import (
     y_axis,
 )
 from evalreport.panels.curves import spread
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Empty, Section, Table
 from evalreport.panels.placing import clearest
 from evalreport.panels.threshold import Meter, Preset, whole
 from evalreport.panels.words import NOTHING, say
@@ -61,13 +61,6 @@ class CutoffBody:
     values: Table
 
 
-@dataclass(frozen=True)
-class Nothing:
-    """Without scores."""
-
-    empty: Empty
-
-
 def panel(ev: Evaluation) -> Section | None:
     """Return the cut-off section of a multiclass evaluation."""
     if not isinstance(ev.space, Multiclass):
@@ -91,7 +84,7 @@ def _no_scores(ev: Evaluation) -> Section:
         ),
     )
     title = "Thresholds and curves" if ev.score_kind is None else "When to let it answer alone"
-    return Section("cutoff", "Thresholds", title, "nothing", NOTHING, Nothing(empty))
+    return Section.of("cutoff", "Thresholds", title, NOTHING, empty)
 
 
 def _section(ev: Evaluation, curve: Curve) -> Section:
@@ -198,14 +191,13 @@ def _values(ev: Evaluation, points: list[CutoffPoint], presets: tuple[Preset, ..
     places = sorted({*spread(len(points), ROWS), *named})
     rows = [
         (
-            Cell(named.get(place, "confidence")),
-            Cell(threshold_text(points[place].t), "n"),
-            Cell(count(points[place].answered), "n"),
-            Cell(count(points[place].answered - points[place].right), "n"),
-            *(Cell(meter.shown, "n") for meter in _meters(ev, points[place])),
+            named.get(place, "confidence"),
+            threshold_text(points[place].t),
+            count(points[place].answered),
+            count(points[place].answered - points[place].right),
+            *(meter.shown for meter in _meters(ev, points[place])),
         )
         for place in places
     ]
     heads = ("At", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
-    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
-    return Table("cutoff-values", "Answered and right by confidence", columns, tuple(rows))
+    return Table.of("cutoff-values", "Answered and right by confidence", heads, rows)

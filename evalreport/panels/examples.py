@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Mistake
@@ -10,32 +10,10 @@ from evalreport.evaluation.rows import cut
 from evalreport.format import threshold
 from evalreport.labels import Multilabel
 from evalreport.panels.about import mistakes, units, upper_bound_of_none
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Table, Tag
 from evalreport.panels.words import NOTHING, Sentence, say
 
 UNREADABLE = "not readable"
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """One row of a multilabel problem: labels right, left out, added wrongly."""
-
-    id: str
-    errors: int
-    right: tuple[str, ...]
-    left: tuple[str, ...]
-    added: tuple[str, ...]
-    text: Cell
-
-
-@dataclass(frozen=True)
-class Examples:
-    """A table of mistakes, or rows of tags, or why there are none."""
-
-    table: Table | None = None
-    tagged: tuple[Tagged, ...] = ()
-    heads: tuple[str, ...] = ()
-    empty: Empty | None = None
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -46,16 +24,9 @@ def panel(ev: Evaluation) -> Section | None:
     multilabel = isinstance(ev.space, Multilabel)
     title = f"The worst {units(ev)}" if multilabel else "The worst mistakes"
     if not ev.mistakes:
-        return Section(
-            "examples", "Worst mistakes", title, "examples", NOTHING, Examples(empty=_empty(ev, wrong))
-        )
-    if multilabel:
-        body = Examples(
-            tagged=tuple(map(_tagged, ev.mistakes)), heads=(units(ev, 1).capitalize(), "Errors", "Labels")
-        )
-    else:
-        body = Examples(_table(ev))
-    return Section("examples", "Worst mistakes", title, "examples", _lede(ev, wrong), body)
+        return Section.of("examples", "Worst mistakes", title, NOTHING, _empty(ev, wrong))
+    table = _tagged(ev) if multilabel else _table(ev)
+    return Section.of("examples", "Worst mistakes", title, _lede(ev, wrong), table)
 
 
 def _empty(ev: Evaluation, wrong: float) -> Empty:
@@ -96,17 +67,18 @@ def _table(ev: Evaluation) -> Table:
     heads += [Column("Text", "text")] if texts else []
     heads += [Column("Truth"), Column("Answer")]
     heads += [Column("Confidence", "q")] if scored else []
-    rows = tuple(_row(ev, entry, texts=texts, scored=scored) for entry in ev.mistakes)
-    return Table("examples-table", "Table of the worst mistakes", tuple(heads), rows)
+    rows = (_row(ev, entry, texts=texts, scored=scored) for entry in ev.mistakes)
+    return Table.of("examples-table", "Table of the worst mistakes", heads, rows)
 
 
-def _row(ev: Evaluation, entry: Mistake, *, texts: bool, scored: bool) -> tuple[Cell, ...]:
-    cells = [Cell(numbered(entry.id), "id")]
-    cells += [_text(entry)] if texts else []
-    cells += [Cell(", ".join(entry.truth)), Cell(", ".join(entry.predicted) or UNREADABLE)]
-    if scored:
-        cells.append(_confidence(ev, entry))
-    return tuple(cells)
+def _row(ev: Evaluation, entry: Mistake, *, texts: bool, scored: bool) -> Row:
+    return (
+        Cell(numbered(entry.id), "id"),
+        *((_text(entry),) if texts else ()),
+        ", ".join(entry.truth),
+        ", ".join(entry.predicted) or UNREADABLE,
+        *((_confidence(ev, entry),) if scored else ()),
+    )
 
 
 def _text(entry: Mistake) -> Cell:
@@ -134,9 +106,16 @@ def _confidence(ev: Evaluation, entry: Mistake) -> Cell:
     return Cell(threshold(entry.confidence), "q", None, bar)
 
 
-def _tagged(entry: Mistake) -> Tagged:
+def _tagged(ev: Evaluation) -> Table:
+    heads = (units(ev, 1).capitalize(), "Errors", Column("Labels"))
+    return Table.of("examples-table", "Table of the worst mistakes", heads, map(_tagged_row, ev.mistakes))
+
+
+def _tagged_row(entry: Mistake) -> Row:
+    """Labels of a row: right, left out, added wrongly."""
     truth, predicted = set(entry.truth), set(entry.predicted)
-    right = tuple(name for name in entry.truth if name in predicted)
-    left = tuple(name for name in entry.truth if name not in predicted)
-    added = tuple(name for name in entry.predicted if name not in truth)
-    return Tagged(numbered(entry.id), len(left) + len(added), right, left, added, _text(entry))
+    right = [Tag(name) for name in entry.truth if name in predicted]
+    left = [Tag(name, "left") for name in entry.truth if name not in predicted]
+    added = [Tag(name, "added") for name in entry.predicted if name not in truth]
+    labels = replace(_text(entry), tags=(*right, *left, *added))
+    return Cell(numbered(entry.id), "id"), str(len(left) + len(added)), labels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 
 from evalreport.evaluation.model import Evaluation
@@ -13,9 +12,9 @@ from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
-from evalreport.panels.parts import Empty, ForestRow, Section, forest_row
+from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, Part, Row, Section, Table, forest_row
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.values import Estimate, Result, Undefined
+from evalreport.values import Estimate, Result
 
 SURE = 0.05
 """Adjusted p-value below which a slice is said to differ from the rest."""
@@ -23,37 +22,6 @@ SHOWN = 2
 """Metrics that are shown of each slice."""
 MOST = 30
 """Values of a column that are shown, the weakest first."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """One value of the column: counts, intervals, and what is different about it."""
-
-    name: str
-    rows: str
-    tracks: tuple[ForestRow, ...]
-    difference: str
-    few: bool
-
-
-@dataclass(frozen=True)
-class Split:
-    """One column with its values."""
-
-    column: str
-    heads: tuple[str, ...]
-    unit: str
-    level: str
-    groups: tuple[Group, ...]
-    more: int
-
-
-@dataclass(frozen=True)
-class Groups:
-    """All columns, or why there are none."""
-
-    splits: tuple[Split, ...]
-    empty: Empty | None = None
 
 
 def panel(ev: Evaluation) -> Section:
@@ -68,14 +36,14 @@ def panel(ev: Evaluation) -> Section:
                 units=units(ev),
             ),
         )
-        return Section("groups", "Groups", title, "groups", NOTHING, Groups((), empty))
+        return Section.of("groups", "Groups", title, NOTHING, empty)
     columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
     lede = NOTHING
     for name, found in columns:
         lede += _verdict(ev, name, found)
     lede += say("Groups with fewer than ten {units} show counts, not rates.", units=units(ev))
-    splits = tuple(_split(ev, name, found) for name, found in columns)
-    return Section("groups", "Groups", title, "groups", lede, Groups(splits))
+    parts = [part for place, pair in enumerate(columns) for part in _split(ev, place, *pair)]
+    return Section.of("groups", "Groups", title, lede, *parts)
 
 
 JUDGED: Mapping[Task, tuple[str, ...]] = {
@@ -92,17 +60,16 @@ def headline(ev: Evaluation) -> tuple[Metric, ...]:
     return tuple(find(name, ev.task) for name in JUDGED[ev.task] if name in known)[:SHOWN]
 
 
-def _split(ev: Evaluation, column: str, found: list[Slice]) -> Split:
-    metrics = headline(ev)
+def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[Part]:
+    """The table of one column, under its name."""
+    metrics, level = headline(ev), f"{confidence_percent(ev)} interval"
     ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0].name if metrics else ""))
-    return Split(
-        column=column,
-        heads=tuple(metric.title for metric in metrics),
-        unit=units(ev).capitalize(),
-        level=confidence_percent(ev),
-        groups=tuple(_group(ev, part) for part in ordered[:MOST]),
-        more=max(len(ordered) - MOST, 0),
-    )
+    measured = (head for metric in metrics for head in (metric.title, Column(level, "spark")))
+    heads = ("Group", units(ev).capitalize(), *measured, Column("Compared with the rest"))
+    yield Heading(column)
+    yield Table.of(f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST]))
+    if len(ordered) > MOST:
+        yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
 
 
 def _worst_first(part: Slice, name: str) -> tuple[bool, float]:
@@ -110,13 +77,23 @@ def _worst_first(part: Slice, name: str) -> tuple[bool, float]:
     return value is None, 0.0 if value is None else value
 
 
-def _group(ev: Evaluation, part: Slice) -> Group:
-    few = Undefined("too few to say", part.weight)
-    tracks = tuple(
-        forest_row(m.name, m.title, NOTHING, few if part.too_few else part.metrics.get(m.name, few), m.style)
-        for m in headline(ev)
+def _row(ev: Evaluation, part: Slice) -> Row:
+    cells = (cell for metric in headline(ev) for cell in _measured(part, metric))
+    return (
+        part.value,
+        count(part.rows),
+        *cells,
+        "; ".join(_differences(ev, part)) or "No difference demonstrated",
     )
-    return Group(part.value, count(part.rows), tracks, "; ".join(_differences(ev, part)), part.too_few)
+
+
+def _measured(part: Slice, metric: Metric) -> tuple[Cell | str, Cell]:
+    """A metric of a group and its interval, drawn."""
+    result = part.metrics.get(metric.name)
+    if part.too_few or not isinstance(result, Estimate):
+        return "–", Cell("too few to say" if part.too_few else "undefined", "none")
+    row = forest_row(metric.name, metric.title, NOTHING, result, metric.style)
+    return row.estimate, Cell(row.interval, track=row)
 
 
 def _differences(ev: Evaluation, part: Slice) -> Iterator[str]:

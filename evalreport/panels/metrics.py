@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.guide import guide
+from evalreport.findings.guide import Advice, guide
 from evalreport.format import Style, count
 from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, is_text, missed, units
-from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.parts import Cell, Column, Facts, Folded, Heading, Row, Section, Table
 from evalreport.panels.words import Sentence, listed, say, with_options
 from evalreport.values import Result, Undefined
-
-
-@dataclass(frozen=True)
-class Tip:
-    """One line of the guide: when, which metrics, why."""
-
-    question: str
-    metrics: Sentence
-    reason: Sentence
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The guide and the table."""
-
-    tips: tuple[Tip, ...]
-    table: Table
 
 
 def panel(ev: Evaluation) -> Section:
     """Return the guide and every metric of the evaluation."""
     known = {metric.name: metric for metric in catalogue(ev.space, text=is_text(ev))}
-    tips = tuple(
-        Tip(
-            advice.question,
-            listed([_named(known, name) for name in advice.metrics]),
-            with_options(advice.reason),
-        )
-        for advice in guide(ev)
-    )
+    tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
+    guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
     lede = say("{metrics:count} metrics.", metrics=len(ev.metrics))
     if undefined:
@@ -54,39 +30,33 @@ def panel(ev: Evaluation) -> Section:
             undefined=undefined,
             units=units(ev),
         )
-    return Section(
-        "metrics", "All metrics", "Every number", "metrics", lede, Numbers(tips, _table(ev, known))
-    )
+    every = Folded("All metrics", (_table(ev, known),))
+    return Section.of("metrics", "All metrics", "Every number", lede, *guided, every)
 
 
-def _named(known: Mapping[str, Metric], name: str) -> Sentence:
-    return say("{title}", title=known[name].title if name in known else name)
+def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
+    """Which metrics answer the question, and why."""
+    named = [say("*{title}*", title=known[name].title if name in known else name) for name in advice.metrics]
+    return say("{metrics}.", metrics=listed(named)) + with_options(advice.reason)
 
 
 def _table(ev: Evaluation, known: Mapping[str, Metric]) -> Table:
-    rows = tuple(
-        _row(name, result, known.get(name), ev.no_skill.get(name)) for name, result in ev.metrics.items()
-    )
-    heads = (
-        Column("Metric"),
-        Column("Estimate", "n"),
-        Column(f"{confidence_percent(ev)} interval", "n"),
-        Column("No-skill", "n"),
-        Column("What it is", "text"),
-    )
-    return Table("metrics-table", "Every metric", heads, rows, tall=True)
+    rows = (_row(name, result, known.get(name), ev.no_skill.get(name)) for name, result in ev.metrics.items())
+    level = f"{confidence_percent(ev)} interval"
+    heads = ("Metric", "Estimate", level, "No-skill", Column("What it is", "text"))
+    return Table.of("metrics-table", "Every metric", heads, rows, tall=True)
 
 
-def _row(name: str, result: Result, metric: Metric | None, reference: float | None) -> tuple[Cell, ...]:
+def _row(name: str, result: Result, metric: Metric | None, reference: float | None) -> Row:
     style: Style = "number" if metric is None else metric.style
     title = name if metric is None else metric.title
     meaning = "" if metric is None else metric.meaning
     return (
         Cell(title, sub=name),
-        Cell(_value(result, metric, style), "n"),
-        Cell(interval(result, style), "n", sub="" if metric is None else missed(metric.task, name, result)),
-        Cell("–" if reference is None else beside(reference, result, style), "n"),
-        Cell(meaning, "text", sub=result.reason if isinstance(result, Undefined) else ""),
+        _value(result, metric, style),
+        Cell(interval(result, style), sub="" if metric is None else missed(metric.task, name, result)),
+        "–" if reference is None else beside(reference, result, style),
+        Cell(meaning, sub=result.reason if isinstance(result, Undefined) else ""),
     )
 
 

@@ -16,7 +16,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.panels.about import estimate, known, one_threshold, units
 from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
-from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.parts import Section, Table
 from evalreport.panels.threshold import TUNED, Meter, Preset, whole
 from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import Sentence, say
@@ -188,12 +188,11 @@ def _values(ev: Evaluation, points: list[MicroPoint], presets: tuple[Preset, ...
     rows = []
     for place in sorted({*spread(len(points), ROWS), *named}):
         p = points[place]
-        cells = [Cell(threshold_text(p.t), "n"), *(Cell(count(n), "n") for n in (p.found, p.left, p.wrong))]
-        meters = [Cell(meter.shown, "n") for meter in meters_of(ev, p)]
-        rows.append((Cell(named.get(place, "threshold")), *cells, *meters))
+        counts = map(count, (p.found, p.left, p.wrong))
+        meters = (meter.shown for meter in meters_of(ev, p))
+        rows.append((named.get(place, "threshold"), threshold_text(p.t), *counts, *meters))
     heads = (
         *("At", "Threshold", "Found", "Left out", "Added wrongly"),
         *(*TITLES.values(), f"Per {units(ev, 1)}"),
     )
-    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
-    return Table("threshold-values", "Counts at thresholds", columns, tuple(rows))
+    return Table.of("threshold-values", "Counts at thresholds", heads, rows)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, percent
-from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.parts import Cell, Column, Note, Row, Section, Table
 from evalreport.panels.words import Sentence, say
 from evalreport.parsing import ParsingReport
 
@@ -36,27 +34,19 @@ FORMATS = {
 }
 
 
-@dataclass(frozen=True)
-class Parsing:
-    """Outcomes and formats."""
-
-    outcomes: Table
-    rule: Sentence
-
-
 def panel(ev: Evaluation) -> Section | None:
     """Return the outcome of reading labels from text."""
     report = ev.parsing
     if report is None:
         return None
-    body = Parsing(_table(report), _rule(report))
     lede = say(
         "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong.",
         read=report.n - report.n_unparsed,
         n=report.n,
         unread=report.n_unparsed,
     )
-    return Section("parsing", "Parsing", "How labels were read from the answers", "parsing", lede, body)
+    title = "How labels were read from the answers"
+    return Section.of("parsing", "Parsing", title, lede, _table(report), Note(_rule(report)))
 
 
 def _rule(report: ParsingReport) -> Sentence:
@@ -76,21 +66,15 @@ def _table(report: ParsingReport) -> Table:
     for key, n in report.reasons.items():
         examples = report.reason_examples.get(key, ())
         rows.append(_row(REASONS.get(key, key), n, report.n, examples[0].text if examples else "", "wrong"))
-    heads = (
-        Column("Outcome"),
-        Column("Answers", "n"),
-        Column("Share", "n"),
-        Column("For example", "text"),
-        Column("Treated as"),
-    )
-    return Table("parsing-table", "How labels were read", heads, tuple(rows))
+    heads = ("Outcome", "Answers", "Share", Column("For example", "text"), Column("Treated as"))
+    return Table.of("parsing-table", "How labels were read", heads, rows)
 
 
-def _row(name: str, n: int, total: int, example: str, treated: str) -> tuple[Cell, ...]:
+def _row(name: str, n: int, total: int, example: str, treated: str) -> Row:
     return (
-        Cell(name),
-        Cell(count(n), "n"),
-        Cell(percent(n / total, total), "n"),
-        Cell(say("`{text}`", text=example) if example else "(nothing)", "text"),
+        name,
+        count(n),
+        percent(n / total, total),
+        say("`{text}`", text=example) if example else "(nothing)",
         Cell(treated, "wrong" if treated == "wrong" else ""),
     )

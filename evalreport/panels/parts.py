@@ -1,21 +1,38 @@
-"""The parts that sections are made of, as values: tables, forest tables, empty states, sections.
+"""The parts that sections are made of, as values: tables, forest tables, notes, empty states, sections.
 
-Each has one macro in `templates/macros/` that places it; the comparison page uses the same ones.
+Each has one macro, named by its `kind`, in `templates/macros/` that places it; all pages use the same ones,
+and a section that is but a list of parts needs no template of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 from evalreport.estimates import beside, gap, interval, valued
-from evalreport.format import Style, percent
+from evalreport.format import Style, count, percent
 from evalreport.panels.words import Run, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
-Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong"]
-"""Of a cell: words, number, number with a bar, identifier, example text, right or wrong answers."""
+Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong", "none", "spark"]
+"""Of a cell: words, number, number with a bar, identifier, example text, right or wrong answers, nothing to
+say, an interval drawn."""
+
+
+class Part(Protocol):
+    """What can stand in a section: a value with the name of the macro that places it."""
+
+    kind: ClassVar[str]
+
+
+@dataclass(frozen=True)
+class Tag:
+    """A label of an item: right, ``left`` (left out) or ``added`` (wrongly), which the page says in words."""
+
+    text: str
+    look: Literal["", "left", "added"] = ""
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,12 @@ class Cell:
         A second, smaller line.
     rest : str
         What was cut from a long text, shown when opened.
+    track : ForestRow or None
+        An interval that is drawn above the text.
+    tags : tuple of Tag
+        Labels, before the text.
+    section : str
+        Id of a section of the page that says more, "" for none.
     """
 
     text: str | Sentence
@@ -42,11 +65,18 @@ class Cell:
     bar: int | None = None
     sub: str = ""
     rest: str = ""
+    track: ForestRow | None = None
+    tags: tuple[Tag, ...] = ()
+    section: str = ""
 
     @property
     def words(self) -> str:
         """The text of the cell, without its stress."""
         return self.text if isinstance(self.text, str) else self.text.text
+
+
+Row: TypeAlias = Sequence[Cell | str | Sentence]
+"""Cells of a row as they may be given: see `Table.of`."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +116,11 @@ class Table:
         Choices of the filter; each row lists the keys it answers to in `marks`.
     marks : tuple of str
         Space-separated filter keys, one per row; empty when there are no filters.
+    noun, find : str
+        What the rows are and what may be searched for; without a noun the table has no controls.
     """
 
+    kind: ClassVar[str] = "table"
     id: str
     name: str
     columns: tuple[Column, ...]
@@ -95,24 +128,112 @@ class Table:
     tall: bool = False
     filters: tuple[tuple[str, str], ...] = ()
     marks: tuple[str, ...] = ()
-    search: str = ""
+    noun: str = ""
+    find: str = ""
+
+    @property
+    def total(self) -> str:
+        """The number of rows as shown."""
+        return count(len(self.rows))
+
+    @classmethod
+    def of(
+        cls,
+        id: str,
+        name: str,
+        heads: Iterable[Column | str],
+        rows: Iterable[Row],
+        *,
+        tall: bool = False,
+        filters: Iterable[tuple[str, str]] = (),
+        marks: Iterable[str] = (),
+        noun: str = "",
+        find: str = "",
+    ) -> Table:
+        """Return a table of heads and cells, which may be bare texts.
+
+        A bare head is one of words when it is the first and one of numbers when it is a further one; a bare
+        cell, and one without a look, looks like its column.
+
+        Examples
+        --------
+        >>> table = Table.of("t", "Counts", ("Class", "Cases", Column("Note", "text")), [("a", "7", "rare")])
+        >>> [column.look for column in table.columns]
+        ['', 'n', 'text']
+        >>> [cell.look for cell in table.rows[0]]
+        ['', 'n', 'text']
+        """
+        columns = tuple(
+            Column(head, "n" if place else "") if isinstance(head, str) else head
+            for place, head in enumerate(heads)
+        )
+        made = tuple(tuple(map(_celled, row, columns)) for row in rows)
+        return cls(id, name, columns, made, tall, tuple(filters), tuple(marks), noun, find)
+
+
+def _celled(given: Cell | str | Sentence, column: Column) -> Cell:
+    """A cell with the look of its column, unless it has one of its own."""
+    if not isinstance(given, Cell):
+        return Cell(given, column.look)
+    return given if given.look else replace(given, look=column.look)
 
 
 @dataclass(frozen=True)
 class Empty:
     """An empty state: the fact in bold, and one sentence with the remedy."""
 
+    kind: ClassVar[str] = "empty"
     fact: Sentence
     remedy: Sentence
 
 
 @dataclass(frozen=True)
-class Noted:
-    """The table of a section with a note under it, or why there is none."""
+class Heading:
+    """A heading below the section's own."""
 
-    table: Table | None
-    note: Sentence
-    empty: Empty | None = None
+    kind: ClassVar[str] = "heading"
+    text: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """A small sentence beside a table or a chart."""
+
+    kind: ClassVar[str] = "note"
+    words: Sentence
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names with what is to be said of each."""
+
+    kind: ClassVar[str] = "facts"
+    pairs: tuple[tuple[str | Sentence, Sentence], ...]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command as it is typed."""
+
+    kind: ClassVar[str] = "command"
+    text: str
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Parts that are closed until asked for."""
+
+    kind: ClassVar[str] = "folded"
+    title: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Parts in two columns where there is room: each is a part, or several of one column."""
+
+    kind: ClassVar[str] = "beside"
+    parts: tuple[Part | tuple[Part, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -164,6 +285,7 @@ class Forest:
         Titles of the columns: metric, estimate, interval, reference.
     """
 
+    kind: ClassVar[str] = "forest"
     rows: tuple[ForestRow, ...]
     ticks: tuple[tuple[float, str], ...] = ((0, "0"), (500, "0.5"), (1000, "1"))
     heads: tuple[str, str, str, str] = ("Metric", "Estimate", "95% interval", "No-skill")
@@ -275,14 +397,28 @@ class Section:
     body: Any
     data: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(
+        cls,
+        id: str,
+        nav: str,
+        title: str,
+        lede: Sentence,
+        *parts: Part | None,
+        data: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Section:
+        """Return a section that is a list of parts, one below the other; None is left out."""
+        return cls(id, nav, title, "parts", lede, tuple(part for part in parts if part is not None), data)
+
 
 def value_cell(result: Result, style: Style, *, bar: bool = True) -> Cell:
     """Return a cell of a metric: number and bar, or "–" for an undefined one.
 
     Examples
     --------
-    >>> value_cell(Estimate(0.834, 10), "ratio")
-    Cell(text='0.83', look='q', sort=0.834, bar=83, sub='', rest='')
+    >>> cell = value_cell(Estimate(0.834, 10), "ratio")
+    >>> cell.text, cell.look, cell.sort, cell.bar
+    ('0.83', 'q', 0.834, 83)
     """
     if isinstance(result, Undefined):
         return Cell("–", "q" if bar else "n")

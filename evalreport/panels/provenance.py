@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary
 from evalreport.panels.about import one_threshold, units
-from evalreport.panels.parts import Section
+from evalreport.panels.parts import Command, Facts, Heading, Section
 from evalreport.panels.words import Sentence, listed, say
 
 ORIGINS = {
@@ -21,20 +21,17 @@ ORIGINS = {
 }
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Pairs of name and value, and the command that makes the page again."""
-
-    facts: tuple[tuple[str, Sentence], ...]
-    command: str
-
-
 def panel(ev: Evaluation) -> Section:
     """Return the origin of an evaluation."""
-    facts = [(name, value) for name, value in _facts(ev) if value]
-    body = Origin(tuple(facts), ev.provenance.command)
+    return origin("Where the numbers come from", _facts(ev), ev.provenance.command)
+
+
+def origin(title: str, facts: Iterable[tuple[str, Sentence]], command: str) -> Section:
+    """Return names and values, empty ones left out, and the command that makes the page again."""
+    again = (Heading("Make this report again"), Command(command)) if command else ()
     lede = say("Enough to repeat or to doubt them.")
-    return Section("provenance", "Provenance", "Where the numbers come from", "provenance", lede, body)
+    told = Facts(tuple((name, value) for name, value in facts if value))
+    return Section.of("provenance", "Provenance", title, lede, told, *again)
 
 
 def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:

@@ -24,7 +24,7 @@ from evalreport.panels.about import (
     units,
 )
 from evalreport.panels.objectives import objective_style, objective_title
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Cell, Empty, Row, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.thresholds.optimum import Optimum, OutOfSample
 from evalreport.thresholds.sweep import Sweep
@@ -317,17 +317,12 @@ def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
     for step in range(1, STATIC + 1):
         threshold = low + (high - low) * step / (STATIC + 1)
         rows.append(_row("", _counts(sweep, grid, grid.place(round(threshold, 12)))))
-    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(HEADS))
-    return Table("threshold-values", "Counts at thresholds", columns, tuple(rows))
+    return Table.of("threshold-values", "Counts at thresholds", HEADS, rows)
 
 
-def _row(name: str, c: BinaryCounts) -> tuple[Cell, ...]:
+def _row(name: str, c: BinaryCounts) -> tuple[str, ...]:
     numbers = [threshold_text(c.threshold), count(c.tp), count(c.fn), count(c.fp), count(c.tn)]
-    return (
-        Cell(name or "threshold"),
-        *(Cell(text, "n") for text in numbers),
-        *(Cell(meter.shown, "n") for meter in meters_of(c)),
-    )
+    return (name or "threshold", *numbers, *(meter.shown for meter in meters_of(c)))
 
 
 def _choices(sweep: Sweep) -> Table | None:
@@ -340,20 +335,18 @@ def _choices(sweep: Sweep) -> Table | None:
     if not rows:
         return None
     heads = ("For", "Threshold", "Interval", "Here", "Elsewhere")
-    columns = tuple(Column(head, "n" if place else "") for place, head in enumerate(heads))
-    return Table("threshold-choices", "Best thresholds", columns, tuple(rows))
+    return Table.of("threshold-choices", "Best thresholds", heads, rows)
 
 
-def _choice_row(title: str, best: Optimum, elsewhere: OutOfSample) -> tuple[Cell, ...]:
+def _choice_row(title: str, best: Optimum, elsewhere: OutOfSample) -> Row:
     out_of_sample, style = elsewhere.value, objective_style(best.metric)
     return (
         Cell(title, sub=objective_title(best.metric)),
-        Cell(threshold_text(best.threshold), "n"),
-        Cell(_limits(best), "n"),
-        Cell(beside(best.apparent, out_of_sample, style), "n"),
+        threshold_text(best.threshold),
+        _limits(best),
+        beside(best.apparent, out_of_sample, style),
         Cell(
             "–" if isinstance(out_of_sample, Undefined) else valued(out_of_sample, style),
-            "n",
             sub="" if isinstance(out_of_sample, Undefined) else elsewhere.method,
         ),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.threshold_selection import PLAIN
 from evalreport.panels.objectives import objective_style, objective_title
-from evalreport.panels.parts import Cell, Column, Table
+from evalreport.panels.parts import Cell, Column, Row, Table
 from evalreport.thresholds.records import Method
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
@@ -43,22 +43,20 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
     plain = next((name for name in PLAIN if all(name in choice.starts for choice in found)), None)
     titles = ["Where chosen", "Elsewhere", "Its interval"]
     titles += [] if plain is None else [f"There with {PLAIN[plain]}"]
-    heads = [Column("For"), *(Column(title, "n") for title in titles)]
-    rows = tuple(_row(choice, plain) for choice in found)
-    return Table(id, "What is reached", (*heads, Column("How", "text")), rows)
+    rows = (_row(choice, plain) for choice in found)
+    return Table.of(id, "What is reached", ("For", *titles, Column("How", "text")), rows)
 
 
-def _row(choice: Tuned, plain: str | None) -> tuple[Cell, ...]:
+def _row(choice: Tuned, plain: str | None) -> Row:
     elsewhere, style = choice.out_of_sample.value, objective_style(choice.objective)
     unaided = "–" if choice.without is None else beside(choice.without, elsewhere, style)
-    without = () if plain is None else (Cell(unaided, "n"),)
     return (
-        Cell(objective_title(choice.objective)),
-        Cell(beside(choice.apparent, elsewhere, style), "n"),
-        Cell("–" if isinstance(elsewhere, Undefined) else valued(elsewhere, style), "n", sub=_where(choice)),
-        Cell(interval(elsewhere, style), "n"),
-        *without,
-        Cell(how(choice), "text"),
+        objective_title(choice.objective),
+        beside(choice.apparent, elsewhere, style),
+        Cell("–" if isinstance(elsewhere, Undefined) else valued(elsewhere, style), sub=_where(choice)),
+        interval(elsewhere, style),
+        *(() if plain is None else (unaided,)),
+        how(choice),
     )
 
 

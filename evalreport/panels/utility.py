@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -28,7 +26,7 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.parts import Beside, Heading, Note, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
@@ -40,29 +38,21 @@ REACH = 0.8
 """Threshold probability up to which the curve is drawn."""
 
 
-@dataclass(frozen=True)
-class Utility:
-    """Decision curve, the table beside it, and what one row of it means."""
-
-    chart: Chart
-    table: Table
-    note: Sentence
-
-
 def panel(ev: Evaluation) -> Section | None:
     """Return the decision curve of binary probabilities."""
     both = benefits(ev)
     if both is None:
         return None
     chart = _chart(ev, *both)
-    body = Utility(chart, _table(ev, *both), _note(ev))
+    beside = (Heading("In plain numbers"), _table(ev, *both), Note(_note(ev)))
     lede = say(
         "Net benefit weighs found {what} against false alarms at the odds that the threshold implies. "
         "Above both dashed lines, the model helps.",
         what=positive(ev),
     )
     data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
-    return Section("utility", "Utility", "Is using it better than not using it?", "utility", lede, body, data)
+    title = "Is using it better than not using it?"
+    return Section.of("utility", "Utility", title, lede, Beside((chart, beside)), data=data)
 
 
 def benefits(ev: Evaluation) -> tuple[Curve, Curve] | None:
@@ -140,12 +130,9 @@ def _ring(ev: Evaluation, x: Axis, y: Axis) -> tuple[float, float] | None:
 
 
 def _curve_table(xs: list[float], ys: list[float], all_y: list[float]) -> Table:
-    rows = [
-        (Cell(fixed(xs[i], 2)), Cell(fixed(ys[i], 3), "n"), Cell(fixed(all_y[i], 3), "n"))
-        for i in range(4, len(xs), 5)
-    ]
-    heads = (Column("Threshold"), Column("This model", "n"), Column("Flag everyone", "n"))
-    return Table("utility-values", "Net benefit by threshold", heads, tuple(rows))
+    rows = ((fixed(xs[i], 2), fixed(ys[i], 3), fixed(all_y[i], 3)) for i in range(4, len(xs), 5))
+    heads = ("Threshold", "This model", "Flag everyone")
+    return Table.of("utility-values", "Net benefit by threshold", heads, rows)
 
 
 def _table(ev: Evaluation, model: Curve, everyone: Curve) -> Table:
@@ -154,22 +141,9 @@ def _table(ev: Evaluation, model: Curve, everyone: Curve) -> Table:
         place = min(range(len(model.x)), key=lambda i: abs(model.x[i] - threshold))
         own, all_of_them = 100 * model.y[place], 100 * everyone.y[place]
         best = max(all_of_them, 0.0)
-        gain = own - best
-        rows.append(
-            (
-                Cell(fixed(threshold, 2)),
-                Cell(fixed(own, 1), "n"),
-                Cell(fixed(all_of_them, 1), "n"),
-                Cell(_signed(gain), "n"),
-            )
-        )
-    heads = (
-        Column("Threshold"),
-        Column("This model", "n"),
-        Column("Flag everyone", "n"),
-        Column("Gain", "n"),
-    )
-    return Table("utility-table", f"Net benefit per 100 {units(ev)}", heads, tuple(rows))
+        rows.append((fixed(threshold, 2), fixed(own, 1), fixed(all_of_them, 1), _signed(own - best)))
+    heads = ("Threshold", "This model", "Flag everyone", "Gain")
+    return Table.of("utility-table", f"Net benefit per 100 {units(ev)}", heads, rows)
 
 
 def _signed(value: float) -> str:

@@ -19,7 +19,7 @@ from evalreport.labels import Multiclass
 from evalreport.panels.comparison import PANELS
 from evalreport.panels.comparison.curves import STYLES
 from evalreport.panels.comparison.words import against, headline
-from evalreport.panels.parts import Section
+from evalreport.panels.parts import Folded, Heading, Section
 from evalreport.predictions import Predictions, predictions
 from evalreport.report.comparison import comparison_payload, differences
 from evalreport.report.render import render_comparison
@@ -128,7 +128,7 @@ def test_more_runs_than_line_styles_draw_the_baseline_and_the_best() -> None:
     found = several("binary", 6, 5)
     (section,) = [s for s in (panel(found) for panel in PANELS) if s is not None and s.id == "curves"]
     assert "Drawn are 4 of 6 runs" in section.lede.text
-    (roc, _) = section.body.charts
+    (roc, _) = section.body[0].parts
     assert {path.shape for path in roc.paths} == {"guide", *STYLES}
     assert any(label.text.startswith("run-5") for label in roc.labels)
 
@@ -141,8 +141,8 @@ def movement_of(found: Comparison) -> Section:
 @pytest.mark.parametrize("kind", ["binary-slices", "twenty", "multilabel"])
 def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
     found = several(kind)
-    (moved,), (pair,) = found.movement, movement_of(found).body.pairs
-    (_, where), (_, answers) = pair.tables
+    (moved,) = found.movement
+    _, _, where, _, answers, *lists = movement_of(found).body
     counts = {**moved.by_class, **moved.by_slice}
     for row in where.rows:
         assert tuple(cell.sort for cell in row[1:]) == counts[row[0].text]
@@ -151,9 +151,10 @@ def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
     assert len(answers.rows) == len(moved.examples)
     told = [row[1].text.text for row in answers.rows]
     assert told == ["fixed" if one.id in moved.fixed_ids else "broken" for one in moved.examples]
-    ids = {name.partition(":")[0]: listed for name, listed in pair.lists}
-    assert ids.get("Fixed", ()) == moved.fixed_ids
-    assert ids.get("Both wrong", ()) == moved.both_wrong_ids
+    ids = {one.title.partition(":")[0]: one.parts[0].words for one in lists}
+    for name, wanted in (("Fixed", moved.fixed_ids), ("Both wrong", moved.both_wrong_ids)):
+        stated = [run.text for run in ids[name].runs if run.foreign] if wanted else []
+        assert stated == list(wanted)
     page = render_comparison(found)
     assert all(f"<bdi>{one.id}</bdi>" in page or f"<bdi>#{one.id}</bdi>" in page for one in moved.examples)
 
@@ -161,10 +162,10 @@ def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
 @pytest.mark.parametrize(("count", "baseline", "pairs"), [(4, 0, 3), (8, 0, 7), (7, None, 0)])
 def test_many_runs_have_less_of_each(count: int, baseline: int | None, pairs: int) -> None:
     found = several("binary-slices", count, baseline)
-    body = movement_of(found).body
-    assert len(body.pairs) == pairs
-    assert len(body.table.rows) == len(found.pairings)
-    assert all(bool(pair.tables) == (pairs <= 6) for pair in body.pairs)
+    table, *parts = movement_of(found).body
+    assert len(table.rows) == len(found.pairings)
+    assert len([part for part in parts if isinstance(part, Heading)]) == pairs
+    assert any(isinstance(part, Folded) and "class" in part.title for part in parts) == (0 < pairs <= 6)
     assert len(render_comparison(found).encode()) < 700_000
 
 

@@ -29,8 +29,8 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.curves import Charts, until_all_found
-from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.curves import TITLE, until_all_found
+from evalreport.panels.parts import Beside, Section, Table
 from evalreport.panels.words import Sentence, say, shortened
 
 STYLES: tuple[Shape, ...] = ("line", "line-2", "line-3", "line-4")
@@ -60,7 +60,7 @@ def panel(comparison: Comparison) -> Section | None:
             drawn=len(chosen),
             runs=len(comparison.names),
         )
-    return Section("curves", "Curves", "Ranking and trade-offs", "charts", lede, Charts(charts))
+    return Section.of("curves", "Curves", TITLE, lede, Beside(charts))
 
 
 def _chosen(comparison: Comparison) -> list[tuple[str, Evaluation]]:
@@ -163,8 +163,5 @@ def _described(lines: Sequence[Line], area: str) -> Sentence:
 
 def _table(lines: Sequence[Line], kind: Kind, area: str) -> Table:
     title = "ROC AUC" if kind == "roc" else "Average precision"
-    rows = [
-        (Cell(name), Cell("–" if (value := _area(ev, area)) is None else ratio(value), "n"))
-        for name, ev, _ in lines
-    ]
-    return Table(f"{kind}-values", f"{title} of each run", (Column("Run"), Column(title, "n")), tuple(rows))
+    rows = ((name, "–" if (value := _area(ev, area)) is None else ratio(value)) for name, ev, _ in lines)
+    return Table.of(f"{kind}-values", f"{title} of each run", ("Run", title), rows)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from evalreport.comparison.values import Comparison, Moved, Movement
 from evalreport.format import count
 from evalreport.panels.comparison.words import p_value
 from evalreport.panels.examples import UNREADABLE, numbered
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
-from evalreport.panels.words import NOTHING, say
+from evalreport.panels.parts import Cell, Column, Empty, Folded, Heading, Note, Part, Row, Section, Table
+from evalreport.panels.words import NOTHING, Sentence, listed, say
 
 MOST = 12
 """Classes and slices of each pair, those with most changes."""
@@ -20,32 +20,6 @@ LISTED = 19
 KINDS = ("Fixed", "Broken", "Both wrong")
 
 
-@dataclass(frozen=True)
-class PairMovement:
-    """What moved between two runs.
-
-    Parameters
-    ----------
-    title : str
-    tables : tuple of (title, Table)
-        By class and slice, then single answers.
-    lists : tuple of (name, ids)
-    """
-
-    title: str
-    tables: tuple[tuple[str, Table], ...]
-    lists: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
-class Movements:
-    """Counts of each pair, and what they are made of."""
-
-    table: Table | None
-    pairs: tuple[PairMovement, ...] = ()
-    empty: Empty | None = None
-
-
 def panel(comparison: Comparison) -> Section:
     """Return the examples that one run gets right and another wrong."""
     title = "Which answers changed"
@@ -54,15 +28,11 @@ def panel(comparison: Comparison) -> Section:
             say("No example can be followed from run to run."),
             say("That takes decisions of both runs on the same examples: log their predictions with ids."),
         )
-        return Section("movement", "Examples", title, "moves", NOTHING, Movements(None, (), empty))
+        return Section.of("movement", "Examples", title, NOTHING, empty)
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
-    table = Table(
-        "moves-table",
-        "Answers that changed",
-        tuple(Column(head, "n" if place else "") for place, head in enumerate(heads)),
-        tuple(_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement),
-    )
+    rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
+    table = Table.of("moves-table", "Answers that changed", heads, rows)
     lede = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
     if any(ev.facts.get("withheld") for ev in comparison.evaluations):
         lede += say("Single examples are withheld.")
@@ -70,28 +40,41 @@ def panel(comparison: Comparison) -> Section:
     if number > LISTED:
         lede += say("Which examples these are stands in the JSON.")
     listed = comparison.movement if number <= LISTED else ()
-    pairs = tuple(_pair(moved, place, detailed=number <= DETAILED) for place, moved in enumerate(listed))
-    return Section("movement", "Examples", title, "moves", lede, Movements(table, pairs))
+    parts = [
+        part
+        for place, moved in enumerate(listed)
+        for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1)
+    ]
+    return Section.of("movement", "Examples", title, lede, table, *parts)
 
 
-def _counts(moved: Movement, p: float | None) -> tuple[Cell, ...]:
+def _counts(moved: Movement, p: float | None) -> Row:
     numbers = (moved.fixed, moved.broken, moved.both_wrong, moved.both_right)
     test = "–" if p is None else p_value(p).text.removeprefix("; McNemar ")
-    return (Cell(f"{moved.run} against {moved.baseline}"), *map(_number, numbers), Cell(test, "n", p))
+    return (f"{moved.run} against {moved.baseline}", *map(_number, numbers), Cell(test, sort=p))
 
 
 def _number(value: int) -> Cell:
-    return Cell(count(value), "n", value)
+    return Cell(count(value), sort=value)
 
 
-def _pair(moved: Movement, place: int, *, detailed: bool) -> PairMovement:
+def _pair(moved: Movement, place: int, *, detailed: bool, several: bool) -> list[Part]:
+    """Tables, folded where there are several pairs, and ids of what changed between two runs."""
     where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
     told = (
         ("By class and slice, most changes first", where),
         ("Single answers, the surest mistakes first", answers),
     )
-    title = f"{moved.run} against {moved.baseline}"
-    return PairMovement(title, tuple((name, table) for name, table in told if table is not None), _ids(moved))
+    parts: list[Part] = []
+    for name, table in told:
+        if table is not None:
+            parts += [Folded(name, (table,))] if several else [Heading(name), table]
+    parts += [Folded(name, (Note(_ids_in_words(ids)),)) for name, ids in _ids(moved)]
+    return [Heading(f"{moved.run} against {moved.baseline}"), *parts] if several and parts else parts
+
+
+def _ids_in_words(ids: Sequence[str]) -> Sentence:
+    return listed([say("`{id}`", id=id) for id in ids], ",")
 
 
 def _where(moved: Movement, place: int) -> Table | None:
@@ -100,10 +83,9 @@ def _where(moved: Movement, place: int) -> Table | None:
     changed = sorted((row for row in every if row[1][0] or row[1][1]), key=lambda row: -sum(row[1][:2]))
     if not changed:
         return None
-    rows = tuple((Cell(name), *map(_number, counts)) for name, counts in changed[:MOST])
-    heads = (Column("True class, or slice"), *(Column(kind, "n") for kind in KINDS))
+    rows: Iterable[Row] = ((name, *map(_number, counts)) for name, counts in changed[:MOST])
     name = f"Where answers of {moved.run} changed against {moved.baseline}"
-    return Table(f"moves-where-{place}", name, heads, rows)
+    return Table.of(f"moves-where-{place}", name, ("True class, or slice", *KINDS), rows)
 
 
 def _answers(moved: Movement, place: int) -> Table | None:
@@ -113,19 +95,20 @@ def _answers(moved: Movement, place: int) -> Table | None:
     heads = [Column("Example"), Column("Now")]
     heads += [Column("Text", "text")] if texts else []
     heads += [Column("Truth"), Column(moved.baseline), Column(moved.run)]
-    rows = tuple(_answer(one, texts=texts) for one in moved.examples)
+    rows = (_answer(one, texts=texts) for one in moved.examples)
     name = f"Answers of {moved.run} that changed against {moved.baseline}"
-    return Table(f"moves-answers-{place}", name, tuple(heads), rows, tall=len(rows) > MOST)
+    tall = len(moved.examples) > MOST
+    return Table.of(f"moves-answers-{place}", name, heads, rows, tall=tall)
 
 
-def _answer(one: Moved, *, texts: bool) -> tuple[Cell, ...]:
+def _answer(one: Moved, *, texts: bool) -> Row:
     fixed = one.run == one.truth
     return (
         Cell(numbered(one.id), "id"),
-        Cell(say("*fixed*") if fixed else say("_broken_")),
-        *((Cell(one.text or "", "text"),) if texts else ()),
-        Cell(", ".join(one.truth) or "–"),
-        *(Cell(", ".join(names) or UNREADABLE) for names in (one.baseline, one.run)),
+        say("*fixed*") if fixed else say("_broken_"),
+        *((one.text or "",) if texts else ()),
+        ", ".join(one.truth) or "–",
+        *(", ".join(names) or UNREADABLE for names in (one.baseline, one.run)),
     )
 
 

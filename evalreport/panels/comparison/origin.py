@@ -7,8 +7,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count
 from evalreport.panels.about import one_threshold
 from evalreport.panels.comparison.words import matching
-from evalreport.panels.parts import Section
-from evalreport.panels.provenance import Origin
+from evalreport.panels.parts import Facts, Section
+from evalreport.panels.provenance import origin
 from evalreport.panels.words import Sentence, listed, say
 
 
@@ -19,10 +19,8 @@ def pairing(comparison: Comparison) -> Section:
         for run, base, how in comparison.pairings
     ]
     lede = say("A paired comparison needs the same examples with the same truth.")
-    body = Origin(tuple(facts), "")
-    return Section(
-        "pairing", "Same examples", "Were they scored on the same examples?", "provenance", lede, body
-    )
+    title = "Were they scored on the same examples?"
+    return Section.of("pairing", "Same examples", title, lede, Facts(tuple(facts)))
 
 
 def provenance(comparison: Comparison) -> Section:
@@ -32,9 +30,7 @@ def provenance(comparison: Comparison) -> Section:
     if made.made:
         facts.append(("Made", say("{made}", made=made.made)))
     commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
-    body = Origin(tuple(facts), commands.pop() if len(commands) == 1 else "")
-    lede = say("Enough to repeat or to doubt them.")
-    return Section("provenance", "Provenance", "Where the numbers come from", "provenance", lede, body)
+    return origin("Where the numbers come from", facts, commands.pop() if len(commands) == 1 else "")
 
 
 def _facts(ev: Evaluation) -> Sentence:

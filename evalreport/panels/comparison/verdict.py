@@ -19,7 +19,7 @@ from evalreport.panels.comparison.words import (
     title_of_metric,
     verdict,
 )
-from evalreport.panels.parts import Forest, ForestRow, Section, forest_row
+from evalreport.panels.parts import Forest, ForestRow, Heading, Part, Section, forest_row
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -40,13 +40,6 @@ class Versus:
     forest: Forest
     note: Sentence
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """One forest of differences per pair of runs."""
-
-    pairs: tuple[tuple[str, Forest], ...]
 
 
 def panel(comparison: Comparison) -> Section:
@@ -203,11 +196,9 @@ def pairs(comparison: Comparison) -> Section | None:
     """Return every difference, pair by pair; of two runs they stand in the verdict already."""
     if len(comparison.pairings) == 1 or comparison.baseline is None:
         return None
-    body = Pairs(
-        tuple(
-            (f"{run} against {base}", forest(comparison, [d for d in comparison.differences if d.run == run]))
-            for run, base, _ in comparison.pairings
-        )
-    )
+    parts: list[Part] = []
+    for run, base, _ in comparison.pairings:
+        own = [d for d in comparison.differences if d.run == run]
+        parts += [Heading(f"{run} against {base}"), forest(comparison, own)]
     lede = say("Run minus baseline; the line is at zero.")
-    return Section("differences", "Differences", "Every difference from the baseline", "pairs", lede, body)
+    return Section.of("differences", "Differences", "Every difference from the baseline", lede, *parts)

@@ -7,7 +7,7 @@ from evalreport.evaluation.threshold_selection import Selected, ThresholdSelecti
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import confidence_percent
 from evalreport.panels.objectives import objective_title
-from evalreport.panels.parts import Cell, Column, Noted, Section, Table
+from evalreport.panels.parts import Cell, Note, Row, Section, Table
 from evalreport.panels.words import NOTHING, say
 from evalreport.thresholds.cutoff import Cutoff
 from evalreport.thresholds.optimum import Unreachable
@@ -23,33 +23,29 @@ def panel(found: ThresholdSelection) -> Section | None:
     level = confidence_percent(found.evaluation)
     heads = ("Wanted", "Confidence from", "Its interval", "Answered", "Right", "Answered elsewhere")
     titles = (*heads, f"{level} interval", "Right elsewhere", f"{level} interval")
-    columns = tuple(Column(title, "n" if place else "") for place, title in enumerate(titles))
-    rows = tuple(_row(name, best) for name, best in wanted.items())
-    body = Noted(
-        Table("cutoffs-table", "Cut-offs", columns, rows),
-        say("What is less sure than the cut-off is left to a person, or to another model."),
-    )
-    return Section("cutoffs", "Wanted accuracy", "How sure is sure enough", "shares", NOTHING, body)
+    table = Table.of("cutoffs-table", "Cut-offs", titles, (_row(name, best) for name, best in wanted.items()))
+    note = Note(say("What is less sure than the cut-off is left to a person, or to another model."))
+    return Section.of("cutoffs", "Wanted accuracy", "How sure is sure enough", NOTHING, table, note)
 
 
-def _row(name: str, best: Selected) -> tuple[Cell, ...]:
+def _row(name: str, best: Selected) -> Row:
     title = objective_title(name)
     if not isinstance(best, Cutoff):
         reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
-        return (Cell(title, sub=reason), *(Cell("–", "n") for _ in range(8)))
+        return (Cell(title, sub=reason), *["–"] * 8)
     coverage, kept = best.out_of_sample.value, best.out_of_sample.kept or Undefined("not worked out")
     return (
-        Cell(title),
-        Cell(threshold_text(best.threshold), "n"),
-        Cell(f"{threshold_text(best.low)} to {threshold_text(best.high)}", "n"),
-        Cell(beside(best.coverage, coverage, "percent"), "n"),
-        Cell(beside(best.accuracy, kept, "percent"), "n"),
+        title,
+        threshold_text(best.threshold),
+        f"{threshold_text(best.low)} to {threshold_text(best.high)}",
+        beside(best.coverage, coverage, "percent"),
+        beside(best.accuracy, kept, "percent"),
         *(
-            cell
+            shown
             for result in (coverage, kept)
-            for cell in (
-                Cell("–" if isinstance(result, Undefined) else valued(result, "percent"), "n"),
-                Cell(interval(result, "percent"), "n"),
+            for shown in (
+                "–" if isinstance(result, Undefined) else valued(result, "percent"),
+                interval(result, "percent"),
             )
         ),
     )

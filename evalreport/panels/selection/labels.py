@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import count, number
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import units
-from evalreport.panels.classes import Classes
 from evalreport.panels.objectives import objective_title
-from evalreport.panels.parts import Cell, Column, Noted, Section, Table
+from evalreport.panels.parts import Cell, Column, Note, Row, Section, Table
 from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import NOTHING, say
 
@@ -24,8 +24,8 @@ def reached(found: ThresholdSelection) -> Section | None:
     note = say(
         "“Elsewhere” is judged on {units} that took no part in the choice.", units=units(found.evaluation)
     )
-    body = Noted(tuned_table("tuned-table", list(found.tuned.values())), note)
-    return Section("tuned", "What is reached", "What the chosen numbers reach", "shares", NOTHING, body)
+    table = tuned_table("tuned-table", list(found.tuned.values()))
+    return Section.of("tuned", "What is reached", "What the chosen numbers reach", NOTHING, table, Note(note))
 
 
 def panel(found: ThresholdSelection) -> Section | None:
@@ -41,25 +41,31 @@ def panel(found: ThresholdSelection) -> Section | None:
         *(Column(objective_title(name), "n", "up") for name in found.tuned),
     )
     entries = sorted(ev.classes, key=lambda entry: -entry.support)
-    rows = tuple(
+    rows: Iterable[Row] = (
         (
-            Cell(str(entry.label)),
-            Cell(count(entry.support), "n", entry.support),
+            str(entry.label),
+            Cell(count(entry.support), sort=entry.support),
             *(_cell(best.values[str(entry.label)], weights=weights) for best in found.tuned.values()),
         )
         for entry in entries
     )
-    table = Table(f"{noun}-table", f"Numbers of {noun}", heads, rows, tall=True)
-    what = f"part of a {'class' if weights else 'label'} name"
-    body = Classes(table, noun, what, len(rows), len(rows) >= CONTROLS)
+    table = Table.of(
+        f"{noun}-table",
+        f"Numbers of {noun}",
+        heads,
+        rows,
+        tall=True,
+        noun=noun if len(entries) >= CONTROLS else "",
+        find=f"part of a {'class' if weights else 'label'} name",
+    )
     lede = say(
         "Each probability is multiplied with the weight of its class; the greatest product is the answer."
         if weights
         else "A label is set when its score is at least its threshold; “above all” is never set."
     )
-    return Section(noun, noun.capitalize(), "One number for each", "classes", lede, body)
+    return Section.of(noun, noun.capitalize(), "One number for each", lede, table)
 
 
 def _cell(value: float, *, weights: bool) -> Cell:
     shown = number(value) if weights else threshold_text(value)
-    return Cell(shown, "n", value if math.isfinite(value) else None)
+    return Cell(shown, sort=value if math.isfinite(value) else None)

@@ -27,9 +27,9 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.curves import Charts, spread
+from evalreport.panels.curves import spread
 from evalreport.panels.objectives import objective_style, objective_title
-from evalreport.panels.parts import Cell, Column, Noted, Section, Table
+from evalreport.panels.parts import Beside, Cell, Column, Note, Row, Section, Table
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import NOTHING, say
 from evalreport.thresholds.objectives import Objective
@@ -49,16 +49,16 @@ def panel(found: ThresholdSelection) -> Section:
     ev = found.evaluation
     level = confidence_percent(ev)
     heads = (
-        Column("For"),
+        "For",
         Column("Threshold", "n", "up"),
-        Column("Its interval", "n"),
-        Column("Where chosen", "n"),
-        Column("Elsewhere", "n"),
-        Column(f"{level} interval", "n"),
-        *((Column(f"Held with {percent(ev.sampling.hold, 100)}", "n"),) if ev.sampling.hold else ()),
+        "Its interval",
+        "Where chosen",
+        "Elsewhere",
+        f"{level} interval",
+        *((f"Held with {percent(ev.sampling.hold, 100)}",) if ev.sampling.hold else ()),
         *(Column(title, "n", "down") for title in ("Found", "Missed", "False alarms")),
     )
-    rows = tuple(_row(found, name, best) for name, best in found.found.items())
+    rows = (_row(found, name, best) for name, best in found.found.items())
     note = say(
         "The interval of a threshold is where {level} of resamples put it. Counts are of all {n:count} "
         "{units} of this data.",
@@ -66,27 +66,28 @@ def panel(found: ThresholdSelection) -> Section:
         n=ev.weight,
         units=units(ev, ev.rows),
     )
-    body = Noted(Table("optima-table", "Thresholds by purpose", heads, rows), note)
-    return Section("optima", "Best thresholds", "What is best for which purpose", "shares", NOTHING, body)
+    table = Table.of("optima-table", "Thresholds by purpose", heads, rows)
+    title = "What is best for which purpose"
+    return Section.of("optima", "Best thresholds", title, NOTHING, table, Note(note))
 
 
-def _row(found: ThresholdSelection, name: str, best: Selected) -> tuple[Cell, ...]:
+def _row(found: ThresholdSelection, name: str, best: Selected) -> Row:
     title = objective_title(name)
     if not isinstance(best, Optimum):
         reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
         width = 8 + (found.evaluation.sampling.hold is not None)
-        return (Cell(title, sub=reason), *(Cell("–", "n") for _ in range(width)))
+        return (Cell(title, sub=reason), *["–"] * width)
     metric = "" if name == best.metric else objective_title(best.metric)
     elsewhere = best.out_of_sample or OutOfSample(Undefined("not worked out"), None, "")
     value, style = elsewhere.value, objective_style(best.metric)
     here = None if found.whole is None else found.whole.at(best.threshold)
     return (
         Cell(title, sub=_then(found, name, metric, elsewhere)),
-        Cell(threshold_text(best.threshold), "n", best.threshold if math.isfinite(best.threshold) else None),
-        Cell(_limits(best), "n"),
-        Cell(beside(best.apparent, value, style), "n"),
-        Cell("–" if isinstance(value, Undefined) else valued(value, style), "n", sub=elsewhere.method),
-        Cell(interval(value, style), "n"),
+        Cell(threshold_text(best.threshold), sort=best.threshold if math.isfinite(best.threshold) else None),
+        _limits(best),
+        beside(best.apparent, value, style),
+        Cell("–" if isinstance(value, Undefined) else valued(value, style), sub=elsewhere.method),
+        interval(value, style),
         *((_held(best.hold),) if found.evaluation.sampling.hold else ()),
         *_counts(here),
     )
@@ -108,12 +109,12 @@ def _then(found: ThresholdSelection, name: str, metric: str, elsewhere: OutOfSam
 def _held(hold: Hold | None) -> Cell:
     """The threshold that keeps the bound surely, with what it reaches there; or why there is none."""
     if hold is None:
-        return Cell("–", "n")
+        return Cell("–")
     if hold.threshold is None or hold.costs is None:
-        return Cell("–", "n", sub=hold.reason or "")
+        return Cell("–", sub=hold.reason or "")
     metric, value = hold.costs.metric, hold.costs.value
     reached = "" if value is None else show(value, objective_style(metric))
-    return Cell(threshold_text(hold.threshold), "n", sub=f"{objective_title(metric)} {reached}".strip())
+    return Cell(threshold_text(hold.threshold), sub=f"{objective_title(metric)} {reached}".strip())
 
 
 def _limits(best: Optimum) -> str:
@@ -124,8 +125,8 @@ def _limits(best: Optimum) -> str:
 
 def _counts(here: BinaryCounts | None) -> tuple[Cell, ...]:
     if here is None:
-        return tuple(Cell("–", "n") for _ in range(3))
-    return tuple(Cell(count(float(n)), "n", float(n)) for n in (here.tp, here.fn, here.fp))
+        return (Cell("–"),) * 3
+    return tuple(Cell(count(float(n)), sort=float(n)) for n in (here.tp, here.fn, here.fp))
 
 
 def course(found: ThresholdSelection) -> Section | None:
@@ -141,9 +142,7 @@ def course(found: ThresholdSelection) -> Section | None:
     lede = say("The dashed line is the best threshold; the band is its interval.")
     if len(reached) > MOST:
         lede += say("Only the first {drawn:count} are drawn.", drawn=MOST)
-    return Section(
-        "course", "Objectives", "Every objective over the threshold", "charts", lede, Charts(charts)
-    )
+    return Section.of("course", "Objectives", "Every objective over the threshold", lede, Beside(charts))
 
 
 def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place: int) -> Chart | None:
@@ -197,9 +196,6 @@ def _named(best: Optimum, x: Axis, near: np.ndarray) -> Label:
 
 
 def _values(place: int, ts: np.ndarray, values: np.ndarray, title: str, style: Style) -> Table:
-    rows = tuple(
-        (Cell(threshold_text(float(ts[at])), "n"), Cell(show(float(values[at]), style), "n"))
-        for at in spread(len(ts), ROWS)
-    )
-    heads = (Column("Threshold", "n"), Column(title, "n"))
-    return Table(f"course-{place}-values", f"{title} at thresholds", heads, rows)
+    rows = ((threshold_text(float(ts[at])), show(float(values[at]), style)) for at in spread(len(ts), ROWS))
+    heads = (Column("Threshold", "n"), title)
+    return Table.of(f"course-{place}-values", f"{title} at thresholds", heads, rows)

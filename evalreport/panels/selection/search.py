@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.panels.curves import Charts
-from evalreport.panels.parts import Section
+from evalreport.panels.parts import Beside, Section
 from evalreport.panels.study.course import READ, history_chart
 from evalreport.panels.words import say
 from evalreport.study.views import history_view
@@ -17,4 +16,4 @@ def panel(found: ThresholdSelection) -> Section | None:
         return None
     charts = (history_chart(history_view(trials), place) for place, trials in enumerate(searched))
     lede = READ + say("The first trials are the starting points.")
-    return Section("history", "Search", "How the search went", "charts", lede, Charts(tuple(charts)))
+    return Section.of("history", "Search", "How the search went", lede, Beside(tuple(charts)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
@@ -25,8 +24,8 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.curves import Charts, spread
-from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.curves import spread
+from evalreport.panels.parts import Beside, Column, Heading, Section, Table
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.study.states import STATES
 from evalreport.panels.words import Sentence, say
@@ -52,14 +51,6 @@ LETTER = 5.9
 """Width of a bold letter of a label, in units of the chart."""
 
 
-@dataclass(frozen=True)
-class Timed:
-    """The chart of a timeline, and the time by state."""
-
-    chart: Chart
-    states: Table
-
-
 def history(study: Study) -> Section | None:
     """Return the value of each trial, the best so far, and what trials reported on their way."""
     charts: list[Chart] = []
@@ -77,7 +68,7 @@ def history(study: Study) -> Section | None:
     if view.curves:
         lede += say("{curves:count} reported values on their way.", curves=view.n_curves)
         charts.append(_intermediate(study, view))
-    return Section("history", "History", "How the search went", "charts", lede, Charts(tuple(charts)))
+    return Section.of("history", "History", "How the search went", lede, Beside(tuple(charts)))
 
 
 def history_chart(view: HistoryView, place: int) -> Chart:
@@ -159,11 +150,9 @@ def _history_table(view: HistoryView, place: int) -> Table:
     for at in spread(len(view.points), ROWS):
         point = view.points[at]
         cells = ("–" if value is None else significant(value) for value in (point.value, point.best))
-        rows.append(
-            (Cell(str(point.number)), Cell(STATES[point.state]), *(Cell(text, "n") for text in cells))
-        )
-    heads = (Column("Trial"), Column("State"), Column("Value", "n"), Column("Best so far", "n"))
-    return Table(f"history-{place}-values", f"Course of {view.objective.name}", heads, tuple(rows))
+        rows.append((str(point.number), STATES[point.state], *cells))
+    heads = ("Trial", Column("State"), "Value", "Best so far")
+    return Table.of(f"history-{place}-values", f"Course of {view.objective.name}", heads, rows)
 
 
 def _intermediate(study: Study, view: Intermediate) -> Chart:
@@ -178,16 +167,11 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
     best = [curve for curve in view.curves if curve.number in front]
     ended = [c for c in view.curves if c.state == "complete" and c.number not in front]
     cut = [curve for curve in view.curves if curve.state != "complete"]
-    rows = [
-        (
-            Cell(str(curve.number)),
-            Cell(STATES[curve.state]),
-            Cell(f"{curve.steps[-1]:,}", "n"),
-            Cell(significant(curve.values[-1]), "n"),
-        )
+    rows = (
+        (str(curve.number), STATES[curve.state], f"{curve.steps[-1]:,}", significant(curve.values[-1]))
         for curve in view.curves
-    ]
-    heads = (Column("Trial"), Column("State"), Column("Last step", "n"), Column("Value there", "n"))
+    )
+    heads = ("Trial", Column("State"), "Last step", "Value there")
     return Chart(
         id="intermediate-chart",
         title="Learning curves",
@@ -200,7 +184,7 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
             Path("thin-2", _lines(x, y, cut)),
             Path("line", _lines(x, y, best)),
         ),
-        values=Table("intermediate-values", "Last reported values", heads, tuple(rows), tall=True),
+        values=Table.of("intermediate-values", "Last reported values", heads, rows, tall=True),
     )
 
 
@@ -221,8 +205,8 @@ def timeline(study: Study) -> Section | None:
         median=duration(view.median),
         lanes=view.lanes,
     )
-    body = Timed(_timeline(view), _by_state(study))
-    return Section("timeline", "Time", "Where the time went", "timed", lede, body)
+    parts = Beside((_timeline(view), (Heading("By state"), _by_state(study))))
+    return Section.of("timeline", "Time", "Where the time went", lede, parts)
 
 
 def _by_state(study: Study) -> Table:
@@ -232,9 +216,9 @@ def _by_state(study: Study) -> Table:
         took = [seconds for seconds in every if seconds is not None]
         if every:
             cells = [duration(f(took)) if took else "–" for f in (median, max, sum)]
-            rows.append((Cell(words), Cell(f"{len(every):,}", "n"), *(Cell(text, "n") for text in cells)))
-    heads = [Column("State"), *(Column(head, "n") for head in ("Trials", "Median", "Longest", "In all"))]
-    return Table("timeline-states", "Time by state", tuple(heads), tuple(rows))
+            rows.append((words, f"{len(every):,}", *cells))
+    heads = ("State", "Trials", "Median", "Longest", "In all")
+    return Table.of("timeline-states", "Time by state", heads, rows)
 
 
 def _timeline(view: Timeline) -> Chart:
@@ -248,16 +232,11 @@ def _timeline(view: Timeline) -> Chart:
         ("span-2", ("pruned", "running", "waiting")),
         ("span-wrong", ("failed",)),
     )
-    rows = [
-        (
-            Cell(str(bar.number)),
-            Cell(STATES[bar.state]),
-            Cell(duration(bar.start), "n"),
-            Cell(duration(bar.end - bar.start), "n"),
-        )
+    rows = (
+        (str(bar.number), STATES[bar.state], duration(bar.start), duration(bar.end - bar.start))
         for bar in sorted(view.bars, key=lambda bar: bar.start - bar.end)[:ROWS]
-    ]
-    heads = (Column("Trial"), Column("State"), Column("Started after", "n"), Column("Took", "n"))
+    )
+    heads = ("Trial", Column("State"), "Started after", "Took")
     return Chart(
         id="timeline-chart",
         title="Trials in time",
@@ -266,7 +245,7 @@ def _timeline(view: Timeline) -> Chart:
         x=x,
         y=y,
         paths=tuple(Path(shape, _spans(x, y, view.bars, states, scale)) for shape, states in kinds),
-        values=Table("timeline-values", "The longest trials", heads, tuple(rows)),
+        values=Table.of("timeline-values", "The longest trials", heads, rows),
     )
 
 

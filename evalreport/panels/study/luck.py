@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from evalreport.format import significant
@@ -21,7 +19,7 @@ from evalreport.panels.chart import (
     y_axis,
 )
 from evalreport.panels.curves import spread
-from evalreport.panels.parts import Cell, Column, Empty, Section, Table
+from evalreport.panels.parts import Beside, Column, Empty, Facts, Section, Table
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.study.objective import about, own
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
@@ -38,15 +36,6 @@ LETTER = 5.5
 """Width of a letter of a chart, as the browser draws it on average; used to keep words off the dots."""
 
 
-@dataclass(frozen=True)
-class Luck:
-    """The numbers of the winner's curse with their words, and every value by rank; or why there are none."""
-
-    facts: tuple[tuple[str, Sentence], ...]
-    chart: Chart | None
-    empty: Empty | None = None
-
-
 def panel(study: Study) -> Section | None:
     """Return how much of the best value is luck."""
     if not study.trials.contenders:
@@ -58,12 +47,12 @@ def panel(study: Study) -> Section | None:
             say("By how much the best looks better than it is, is not known."),
             paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), _remedy(study)),
         )
-        return Section("luck", "Luck", title, "luck", NOTHING, Luck((), None, empty))
+        return Section.of("luck", "Luck", title, NOTHING, empty)
     lede = say(
         "Of trials that are equally good, the luckiest comes first: the more are tried and the fewer "
         "examples judge them, the better the best looks beyond what it is."
     )
-    return Section("luck", "Luck", title, "luck", lede, Luck(_facts(curse), _chart(study, curse)))
+    return Section.of("luck", "Luck", title, lede, Beside((Facts(_facts(curse)), _chart(study, curse))))
 
 
 def _remedy(study: Study) -> Sentence:
@@ -169,21 +158,10 @@ def _values(study: Study, kept: list[Trial]) -> Table:
     rows = []
     for place in spread(len(kept), ROWS):
         trial = kept[place]
-        rows.append(
-            (
-                Cell(str(place + 1), "n"),
-                Cell(str(trial.number), "n"),
-                Cell(significant(trial.values[study.at]), "n"),
-                Cell(against_the_best(study, trial.number)),
-            )
-        )
-    heads = (
-        Column("Rank", "n"),
-        Column("Trial", "n"),
-        Column(study.objective.name, "n"),
-        Column("Against the best"),
-    )
-    return Table(own(study, "luck-values"), about(study, "Values by rank"), heads, tuple(rows))
+        value = significant(trial.values[study.at])
+        rows.append((str(place + 1), str(trial.number), value, against_the_best(study, trial.number)))
+    heads = (Column("Rank", "n"), "Trial", study.objective.name, Column("Against the best"))
+    return Table.of(own(study, "luck-values"), about(study, "Values by rank"), heads, rows)
 
 
 def against_the_best(study: Study, number: int) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 
 from evalreport.format import significant
 from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
-from evalreport.panels.classes import Classes
-from evalreport.panels.curves import Charts
-from evalreport.panels.parts import Cell, Column, Section, Table
-from evalreport.panels.provenance import Origin, in_utc
+from evalreport.panels.parts import Beside, Cell, Column, Section, Table
+from evalreport.panels.provenance import in_utc, origin
 from evalreport.panels.study.course import duration
 from evalreport.panels.study.luck import against_the_best
 from evalreport.panels.study.objective import about
@@ -24,6 +22,8 @@ from evalreport.study.views import Front, TableRow, front_view, table_view
 FEW = 6
 """Choices up to which a parameter can be filtered by."""
 MOST_CHOICES = 24
+CONTROLS = 8
+"""Trials above which the table can be searched and filtered."""
 
 
 def front(study: Study) -> Section | None:
@@ -34,9 +34,7 @@ def front(study: Study) -> Section | None:
     lede = say("Blue: on the front. Grey: beaten by another trial in every objective.")
     if len(study.trials.objectives) > 2:
         lede += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
-    return Section(
-        "front", "Front", "What is traded for what", "charts", lede, Charts((_front(study, view),))
-    )
+    return Section.of("front", "Front", "What is traded for what", lede, Beside((_front(study, view),)))
 
 
 def _front(study: Study, view: Front) -> Chart:
@@ -45,8 +43,8 @@ def _front(study: Study, view: Front) -> Chart:
     off = [point for point in view.points if not point.on_front]
     x = x_axis(*padded([point.x for point in view.points]), view.x.name)
     y = y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑")
-    rows = [(Cell(str(p.number)), Cell(significant(p.x), "n"), Cell(significant(p.y), "n")) for p in on[:25]]
-    heads = (Column("Trial"), Column(view.x.name, "n"), Column(view.y.name, "n"))
+    rows = ((str(p.number), significant(p.x), significant(p.y)) for p in on[:25])
+    heads = ("Trial", view.x.name, view.y.name)
     return Chart(
         id="front-chart",
         title=f"{view.y.name} against {view.x.name}",
@@ -66,7 +64,7 @@ def _front(study: Study, view: Front) -> Chart:
             Path("dots-2", dots(x, y, [p.x for p in off], [p.y for p in off])),
             Path("dots", dots(x, y, [p.x for p in on], [p.y for p in on])),
         ),
-        values=Table("front-values", "Trials on the front", heads, tuple(rows)),
+        values=Table.of("front-values", "Trials on the front", heads, rows),
     )
 
 
@@ -88,20 +86,21 @@ def table(study: Study) -> Section:
         *((Column("MLflow run", "id"),) if runs else ()),
     )
     choices = _choices(study)
-    made = Table(
-        id="trials-table",
-        name="Table of the trials",
-        columns=heads,
-        rows=tuple(_row(study, row, runs=runs) for row in view.rows),
+    made = Table.of(
+        "trials-table",
+        "Table of the trials",
+        heads,
+        (_row(study, row, runs=runs) for row in view.rows),
         tall=True,
         filters=_filters(study, choices),
-        marks=tuple(_marks(study, row, choices) for row in view.rows),
+        marks=(_marks(study, row, choices) for row in view.rows),
+        noun="trials" if len(view.rows) > CONTROLS else "",
+        find="number of a trial",
     )
     lede = say("Best first, then those that did not complete.")
     if len(view.rows) < view.n_trials:
         lede += say("{shown:count} of {trials:count} are shown.", shown=len(view.rows), trials=view.n_trials)
-    body = Classes(made, "trials", "number of a trial", len(view.rows), controls=len(view.rows) > 8)
-    return Section("trials", "Trials", "Every trial", "classes", lede, body)
+    return Section.of("trials", "Trials", "Every trial", lede, made)
 
 
 def _choices(study: Study) -> dict[tuple[str, str], str]:
@@ -163,6 +162,4 @@ def provenance(study: Study) -> Section:
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", say("{made}", made=in_utc(p.made))),
     ]
-    body = Origin(tuple((name, value) for name, value in facts if value), p.command)
-    lede = say("Enough to repeat or to doubt them.")
-    return Section("provenance", "Provenance", "Where the trials come from", "provenance", lede, body)
+    return origin("Where the trials come from", facts, p.command)

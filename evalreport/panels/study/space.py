@@ -16,8 +16,7 @@ from evalreport.panels.chart import (
     x_axis,
     y_axis,
 )
-from evalreport.panels.curves import Charts
-from evalreport.panels.parts import Cell, Column, Empty, Noted, Section, Table, share_cell
+from evalreport.panels.parts import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
 from evalreport.panels.study.objective import about, own
 from evalreport.panels.study.verdict import param_cell
 from evalreport.panels.words import NOTHING, Sentence, say
@@ -67,7 +66,7 @@ def importance(study: Study) -> Section | None:
             say("No importance is shown."),
             say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:]),
         )
-        return Section("importance", "Importance", title, "shares", NOTHING, Noted(None, NOTHING, empty))
+        return Section.of("importance", "Importance", title, NOTHING, empty)
     lede = say(
         "{method} on {n:count} complete trials: {meaning}.",
         method=found.method,
@@ -76,10 +75,11 @@ def importance(study: Study) -> Section | None:
     )
     rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
     name = about(study, "Importance")
-    table = Table(own(study, "importance-table"), name, (Column("Parameter"), Column("Share", "q")), rows)
+    heads = ("Parameter", Column("Share", "q"))
+    table = Table.of(own(study, "importance-table"), name, heads, rows)
     out = [f"{name} ({why})" for name, why in found.left_out]
-    note = say("Left out: {names}.", names=", ".join(out)) if out else NOTHING
-    return Section("importance", "Importance", title, "shares", lede, Noted(table, note))
+    note = Note(say("Left out: {names}.", names=", ".join(out))) if out else None
+    return Section.of("importance", "Importance", title, lede, table, note)
 
 
 def slices(study: Study) -> Section | None:
@@ -94,7 +94,7 @@ def slices(study: Study) -> Section | None:
     lede = say("Each point is a complete trial; the ring is the best.")
     if len(views) > len(shown):
         lede += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
-    return Section("slices", "Parameters", "One parameter at a time", "charts", lede, Charts(charts))
+    return Section.of("slices", "Parameters", "One parameter at a time", lede, Beside(charts))
 
 
 def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
@@ -108,10 +108,10 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
     best = max(view.points, key=lambda point: study.objective.sign * point.value)
     best_at = view.axis.place(best.at)
     rows = [
-        (Cell(str(point.number)), param_cell(point.at), Cell(significant(point.value), "n"))
+        (str(point.number), param_cell(point.at), significant(point.value))
         for point in sorted(view.points, key=lambda point: -study.objective.sign * point.value)[:20]
     ]
-    heads = (Column("Trial"), Column(view.axis.name), Column(study.objective.name, "n"))
+    heads = ("Trial", Column(view.axis.name), study.objective.name)
     return Chart(
         id=own(study, f"slice-{place}"),
         title=view.axis.name,
@@ -127,11 +127,11 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
         y=y,
         paths=(Path("dots", dots(x, y, xs, values)),),
         ring=None if best_at is None else (across(x, best_at), up(y, best.value)),
-        values=Table(
+        values=Table.of(
             own(study, f"slice-{place}") + "-values",
             about(study, f"The best by {view.axis.name}"),
             heads,
-            tuple(rows),
+            rows,
         ),
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalreport.format import significant
 from evalreport.panels.curves import spread
-from evalreport.panels.parts import Cell, Column, Look, Section, Table
+from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
 from evalreport.panels.study.doubts import doubts
 from evalreport.panels.study.states import STATES
 from evalreport.panels.verdict import MOST, Warned
@@ -155,13 +155,13 @@ def _best(study: Study) -> Table | None:
         chosen = tuple(every[at] for at in spread(len(every), MOST_OF_FRONT))
     names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
     goals = study.trials.objectives
-    heads = (
+    heads: tuple[Column | str, ...] = (
         Column("Trial", "n"),
-        *(Column(goal.name, "n") for goal in goals),
+        *(goal.name for goal in goals),
         *(Column(name, look_of(study, name)) for name in names),
     )
-    rows = tuple(_row(study, trial, names) for trial in chosen)
-    return Table("best-trials", "Some of the front" if study.several else "The best trial", heads, rows)
+    rows = (_row(study, trial, names) for trial in chosen)
+    return Table.of("best-trials", "Some of the front" if study.several else "The best trial", heads, rows)
 
 
 def look_of(study: Study, name: str) -> Look:
@@ -170,10 +170,10 @@ def look_of(study: Study, name: str) -> Look:
     return "" if any(isinstance(value, (bool, str)) for value in values) else "n"
 
 
-def _row(study: Study, trial: Trial, names: list[str]) -> tuple[Cell, ...]:
+def _row(study: Study, trial: Trial, names: list[str]) -> Row:
     return (
-        Cell(str(trial.number), "n"),
-        *(Cell(significant(value), "n") for value in trial.values),
+        str(trial.number),
+        *map(significant, trial.values),
         *(param_cell(drawn(trial, name), look_of(study, name)) for name in names),
     )
 
