@@ -12,7 +12,18 @@ from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
-from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, Part, Row, Section, Table, forest_row
+from evalreport.panels.parts import (
+    Cell,
+    Column,
+    Empty,
+    Heading,
+    Note,
+    PagePart,
+    Row,
+    Section,
+    Table,
+    forest_row,
+)
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Result
 
@@ -60,7 +71,7 @@ def headline(ev: Evaluation) -> tuple[Metric, ...]:
     return tuple(find(name, ev.task) for name in JUDGED[ev.task] if name in known)[:SHOWN]
 
 
-def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[Part]:
+def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
     """The table of one column, under its name."""
     metrics, level = headline(ev), f"{confidence_percent(ev)} interval"
     ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0].name if metrics else ""))

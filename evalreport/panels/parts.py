@@ -21,7 +21,7 @@ Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong", "none", 
 say, an interval drawn."""
 
 
-class Part(Protocol):
+class PagePart(Protocol):
     """What can stand in a section: a value with the name of the macro that places it."""
 
     kind: ClassVar[str]
@@ -225,7 +225,7 @@ class Folded:
 
     kind: ClassVar[str] = "folded"
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class Beside:
     """Parts in two columns where there is room: each is a part, or several of one column."""
 
     kind: ClassVar[str] = "beside"
-    parts: tuple[Part | tuple[Part, ...], ...]
+    parts: tuple[PagePart | tuple[PagePart, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class ForestRow:
     missed : str
         Where the interval did not hold what it promises.
     lucky : (float, float) or None
-        Part of the axis that is no better than the reference, to be shaded.
+        PagePart of the axis that is no better than the reference, to be shaded.
     """
 
     name: str
@@ -404,7 +404,7 @@ class Section:
         nav: str,
         title: str,
         lede: Sentence,
-        *parts: Part | None,
+        *parts: PagePart | None,
         data: Mapping[str, Any] = MappingProxyType({}),
     ) -> Section:
         """Return a section that is a list of parts, one below the other; None is left out."""

@@ -8,7 +8,7 @@ from evalreport.comparison.values import Comparison, Moved, Movement
 from evalreport.format import count
 from evalreport.panels.comparison.words import p_value
 from evalreport.panels.examples import UNREADABLE, numbered
-from evalreport.panels.parts import Cell, Column, Empty, Folded, Heading, Note, Part, Row, Section, Table
+from evalreport.panels.parts import Cell, Column, Empty, Folded, Heading, Note, PagePart, Row, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, listed, say
 
 MOST = 12
@@ -58,14 +58,14 @@ def _number(value: int) -> Cell:
     return Cell(count(value), sort=value)
 
 
-def _pair(moved: Movement, place: int, *, detailed: bool, several: bool) -> list[Part]:
+def _pair(moved: Movement, place: int, *, detailed: bool, several: bool) -> list[PagePart]:
     """Tables, folded where there are several pairs, and ids of what changed between two runs."""
     where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
     told = (
         ("By class and slice, most changes first", where),
         ("Single answers, the surest mistakes first", answers),
     )
-    parts: list[Part] = []
+    parts: list[PagePart] = []
     for name, table in told:
         if table is not None:
             parts += [Folded(name, (table,))] if several else [Heading(name), table]

@@ -19,7 +19,7 @@ from evalreport.panels.comparison.words import (
     title_of_metric,
     verdict,
 )
-from evalreport.panels.parts import Forest, ForestRow, Heading, Part, Section, forest_row
+from evalreport.panels.parts import Forest, ForestRow, Heading, PagePart, Section, forest_row
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -196,7 +196,7 @@ def pairs(comparison: Comparison) -> Section | None:
     """Return every difference, pair by pair; of two runs they stand in the verdict already."""
     if len(comparison.pairings) == 1 or comparison.baseline is None:
         return None
-    parts: list[Part] = []
+    parts: list[PagePart] = []
     for run, base, _ in comparison.pairings:
         own = [d for d in comparison.differences if d.run == run]
         parts += [Heading(f"{run} against {base}"), forest(comparison, own)]
