@@ -26,10 +26,10 @@ FEWEST = 4
 MATRIX = 1000
 """Classes up to which the confusion matrix is drawn."""
 
-PagePart = TypeVar("PagePart")
+Part = TypeVar("Part")
 
 
-def known(part: PagePart | Undefined) -> PagePart | None:
+def known(part: Part | Undefined) -> Part | None:
     """Return a part of an evaluation, or None where it is undefined."""
     return None if isinstance(part, Undefined) else part
 

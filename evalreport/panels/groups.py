@@ -12,18 +12,8 @@ from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
-from evalreport.panels.parts import (
-    Cell,
-    Column,
-    Empty,
-    Heading,
-    Note,
-    PagePart,
-    Row,
-    Section,
-    Table,
-    forest_row,
-)
+from evalreport.panels.intervals import forest_row
+from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, PagePart, Row, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Result
 

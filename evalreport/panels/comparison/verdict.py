@@ -19,7 +19,8 @@ from evalreport.panels.comparison.words import (
     title_of_metric,
     verdict,
 )
-from evalreport.panels.parts import Forest, ForestRow, Heading, PagePart, Section, forest_row
+from evalreport.panels.intervals import Forest, ForestRow, forest_row
+from evalreport.panels.parts import Heading, PagePart, Section
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.values import Estimate, Result, Undefined
 

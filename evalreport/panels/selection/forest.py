@@ -7,8 +7,8 @@ import math
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import confidence_percent
+from evalreport.panels.intervals import Forest, ForestRow, forest_row
 from evalreport.panels.objectives import objective_style, objective_title
-from evalreport.panels.parts import Forest, ForestRow, forest_row
 from evalreport.panels.tuned import how
 from evalreport.panels.words import Sentence, say
 from evalreport.thresholds.cutoff import Cutoff

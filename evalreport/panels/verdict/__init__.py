@@ -9,7 +9,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import is_text, units
-from evalreport.panels.parts import Forest, Section
+from evalreport.panels.intervals import Forest
+from evalreport.panels.parts import Section
 from evalreport.panels.verdict.forest import forest
 from evalreport.panels.verdict.headline import headline
 from evalreport.panels.verdict.lede import lede

@@ -18,7 +18,7 @@ from evalreport.panels.about import (
     units,
     unread,
 )
-from evalreport.panels.parts import Forest, ForestRow, forest_row
+from evalreport.panels.intervals import Forest, ForestRow, forest_row
 from evalreport.panels.words import Value, say
 from evalreport.values import Estimate
 

@@ -1,0 +1,147 @@
+"""Estimates with their intervals on an axis: the rows that a forest table, or a cell of any table, draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from evalreport.estimates import beside, gap, interval, valued
+from evalreport.format import Style
+from evalreport.panels.words import Run, Sentence, say
+from evalreport.values import Estimate, Result, Undefined
+
+
+@dataclass(frozen=True)
+class ForestRow:
+    """One estimate of a forest table.
+
+    Parameters
+    ----------
+    title, gloss : str
+        Name of the metric, and what it is in plain words.
+    estimate, interval, reference : str
+        As shown; "–" where there is none.
+    at, low, high, zero : float or None
+        Places of estimate, limits and reference on the axis, 0 to 1000.
+    past : str
+        ``left`` or ``right`` when something lies beyond the axis and was clipped.
+    name : str
+        Key of the metric.
+    missed : str
+        Where the interval did not hold what it promises.
+    lucky : (float, float) or None
+        Part of the axis that is no better than the reference, to be shaded.
+    """
+
+    name: str
+    title: str
+    gloss: Sentence
+    estimate: str
+    interval: str
+    reference: str
+    at: float | None = None
+    low: float | None = None
+    high: float | None = None
+    zero: float | None = None
+    past: Literal["", "left", "right"] = ""
+    missed: str = ""
+    lucky: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Estimates with intervals on a common axis.
+
+    Parameters
+    ----------
+    rows : tuple of ForestRow
+    ticks : tuple of (place in 0 … 1000, text)
+    heads : tuple of str
+        Titles of the columns: metric, estimate, interval, reference.
+    """
+
+    kind: ClassVar[str] = "forest"
+    rows: tuple[ForestRow, ...]
+    ticks: tuple[tuple[float, str], ...] = ((0, "0"), (500, "0.5"), (1000, "1"))
+    heads: tuple[str, str, str, str] = ("Metric", "Estimate", "95% interval", "No-skill")
+
+
+def forest_row(
+    name: str,
+    title: str,
+    gloss: Sentence,
+    result: Result,
+    style: Style,
+    *,
+    reference: float | None = None,
+    axis: tuple[float, float] = (0.0, 1.0),
+    difference: bool = False,
+) -> ForestRow:
+    """Return a row of a forest table.
+
+    Parameters
+    ----------
+    reference : float or None
+        Value to compare with: no skill, or zero for a difference.
+    axis : (float, float)
+        Ends of the axis.
+    difference : bool
+        Whether it is a difference between runs: shown with its sign, of rates in points.
+
+    Examples
+    --------
+    >>> forest_row("mcc", "MCC", Sentence(), Estimate(0.2, 50, -0.1, 0.4), "ratio").past
+    'left'
+    >>> row = forest_row("f1", "F1", Sentence(), Estimate(0.038, 50, -0.01, 0.085), "ratio", difference=True)
+    >>> row.estimate, row.interval
+    ('+0.038', '−0.010 to +0.085')
+    >>> forest_row("auc", "AUC", Sentence(), Undefined("one class only"), "ratio").estimate
+    'undefined'
+    """
+    shown = "–" if reference is None else beside(reference, result, style)
+    why = reason(result)
+    gloss = Sentence((*gloss.runs, Run("; "), *why.runs), gloss.numbers) if gloss and why else gloss or why
+    if isinstance(result, Undefined):
+        return ForestRow(name, title, gloss, "undefined", "–", shown)
+    ends = [end for end in (result.low, result.value, result.high) if end is not None]
+    past: Literal["", "left", "right"] = (
+        "left" if min(ends) < axis[0] else "right" if max(ends) > axis[1] else ""
+    )
+    told = valued(result, style), interval(result, style)
+    if difference:
+        told = gap(result.value, result.low, result.high, style)
+    return ForestRow(
+        name=name,
+        title=title,
+        gloss=gloss,
+        estimate=told[0],
+        interval=told[1],
+        reference=shown,
+        at=place(result.value, axis),
+        low=place(result.low, axis),
+        high=place(result.high, axis),
+        zero=place(reference, axis),
+        past=past,
+    )
+
+
+def reason(result: Result) -> Sentence:
+    """Return why there is no number, or no interval; of a single row that goes without saying."""
+    if not result.reason or (isinstance(result, Estimate) and (result.n or 0) < 2):
+        return Sentence()
+    words = "{reason}" if isinstance(result, Undefined) else "no interval: {reason}"
+    return say(words, reason=result.reason)
+
+
+def place(value: float | None, axis: tuple[float, float]) -> float | None:
+    """Return the place of a value on an axis of 1000 units, clipped at its ends.
+
+    Examples
+    --------
+    >>> place(0.25, (0.0, 1.0)), place(-1.0, (0.0, 1.0)), place(None, (0.0, 1.0))
+    (250.0, 0.0, None)
+    """
+    if value is None:
+        return None
+    share = (value - axis[0]) / (axis[1] - axis[0])
+    return round(1000 * min(max(share, 0.0), 1.0), 1)
