@@ -56,7 +56,7 @@ class EvalreportError(Exception):
             lines.append(f"  fix  {self.fix}")
         return "\n".join(lines)
 
-    def as_dict(self) -> dict[str, str]:
+    def to_wire(self) -> dict[str, str]:
         """Return the error as the object that `--json` prints."""
         return {"code": self.code, "message": self.message, "where": self.where, "fix": self.fix}
 

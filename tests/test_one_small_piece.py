@@ -110,9 +110,9 @@ html = render(ev)
 made = payload(ev, html, {}, verdict="x", version="0")
 logged = SINKS[-1]().log(made)
 print(json.dumps({
-    "count": ev.as_dict()["metrics"]["false_omission_rate"],
+    "count": json.loads(ev.to_json())["metrics"]["false_omission_rate"],
     "npv": ev["npv"].value,
-    "ranking": ev.as_dict()["metrics"]["ranks_lost"],
+    "ranking": json.loads(ev.to_json())["metrics"]["ranks_lost"],
     "auc": [ev["roc_auc"].value, ev["roc_auc"].low, ev["roc_auc"].high],
     "findings": [one.claim for one in find(ev)],
     "panel": "How many rows" in html,

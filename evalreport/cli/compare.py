@@ -51,7 +51,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     """
     from evalreport.cli.show_comparison import print_comparison
     from evalreport.workflow.compare import CompareOptions, compared
-    from evalreport.workflow.compare_deliver import as_dict, deliver_comparison
+    from evalreport.workflow.compare_deliver import as_record, deliver_comparison
     from evalreport.workflow.request import STDOUT, Destination
     from evalreport.workflow.runs import items_of
 
@@ -82,9 +82,9 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     console.emit(
         runs=runs,
         ok=done.open,
-        comparison=as_dict(done),
+        comparison=as_record(done),
         files=made.files,
-        logged=made.logged_as_dict,
+        logged=made.logged_json,
     )
     return 0 if done.open else 1
 

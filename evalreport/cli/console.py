@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import re
@@ -132,7 +131,9 @@ class Console:
 
     def line(self, body: Any) -> None:
         """Print an object as one line of JSON on stdout."""
-        self.document(json.dumps(body, ensure_ascii=False, allow_nan=False, default=float) + "\n")
+        from evalreport.codec import dumps
+
+        self.document(dumps(body) + "\n")
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -182,7 +183,7 @@ def told(console: Console, error: EvalreportError) -> dict[str, str]:
     """
     command = f"evalreport {console.command}".strip()
     unsaid = {"where": command, "fix": f"{command} --help lists the options"}
-    return {name: redact(text) or unsaid[name] for name, text in error.as_dict().items()}
+    return {name: redact(text) or unsaid[name] for name, text in error.to_wire().items()}
 
 
 def fail(console: Console, error: EvalreportError) -> int:

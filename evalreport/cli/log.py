@@ -68,7 +68,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
             console.warn(warning)
         print_evaluation(console, done.made, done.taken, console.out)
         console.out(*done.lines)
-        return as_run(done.made) | {"logged": done.logged_as_dict}
+        return as_run(done.made) | {"logged": done.logged_json}
 
     return each_run(console, items, work, show, options)
 
@@ -92,7 +92,7 @@ def _verified(
         for warning in done.warnings:
             console.warn(warning)
         console.out(*(f"{done.item.shown}: {line}" if len(items) > 1 else line for line in done.lines))
-        return done.as_dict
+        return done.to_wire()
 
     return each_run(console, items, work, show, options)
 

@@ -32,18 +32,16 @@ def command(console: Console, name: str | None, task: str | None) -> None:
             console.out(f"{metric.name:28} {metric.task:11} {metric.meaning}")
         else:
             console.out(*_explained(metric))
-    console.emit(runs=[], metrics=[_as_dict(metric) for metric in chosen])
+    console.emit(runs=[], metrics=[_told(metric) for metric in chosen])
 
 
-def _as_dict(metric: Metric) -> dict[str, Any]:
-    from evalreport.codec import encode
+def _told(metric: Metric) -> dict[str, Any]:
     from evalreport.intervals.measured import measured_coverage
 
-    ends = [None if abs(end) == float("inf") else end for end in (metric.low, metric.high)]
     return {
         **{name: getattr(metric, name) for name in TOLD},
-        "range": ends,
-        "coverage": [encode(row) for row in measured_coverage(metric.task, metric.name)],
+        "range": (metric.low, metric.high),
+        "coverage": measured_coverage(metric.task, metric.name),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,15 @@ if TYPE_CHECKING:
 
 def as_run(ev: Evaluation) -> dict[str, Any]:
     """Return an evaluation as an element of `runs` in the JSON output."""
-    body: dict[str, Any] = json.loads(ev.to_json())
+    from evalreport.codec import encode
+
     origin = ev.provenance
     return {
         "run_id": origin.run_id or None,
         "run_name": origin.run_name,
         "source": origin.source,
         "ok": True,
-        **body,
+        **encode(ev),
     }
 
 

@@ -50,7 +50,7 @@ def _element(done: Delivered[Any], source: str) -> dict[str, Any]:
         "source": source,
         "ok": True,
         "files": done.files,
-        "logged": done.logged_as_dict,
+        "logged": done.logged_json,
     }
 
 
@@ -252,14 +252,13 @@ def trial_runs(study: Study) -> list[dict[str, Any]]:
 
 def _as_run(study: Study, trial: Trial) -> dict[str, Any]:
     goals = [goal.name for goal in study.trials.objectives]
-    values = [value if math.isfinite(value) else None for value in trial.values]
     params = {name: value if _is_json(value) else str(value) for name, value in trial.params.items()}
     return {
         "run_id": trial.run_id,
         "trial": trial.number,
         "state": trial.state,
         "ok": trial.state == "complete",
-        "values": dict(zip(goals, values, strict=False)),
+        "values": dict(zip(goals, trial.values, strict=False)),
         "params": params,
     }
 

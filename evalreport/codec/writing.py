@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -38,6 +39,17 @@ def encode(value: Any) -> Any:
             return encode(value.to_wire()) if hasattr(value, "to_wire") else _object(value)
 
 
+def dumps(value: Any) -> str:
+    """Return a value as JSON text: the same text for the same value, without spaces, NaN or infinity.
+
+    Examples
+    --------
+    >>> dumps({"limits": (0.5, math.inf), "of": "é"})
+    '{"limits":[0.5,null],"of":"é"}'
+    """
+    return json.dumps(encode(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def _object(value: Any) -> dict[str, Any]:
     kind: Any = type(value)
     own = {key: encode(getattr(value, key)) for key in names_of(kind)}
@@ -46,9 +58,9 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def told(value: Any, key: str) -> Any:
-    """Return what stands under a key of `KEYS` that is no field: told again for readers, or null."""
+    """Return what stands under a key of `KEYS` that is no field: a property, `again` of the key, or null."""
     again = getattr(value, "again", None)
-    return None if again is None else again(key)
+    return getattr(value, key, None) if again is None else again(key)
 
 
 def differing(one: Any, other: Any) -> str | None:

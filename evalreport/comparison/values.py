@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from evalreport.codec import Between, Whole, encode
+from evalreport.codec import Between, Whole
 from evalreport.comparison.pairing import Kind, Pairing
 from evalreport.evaluation.model import Evaluation
 
@@ -365,8 +365,3 @@ class Comparison:
             matched=self.matched,
             notes=self.notes,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the comparison as `compare --json` prints it; what is not finite is null."""
-        plain: dict[str, Any] = encode(self)
-        return plain

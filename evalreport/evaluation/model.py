@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
-from evalreport.codec import decode, differing, encode, loads
+from evalreport.codec import decode, differing, dumps, encode, loads
 from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.estimates import valued
@@ -106,7 +105,7 @@ class Evaluation:
         return f"{type(self).__name__}({self.task}{labels}, {self.rows:,} rows: {parts})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Evaluation) and self.as_dict() == other.as_dict()
+        return isinstance(other, Evaluation) and encode(self) == encode(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -211,14 +210,9 @@ class Evaluation:
             provenance=wire.provenance,
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the evaluation as plain JSON values; what is not finite is null."""
-        plain: dict[str, Any] = encode(self)
-        return plain
-
     def to_json(self) -> str:
         """Return `evaluation.json`: the same bytes for the same evaluation, no NaN or infinity."""
-        return json.dumps(self.as_dict(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return dumps(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -120,16 +119,20 @@ class ThresholdSelection:
         ]
         return (*told, *(f"{name}: {reason}." for name, reason in self.missing.items()))
 
-    def as_dict(self, *, thinned: bool = False) -> dict[str, Any]:
-        """Return what was chosen as JSON-ready data.
+    def to_wire(self) -> dict[str, Any]:
+        """Return what was chosen as it stands in a file, with the thresholds that the page shows."""
+        return self.record()
+
+    def record(self, *, whole: bool = False) -> dict[str, Any]:
+        """Return what was chosen, as `--json` prints it.
 
         Parameters
         ----------
-        thinned : bool
-            Of a binary problem, give the thresholds that the page shows instead of every one.
+        whole : bool
+            Of a binary problem, give every threshold instead of those that the page shows.
         """
         ev = self.evaluation
-        points = ev.sweep if thinned else self.whole
+        points = self.whole if whole else ev.sweep
         return {
             "kind": "thresholds",
             "task": ev.task,
@@ -138,19 +141,19 @@ class ThresholdSelection:
             "score_kind": ev.score_kind,
             "tuned_on": self.tuned_on or None,
             "objectives": list(self.found),
-            "optima": {name: found_as_dict(best) for name, best in self.found.items()},
-            "points": [] if points is None else _points(points),
+            "optima": {name: written(best) for name, best in self.found.items()},
+            "points": () if points is None else points.points,
         }
 
 
-def found_as_dict(found: Selected) -> dict[str, Any]:
-    """Return what was chosen as JSON-ready data: always with the five keys of a threshold.
+def written(found: Selected) -> dict[str, Any]:
+    """Return what was chosen as plain data: always with the five keys of a threshold.
 
     Of a cut-off, `apparent` and `honest` are the share that is answered.
 
     Examples
     --------
-    >>> found_as_dict(Undefined("no scores"))["reason"]
+    >>> written(Undefined("no scores"))["reason"]
     'no scores'
     """
     match found:
@@ -162,14 +165,3 @@ def found_as_dict(found: Selected) -> dict[str, Any]:
         case _:
             plain: dict[str, Any] = encode(choice_to_wire(found))
             return plain
-
-
-def _points(sweep: Sweep) -> list[dict[str, float | None]]:
-    counts = sweep.counts
-    columns = (sweep.thresholds, counts.tp, counts.fp, counts.fn, counts.tn)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [{"threshold": _finite(t), "tp": tp, "fp": fp, "fn": fn, "tn": tn} for t, tp, fp, fn, tn in rows]
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None

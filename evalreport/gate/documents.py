@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from evalreport.codec import encode
 from evalreport.errors import EvalreportError
 from evalreport.gate.results import CheckResult, tally
 from evalreport.text import printable
@@ -169,4 +170,4 @@ def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:
     >>> as_dicts(CheckedRun("a", (CheckResult("ids", "passed", "2"),)))[0]["run"]
     'a'
     """
-    return [{"run": run.name, **result.as_dict()} for result in run.results]
+    return [{"run": run.name, **encode(result)} for result in run.results]

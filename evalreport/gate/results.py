@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from evalreport.codec import encode
 from evalreport.comparison.values import Detectable
 
 CheckOutcome: TypeAlias = Literal["passed", "failed", "inconclusive"]
@@ -37,11 +36,6 @@ class CheckResult:
         decide with 80 % probability.
     rows_needed : int or None
         Of an inconclusive rule: rows that decide it with 80 % probability where the truth is what was found.
-
-    Examples
-    --------
-    >>> CheckResult("recall >= 0.9", "passed", "0.950 (0.920 to 0.970)").as_dict()["outcome"]
-    'passed'
     """
 
     name: str
@@ -55,11 +49,6 @@ class CheckResult:
     bound: float | None = None
     detectable: Detectable | None = None
     rows_needed: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the result as `--json` prints it."""
-        plain: dict[str, Any] = encode(self)
-        return plain
 
 
 def is_open(results: tuple[CheckResult, ...], *, inconclusive_fails: bool = True) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from evalreport.codec import dumps
 from evalreport.comparison.values import Comparison, Difference
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.stated import stated
@@ -39,14 +39,13 @@ def comparison_payload(
     notes : str
         Of the page.
     """
-    plain = json.loads(_as_json(content))
     verdict = str(content["headline"])
     return Payload(
-        digest=content_digest(plain, [lasting(ev) for ev in comparison.evaluations], version, notes),
+        digest=content_digest(dict(content), [lasting(ev) for ev in comparison.evaluations], version, notes),
         metrics=differences(comparison),
         tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
         description=_description(comparison, verdict),
-        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: _as_json(content).encode()},
+        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: dumps(content).encode()},
         part="comparison",
     )
 
@@ -58,13 +57,9 @@ def comparison_files(comparison: Comparison, content: Mapping[str, Any], page: s
     table = {name: [getattr(d, name) for d in rows] for name in names}
     return {
         COMPARISON_PAGE: page.encode(),
-        "comparison.json": _as_json(content).encode(),
+        "comparison.json": dumps(content).encode(),
         "differences.csv": as_csv(table),
     }
-
-
-def _as_json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, allow_nan=False, default=float, separators=(",", ":"))
 
 
 def differences(comparison: Comparison) -> dict[str, float]:

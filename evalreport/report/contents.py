@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
-from evalreport.codec import encode
+from evalreport.codec import dumps, encode
 from evalreport.evaluation.document import CLASS_KEYS
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import ScoreTable
@@ -154,7 +153,7 @@ def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
 def lasting(ev: Evaluation) -> dict[str, Any]:
     """Return the evaluation without what passes: the same for two calls that say the same."""
     provenance = {name: value for name, value in encode(ev.provenance).items() if name not in PASSING}
-    return {**ev.as_dict(), "provenance": provenance}
+    return {**encode(ev), "provenance": provenance}
 
 
 def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
@@ -166,7 +165,7 @@ def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
 
 def _evaluation(ev: Evaluation, keys: Mapping[str, str]) -> bytes:
     """`evaluation.json` with the metric key of each class beside it."""
-    return f'{ev.to_json()[:-1]},"{CLASS_KEYS}":{json.dumps(keys, ensure_ascii=False)}}}'.encode()
+    return dumps({**encode(ev), CLASS_KEYS: keys}).encode()
 
 
 def _rows(ev: Evaluation) -> dict[str, bytes]:

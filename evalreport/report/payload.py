@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from evalreport.codec import dumps, encode
 from evalreport.report.keys import LONGEST_KEY
 from evalreport.report.names import Part
 
@@ -139,14 +140,16 @@ def _check_names(payload: Payload) -> None:
 
 
 def content_digest(*parts: Any) -> str:
-    """Return the sha256 of values that JSON can hold, in a canonical form.
+    """Return the sha256 of values as JSON, in a canonical form.
 
     Examples
     --------
     >>> content_digest({"b": 1, "a": 2}) == content_digest({"a": 2, "b": 1})
     True
     """
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    text = json.dumps(
+        encode(parts), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -162,7 +165,7 @@ def split_json(columns: Mapping[str, list[Any]]) -> str:
     """
     rows = [list(map(_six_digits, row)) for row in zip(*columns.values(), strict=True)]
     table = {"columns": list(columns), "data": rows}
-    return json.dumps(table, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return dumps(table)
 
 
 def _six_digits(value: Any) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from evalreport.codec import encode
+from evalreport.codec import dumps, encode
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.provenance import Provenance
 from evalreport.report.contents import LONGEST_VERDICT, PASSING, PREFIX
@@ -65,14 +64,14 @@ def sweep_payload(
     lasting = {name: value for name, value in encode(origin).items() if name not in PASSING}
     tags = study_tags(swept) if isinstance(swept, Study) else chosen_tags(swept)
     return Payload(
-        digest=content_digest(_data(swept), lasting, sorted(figures), verdict, version, prefix, notes),
+        digest=content_digest(encode(swept), lasting, sorted(figures), verdict, version, prefix, notes),
         metrics=study_metrics(swept, prefix) if isinstance(swept, Study) else chosen_metrics(swept, prefix),
         series=study_series(swept, prefix) if isinstance(swept, Study) else chosen_series(swept, prefix),
         tags={VERSION_TAG: version, f"{SWEEP_TAGS}verdict": verdict[:LONGEST_VERDICT], **tags},
         description=f"**{as_text(verdict)}**\n\nThe whole sweep is the artifact `{SWEEP_PAGE}`.",
         artifacts={
             SWEEP_PAGE: page.encode(),
-            SWEEP: _json(swept),
+            SWEEP: dumps(swept).encode(),
             **_points(swept),
             **{f"{FOLDER}/{name}": png for name, png in figures.items()},
         },
@@ -91,7 +90,7 @@ def sweep_files(swept: Swept, page: str, figures: Mapping[str, bytes]) -> dict[s
     page : str
     figures : mapping from file name to PNG
     """
-    files = {SWEEP_PAGE: page.encode(), "sweep.json": _json(swept), **figures}
+    files = {SWEEP_PAGE: page.encode(), "sweep.json": dumps(swept).encode(), **figures}
     if isinstance(swept, Study):
         return {**files, "trials.csv": as_csv(trials_table(swept))}
     files["optima.csv"] = as_csv(optima_table(swept))
@@ -105,17 +104,9 @@ def provenance_of(swept: Swept) -> Provenance:
     return swept.provenance if isinstance(swept, Study) else swept.evaluation.provenance
 
 
-def _data(swept: Swept) -> dict[str, Any]:
-    return swept.as_dict() if isinstance(swept, Study) else swept.as_dict(thinned=True)
-
-
 def _points(swept: Swept) -> dict[str, bytes]:
     columns = {} if isinstance(swept, Study) else points_table(swept)
     return {SWEEP_POINTS: as_parquet(columns)} if columns else {}
-
-
-def _json(swept: Swept) -> bytes:
-    return json.dumps(_data(swept), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def _tables(swept: Swept) -> dict[str, dict[str, list[Any]]]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from evalreport.evaluation.threshold_selection import ThresholdSelection, found_as_dict
+from evalreport.evaluation.threshold_selection import ThresholdSelection, written
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.report.tables import Columns, thresholds_table
 from evalreport.study.judged import Study
@@ -49,7 +49,7 @@ def optima_table(chosen: ThresholdSelection) -> Columns:
     ----------
     chosen : ThresholdSelection
     """
-    rows = [found_as_dict(found) for found in chosen.found.values()]
+    rows = [written(found) for found in chosen.found.values()]
     columns: Columns = {"objective": list(chosen.found)}
     for name in CHOICE:
         columns[name] = [row[name] for row in rows]

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
+from evalreport.codec import decode, dumps, loads
+from evalreport.errors import DataError
 from evalreport.sinks.sent import Sent
 
-SCHEMA = 2
+SCHEMA: Literal[2] = 2
 HEAD = 1024
 """Bytes of a file's beginning with a digest of its own: by it the half of a file is known."""
+
+
+@dataclass(frozen=True)
+class ManifestRecord:
+    """A manifest as it stands in its file."""
+
+    schema: Literal[2]
+    files: Mapping[str, tuple[str, ...]]
+    metrics: tuple[str, ...]
+    heads: Mapping[str, str]
+    sent: Sent | None
 
 
 @dataclass(frozen=True)
@@ -88,28 +101,27 @@ class Manifest:
         """
         return path in self.heads and (not data or self.heads[path] == _digest(data[:HEAD]))
 
+    def to_wire(self) -> ManifestRecord:
+        """Return the manifest as it stands in its file."""
+        return ManifestRecord(SCHEMA, self.files, tuple(sorted(self.metrics)), self.heads, self.sent)
+
+    @classmethod
+    def from_wire(cls, wire: ManifestRecord) -> Manifest:
+        """Return the manifest of a file."""
+        return cls(wire.files, frozenset(wire.metrics), wire.heads, wire.sent)
+
     def as_bytes(self) -> bytes:
         """Return the manifest as the file that lies in the run."""
-        content = {
-            "schema": SCHEMA,
-            "files": self.files,
-            "metrics": sorted(self.metrics),
-            "heads": self.heads,
-            "sent": None if self.sent is None else self.sent.as_dict(),
-        }
-        return json.dumps(content).encode()
+        return dumps(self).encode()
 
     @classmethod
     def read(cls, data: bytes) -> Manifest:
         """Return the manifest of a file; an empty one, of a file that is none: then nothing is ours."""
         try:
-            content = json.loads(data)
-            files = {str(path): tuple(map(str, known)) for path, known in content["files"].items()}
-            heads = {str(path): str(head) for path, head in content.get("heads", {}).items()}
-            sent = Sent.read(content.get("sent"))
-            return cls(files, frozenset(map(str, content["metrics"])), heads, sent)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            made: Manifest = decode(cls, loads(data))
+        except DataError:
             return cls()
+        return made
 
 
 def _digest(data: bytes) -> str:

@@ -149,7 +149,7 @@ def log(
         left=_left(keys, plan.files, plan.held.manifest),
         notes=(*plan.notes, *_theirs(keys, plan.held)),
         page=tracking.page_of_run(run.info.experiment_id, run_id),
-        model=plan.link.model_id,
+        model=plan.link.model_id or None,
         values=payload.metrics,
     )
 

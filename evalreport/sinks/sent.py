@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from evalreport.report.payload import Payload
 
@@ -32,10 +31,9 @@ class Sent:
 
     Examples
     --------
+    >>> from evalreport.codec import decode, encode
     >>> sent = Sent("ab12", 5, {"eval/f1": ((0, 0.75),)}, {"evalreport.task": "binary"}, {"a.json": 2})
-    >>> Sent.read(sent.as_dict()) == sent
-    True
-    >>> Sent.read({"digest": "ab12"}) is None
+    >>> decode(Sent, encode(sent)) == sent
     True
     """
 
@@ -51,31 +49,3 @@ class Sent:
         single = {key: ((0, value),) for key, value in payload.metrics.items()}
         sizes = {path: len(data) for path, data in files.items()}
         return cls(payload.digest, timestamp, {**single, **payload.series}, dict(payload.tags), sizes)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return {
-            "digest": self.digest,
-            "timestamp": self.timestamp,
-            "metrics": {key: list(map(list, points)) for key, points in self.metrics.items()},
-            "tags": dict(self.tags),
-            "sizes": dict(self.sizes),
-        }
-
-    @classmethod
-    def read(cls, data: Any) -> Sent | None:
-        """Return what JSON holds; None of what is no such thing."""
-        try:
-            metrics = {str(key): tuple(map(_point, points)) for key, points in data["metrics"].items()}
-            tags = {str(name): str(text) for name, text in data["tags"].items()}
-            sizes = {str(path): int(size) for path, size in data["sizes"].items()}
-            return cls(str(data["digest"]), int(data["timestamp"]), metrics, tags, sizes)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-            return None
-
-
-def _point(pair: Any) -> tuple[int, float]:
-    step, value = pair
-    if not math.isfinite(value):
-        raise ValueError(value)
-    return int(step), float(value)

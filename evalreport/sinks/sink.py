@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from evalreport.report.payload import Payload
 
@@ -29,11 +29,13 @@ class Logged:
         What the user should know.
     page : str
         Address of the run's artifacts in the MLflow UI; empty for a place without a server.
-    model : str
-        Id of the logged model that the metrics show on as well; empty where the run has none or several.
+    model : str or None
+        Id of the logged model that the metrics show on as well; None where the run has none or several.
     values : mapping from key to float
         Of those metrics that are no series.
     """
+
+    KEYS: ClassVar = ("state", "metrics", "files", "replaced", "left", "page", "model")
 
     state: State
     metrics: tuple[str, ...]
@@ -42,7 +44,7 @@ class Logged:
     left: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     page: str = ""
-    model: str = ""
+    model: str | None = None
     values: Mapping[str, float] = field(default_factory=dict, repr=False)
 
 

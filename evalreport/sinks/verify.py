@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from operator import methodcaller
-from typing import Any
+from typing import Any, ClassVar
 
 from evalreport.format import counted
 from evalreport.report.names import Part, digest_tag, manifest_of
@@ -46,6 +46,10 @@ class Lacking:
     metrics: Mapping[str, Points] = field(default_factory=dict)
     tags: Mapping[str, str] = field(default_factory=dict)
 
+    def to_wire(self) -> dict[str, Any]:
+        """Return the names of what is lacking."""
+        return {"files": self.files, "metrics": sorted(self.metrics), "tags": sorted(self.tags)}
+
     def __bool__(self) -> bool:
         return bool(self.files or self.metrics or self.tags)
 
@@ -72,6 +76,8 @@ class CheckedPart:
     manifest : Manifest
     """
 
+    KEYS: ClassVar = ("part", "whole", "unfinished", "files", "metrics", "lacking")
+
     part: Part
     lacking: Lacking
     files: int
@@ -94,21 +100,6 @@ class CheckedPart:
         if self.whole:
             return f"verified {counted(self.files, 'file')}, {counted(self.metrics, 'metric')}"
         return f"not whole: {self.trouble}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
-        return {
-            "part": self.part,
-            "whole": self.whole,
-            "unfinished": self.unfinished,
-            "files": self.files,
-            "metrics": self.metrics,
-            "lacking": {
-                "files": dict(self.lacking.files),
-                "metrics": sorted(self.lacking.metrics),
-                "tags": sorted(self.lacking.tags),
-            },
-        }
 
 
 def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedPart | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalreport.codec import encode
 from evalreport.provenance import Provenance
 from evalreport.study import StudyObjective, Trial, Trials, WinnersCurse, winners_curse
 from evalreport.study.importance import Importance, importance
@@ -110,45 +111,44 @@ class Study:
         ranked = sorted(self.trials.params, key=lambda name: -shares.get(name, 0.0))
         return tuple(name for name in self.trials.params if name in ranked[:most])
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as JSON-ready data: what was worked out, then the trials themselves."""
+    def to_wire(self) -> dict[str, Any]:
+        """Return everything as it stands in a file: what was worked out, then the trials themselves."""
         trials, some = self.trials, bool(self.trials.contenders)
+        written = encode(trials)
         return {
             "kind": "trials",
-            "study_name": trials.study_name,
+            "study_name": written.pop("study_name"),
             "objective": self.objective.name,
             "n_trials": len(trials),
             "counts": trials.counts,
             "n_non_finite": trials.n_non_finite,
             "best": self._best() if some else None,
             "front": [trial.number for trial in trials.pareto()] if some else [],
-            "winners_curse": _curse(self.curse),
+            "winners_curse": _or_reason(self.curse),
             "winner": None if isinstance(self.curse, Undefined) else self.curse.winner,
-            "importance": _importance(self.importance),
+            "importance": _or_reason(self.importance),
             "others": {
                 other.objective.name: {
                     "best": other.best.number if some else None,
-                    "winners_curse": _curse(other.curse),
-                    "importance": _importance(other.importance),
+                    "winners_curse": _or_reason(other.curse),
+                    "importance": _or_reason(other.importance),
                 }
                 for other in self.others
             },
-            **{
-                name: value
-                for name, value in trials.to_dict().items()
-                if name not in ("schema", "study_name")
-            },
+            **{name: value for name, value in written.items() if name != "schema"},
         }
 
     def _best(self) -> dict[str, Any]:
         best = self.best
-        return {
-            "number": best.number,
-            "values": dict(zip((goal.name for goal in self.trials.objectives), best.values, strict=True)),
-            "params": dict(best.params),
-            "duration": best.duration,
-            "run_id": best.run_id,
-        }
+        values = dict(zip((goal.name for goal in self.trials.objectives), best.values, strict=True))
+        told = {name: getattr(best, name) for name in ("params", "duration", "run_id")}
+        return {"number": best.number, "values": values, **told}
+
+
+def _or_reason(found: WinnersCurse | Importance | Undefined) -> dict[str, Any]:
+    if isinstance(found, Undefined):
+        return {"reason": found.reason}
+    return {**encode(found), "reason": None}
 
 
 NOT_SAID = Judging()
@@ -228,20 +228,3 @@ def metric_of(name: str) -> str:
     last = name.rpartition("/")[2]
     bare = _SPLIT.sub("", last)
     return next((known for known in (last, bare) if known in PROPORTIONS + MEANS), name)
-
-
-def _curse(found: WinnersCurse | Undefined) -> dict[str, Any]:
-    return {"reason": found.reason} if isinstance(found, Undefined) else {**found.as_dict(), "reason": None}
-
-
-def _importance(found: Importance | Undefined) -> dict[str, Any]:
-    if isinstance(found, Undefined):
-        return {"reason": found.reason}
-    return {
-        "method": found.method,
-        "meaning": found.meaning,
-        "shares": dict(found.shares),
-        "left_out": dict(found.left_out),
-        "n_trials": found.n_trials,
-        "reason": None,
-    }

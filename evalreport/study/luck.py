@@ -125,10 +125,6 @@ class WinnersCurse:
         limits = {"value": self.corrected, "low": self.low, "high": self.high}
         return {**limits, "method": "simultaneous limits over all trials"}
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value as JSON-ready data."""
-        return {name: getattr(self, name) for name in self.__slots__} | {"tied": list(self.tied)}
-
 
 def winners_curse(
     trials: Trials,

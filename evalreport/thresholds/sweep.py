@@ -93,6 +93,12 @@ class Sweep:
         """Counts at all thresholds, arrays of shape (m,)."""
         return self.counts_at(slice(None))
 
+    @property
+    def points(self) -> tuple[SweepPoint, ...]:
+        """The counts at every threshold, as JSON holds them."""
+        rows = zip(*(column.tolist() for column in self._columns().values()), strict=True)
+        return tuple(SweepPoint(*row) for row in rows)
+
     def at(self, threshold: npt.ArrayLike) -> BinaryCounts:
         """Return the counts at any threshold or thresholds.
 
@@ -169,9 +175,8 @@ class Sweep:
     def to_wire(self) -> SweepRecord:
         """Return the thinned sweep as `evaluation.json` holds it: points and optima."""
         thin = self.thin()
-        rows = zip(*(column.tolist() for column in thin._columns().values()), strict=True)
         optima = {name: choice_to_wire(found) for name, found in thin.optima.items()}
-        return SweepRecord(tuple(SweepPoint(*row) for row in rows), optima)
+        return SweepRecord(thin.points, optima)
 
     @classmethod
     def from_wire(cls, wire: SweepRecord) -> Self:

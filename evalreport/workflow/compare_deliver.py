@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evalreport.codec import encode
 from evalreport.comparison.values import Comparison
 from evalreport.errors import UsageError
 from evalreport.gate.documents import as_dicts
@@ -37,14 +38,14 @@ def deliver_comparison(
         What is read would be written over, or there is no run to log into.
     """
     run = _run(done, where, log_to, tracking_uri) if where.log else None
-    document = comparison_document(done.comparison, as_dict(done), request.title, request.notes)
+    document = comparison_document(done.comparison, as_record(done), request.title, request.notes)
     return deliver(document, where, run=run, read=files_read(request, done.items))
 
 
-def as_dict(done: Compared) -> dict[str, Any]:
-    """Return `comparison` of the JSON: the comparison, its verdict in words, and the rules."""
+def as_record(done: Compared) -> dict[str, Any]:
+    """Return `comparison` of the JSON as plain data: the comparison, its verdict in words, and the rules."""
     return {
-        **done.comparison.as_dict(),
+        **encode(done.comparison),
         "headline": headline(done.comparison).text,
         "checks": [check for run in done.checked for check in as_dicts(run)],
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from evalreport.codec import encode
 from evalreport.errors import UsageError
 from evalreport.format import counted
 from evalreport.report.payload import Payload
@@ -72,20 +73,9 @@ class Delivered(Generic[T]):
         return (*_logged_lines(self.logged, what), *files, *page)
 
     @property
-    def logged_as_dict(self) -> dict[str, Any] | None:
+    def logged_json(self) -> dict[str, Any] | None:
         """What was logged into a run, for JSON."""
-        if self.logged is None:
-            return None
-        return {
-            "state": self.logged.state,
-            "run_id": self.run_id,
-            "metrics": list(self.logged.metrics),
-            "files": list(self.logged.files),
-            "replaced": list(self.logged.replaced),
-            "left": list(self.logged.left),
-            "page": self.logged.page,
-            "model": self.logged.model or None,
-        }
+        return None if self.logged is None else {"run_id": self.run_id, **encode(self.logged)}
 
 
 def deliver(

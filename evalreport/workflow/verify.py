@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, get_args
 
+from evalreport.codec import encode
 from evalreport.errors import EvalreportError, NotFoundError
 from evalreport.evaluation.model import Evaluation
 from evalreport.report.names import EVALUATION, Part
@@ -60,9 +61,8 @@ class Verified:
         )
         return (*mended, *(f"{checked.part}: {checked}" for checked in self.after))
 
-    @property
-    def as_dict(self) -> dict[str, Any]:
-        """The same for JSON."""
+    def to_wire(self) -> dict[str, Any]:
+        """Return the run as an element of `runs` of the JSON."""
         run = self.item.run
         return {
             "run_id": None if run is None else run.run_id,
@@ -70,7 +70,7 @@ class Verified:
             "source": self.item.shown,
             "ok": self.whole,
             "verified": [
-                checked.as_dict() | {"repaired": checked.whole and not then.whole}
+                encode(checked) | {"repaired": checked.whole and not then.whole}
                 for then, checked in zip(self.before, self.after, strict=True)
             ],
         }

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.codec import decode
+from evalreport.codec import decode, dumps, encode
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison, ComparisonRecord, Difference
 from evalreport.errors import DataError, UsageError
@@ -266,7 +266,7 @@ def test_evaluations_alone_are_compared_by_their_own_intervals() -> None:
     assert found.difference == paired.difference
     assert models.reach(found) > models.reach(paired), "what is not paired knows less"
     assert not (result.parts or result.movement)
-    assert result.as_dict()["pairing"]["kind"] == "unpaired"
+    assert encode(result)["pairing"]["kind"] == "unpaired"
     few = Evaluation.from_json(replace(runs[0], metrics={}).to_json())
     assert compare([few, stored[1]], names=["a", "b"]).of("mcc")[0].reason == "a: not in this evaluation"
 
@@ -297,13 +297,13 @@ def test_decisions_without_scores_and_scores_without_decisions() -> None:
 
 
 def test_json_is_plain_and_has_the_documented_keys(spam: Comparison) -> None:
-    data = json.loads(json.dumps(spam.as_dict(), allow_nan=False))
+    data = json.loads(dumps(spam))
     assert set(data["pairing"]) == {"kind", "n_shared", "reason"}
     keys = {"metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "method", "verdict"}
     assert keys <= set(data["differences"][0])
     assert {"run", "baseline", "only_first", "only_second", "p", "p_mid"} <= set(data["mcnemar"][0])
     assert {"run", "baseline", "z", "p"} <= set(data["delong"][0])
-    one = compare(four()[:2], metrics=["mcc"]).as_dict()["movement"]
+    one = encode(compare(four()[:2], metrics=["mcc"]))["movement"]
     assert {"fixed", "broken", "both_wrong", "both_right"} <= set(one)
     assert decode(ComparisonRecord, data) == spam.to_wire()
     with pytest.raises(DataError, match="contradicts"):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from evalreport.codec import encode
 from evalreport.comparison.compare import compare
 from evalreport.comparison.matching import matched_points
 from evalreport.comparison.values import MatchedPoint
@@ -84,7 +84,7 @@ def test_a_stretched_copy_differs_at_its_own_threshold_alone() -> None:
 
 def test_matched_points_are_in_the_json_of_binary_runs_with_scores_alone() -> None:
     pair = models.binary(np.random.default_rng(0), 200)
-    told = json.loads(json.dumps(compare([models.bare(p) for p in pair]).as_dict()))
+    told = encode(compare([models.bare(p) for p in pair]))
     assert [point["kind"] for point in told["matched"]] == ["own_thresholds", "equal_recall", "equal_alarms"]
     labels = [models.bare(replace(p, scores=NoScores())) for p in pair]
     assert compare(labels).matched == ()

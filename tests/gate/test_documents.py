@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from evalreport.codec import decode
+from evalreport.codec import decode, encode
 from evalreport.errors import DataError
 from evalreport.gate.documents import CheckedRun, as_dicts, junit, markdown
 from evalreport.gate.results import CheckResult
@@ -96,4 +96,4 @@ def test_json_elements_name_their_run() -> None:
     assert (first["run"], first["name"], first["outcome"]) == ("calm", "recall >= 0.9", "passed")
     assert len(rest) == 2
     for result in RESULTS:
-        assert decode(CheckResult, result.as_dict()) == result
+        assert decode(CheckResult, encode(result)) == result

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from evalreport.codec import encode
 from evalreport.errors import DataError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.row_facts import row_facts
@@ -32,7 +33,7 @@ def _made(weights: npt.ArrayLike, kind: WeightKind = "sampling") -> Predictions:
 @pytest.mark.parametrize("factor", [2.0**-20, 1024.0])
 def test_a_common_factor_changes_no_byte(factor: float) -> None:
     """A power of two, so that not even rounding differs."""
-    one, other = (evaluate_predictions(_made(WEIGHTS * f), QUICK).as_dict() for f in (1.0, factor))
+    one, other = (encode(evaluate_predictions(_made(WEIGHTS * f), QUICK)) for f in (1.0, factor))
     assert one == other
 
 

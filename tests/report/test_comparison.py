@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.codec import encode
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.labels import Multiclass
@@ -76,7 +76,7 @@ def leaves(value: Any) -> Iterator[float]:
 @pytest.mark.parametrize(("count", "baseline"), [(2, 0), (4, 0), (4, None)])
 def test_every_number_of_a_sentence_stands_in_the_json(kind: str, count: int, baseline: int | None) -> None:
     found = several(kind, count, baseline)
-    known = {round(value, 9) for value in leaves(json.loads(json.dumps(found.as_dict(), default=float)))}
+    known = {round(value, 9) for value in leaves(encode(found))}
     verdicts = [d.verdict for d in found.of(found.primary)]
     known |= {count, count - 1, len(found.pairings), len(found.parts), verdicts.count("better")}
     known |= {verdicts.count("worse"), len([d for d in found.parts if d.verdict in ("better", "worse")])}
@@ -196,7 +196,7 @@ def test_what_is_logged() -> None:
     three = several("binary", 3)
     assert {"compare/run-1/recall_difference", "compare/run-2/recall_difference"} <= set(differences(three))
     hostile = replace(three, names=three.names)
-    told = {**hostile.as_dict(), "headline": "one is better"}
+    told = {**encode(hostile), "headline": "one is better"}
     payload = comparison_payload(hostile, told, "<html>", version="1")
     assert set(payload.artifacts) == {"evalreport_comparison.html", "evalreport/comparison.json"}
     assert payload.part == "comparison"

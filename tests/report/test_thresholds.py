@@ -10,6 +10,7 @@ import html5lib
 import numpy as np
 import pytest
 
+from evalreport.codec import encode
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import PANELS, verdict
@@ -29,7 +30,7 @@ class Swept(Facts):
 
     def __init__(self, found: ThresholdSelection) -> None:
         super().__init__(found.evaluation)
-        self.sweep = found.as_dict()
+        self.sweep = encode(found)
 
     def of(self, *keys: str) -> list[float]:
         found = (best.get(key) for best in self.sweep["optima"].values() for key in keys)

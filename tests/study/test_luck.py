@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evalreport.codec import encode
 from evalreport.errors import DataError, UsageError
 from evalreport.study import StudyObjective, Trials, error_correlation, expected_maximum, winners_curse
 from evalreport.study.luck import WinnersCurse
@@ -152,7 +153,7 @@ def test_what_it_rests_on_is_said() -> None:
     trials = study([0.7, 0.8])
     assert "independent" in curse(trials, 100).assumption
     assert "0.40" in curse(trials, 100, correlation=0.4).assumption
-    assert curse(trials, 20).as_dict()["tied"] == [0]
+    assert encode(curse(trials, 20))["tied"] == [0]
 
 
 @pytest.mark.parametrize(

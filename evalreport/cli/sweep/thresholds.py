@@ -99,7 +99,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         print_delivered(console, done, options)
         body = thresholds_run(done)
         if console.json:
-            body["sweep"] = done.made.as_dict()
+            body["sweep"] = done.made.record(whole=True)
             whole.update(body.pop("sweep") if not several else {})
         return body
 
