@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 FRAMEWORKS ?= $(or $(TMPDIR),/tmp)/evalreport-frameworks
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test test-lowest test-servers test-frameworks lint bench coverage faults fuzz gallery clean
+.PHONY: demo test test-lowest test-servers test-frameworks lint bench coverage faults fuzz gallery docs clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -72,8 +72,13 @@ test-frameworks:
 demo: $(INSTALLED)
 	$(BIN)/python examples/demo.py
 
+# the documentation as web pages, docs/_build/html; what is wrong in it is an error
+docs: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+
 gallery: $(INSTALLED)
 	$(BIN)/python examples/gallery.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo-output gallery dist build
+	rm -rf $(VENV) $(LOWEST) demo-output gallery docs/_build docs/made dist build

@@ -1,0 +1,1 @@
+"""The documentation: its text, and what is made of the code at build."""

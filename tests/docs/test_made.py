@@ -1,0 +1,77 @@
+"""Nothing is undocumented: options, metrics, findings, errors, keys, settings, artifacts, public names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+import evalreport as er
+from docs import made
+from evalreport.findings import RULES
+from evalreport.metrics.catalogue import everything
+from evalreport.report import names
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_every_option_is_on_the_page_of_commands() -> None:
+    page = made.command_page()
+    for words, command in made.commands():
+        assert f"## `evalreport {words}`" in page
+        assert all(opt in page for param in command.params for opt in param.opts if opt.startswith("--"))
+        assert all(param.help for param in command.params if isinstance(param, click.Option)), words
+
+
+def test_every_metric_is_explained() -> None:
+    pages = {task: made.metric_page(task) for task in made.TASKS}
+    for metric in everything():
+        assert f"({metric.name}-{metric.task})=" in pages[metric.task]
+        assert metric.formula
+        assert metric.meaning
+
+
+def test_every_finding_says_when_it_appears() -> None:
+    page = made.finding_page()
+    for rule in RULES:
+        assert f"`{rule.__name__}`" in page
+        assert len((rule.__doc__ or "").split()) > 3
+
+
+def test_every_key_of_the_document_has_its_object() -> None:
+    page = made.schema_page()
+    kinds = set(re.findall(r"^## (\w+)$", page, re.MULTILINE))
+    assert {"EvaluationRecord", "Estimate", "Undefined", "Finding", "Provenance"} <= kinds
+    types = re.findall(r"`([^`]*)` \|$", page, re.MULTILINE)
+    named = {word for told in types for word in re.findall(r"[A-Z]\w+", told)}
+    assert named - {"Any"} <= kinds
+
+
+def test_every_error_code_and_setting_is_listed() -> None:
+    from evalreport import errors
+    from evalreport.cli.settings import CHECK, KNOWN
+
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")]
+    assert all(f"`{kind.code}`" in made.error_page() for kind in kinds if kind is not er.EvalreportError)
+    assert all(f"| `{key}` |" in made.setting_page() for key in (*KNOWN, *CHECK))
+
+
+def test_every_artifact_and_tag_is_named() -> None:
+    page = (DOCS / "reference" / "mlflow.md").read_text(encoding="utf-8")
+    told = [
+        *names.PAGES,
+        *names.TABLES,
+        *map(names.in_run, names.FIGURES),
+        names.EVALUATION,
+        names.ROWS,
+        names.SWEEP,
+    ]
+    told += [names.COMPARISON, names.SWEEP_POINTS, names.MANIFEST]
+    told += [names.DIGEST_TAG, names.VERSION_TAG, names.SWEEP_TAGS, names.TIME_TAG]
+    assert all(f"`{name}`" in page for name in told)
+
+
+def test_every_public_name_is_in_the_python_reference() -> None:
+    page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"auto\w+:: (\w+)", page)) == set(er.__all__) - {"__version__"}
