@@ -155,6 +155,29 @@ def study() -> Any:
     return er.sweep(searched()["subset_accuracy"].trials, judging=er.Judging(n=5426))
 
 
+def filters() -> Any:
+    """Two spam filters on the same messages."""
+    shown = {"score_nb": "naive-bayes", "score_lr": "logistic"}
+    return compared("sms_spam", shown, ("message", "messages"), positive="spam")
+
+
+def machines() -> Any:
+    """Four models of the same failures."""
+    shown = {f"score_{name}": name for name in ("lr", "lr_balanced", "rf", "histgb")}
+    return compared("ai4i_failure", shown, ("machine", "machines"), positive=1)
+
+
+def compared(dataset: str, shown: Mapping[str, str], unit: tuple[str, str], **options: Any) -> Any:
+    """Models whose scores stand side by side in one file, against the first of them."""
+    path = DATA / dataset / "oof_scores.parquet"
+    return er.compare(
+        [
+            named(er.evaluate_file(path, score=column, **options), name, dataset, unit)
+            for column, name in shown.items()
+        ]
+    )
+
+
 PAGES: Mapping[str, Callable[[], Any]] = {
     "sms-spam": spam,
     "machine-failure": failures,
@@ -167,6 +190,8 @@ PAGES: Mapping[str, Callable[[], Any]] = {
     "banking77-cutoffs": lambda: er.sweep(intents("pred_tfidf_lr.parquet", "words-logistic")),
     "goemotions-thresholds": searched,
     "goemotions-search": study,
+    "sms-spam-two-models": filters,
+    "machine-failure-four-models": machines,
     "thousand-classes": many,
     "one-row": one_row,
     "one-class": one_class,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from runpy import run_path
 
 import click
 
@@ -75,3 +76,8 @@ def test_every_artifact_and_tag_is_named() -> None:
 def test_every_public_name_is_in_the_python_reference() -> None:
     page = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
     assert set(re.findall(r"auto\w+:: (\w+)", page)) == set(er.__all__) - {"__version__"}
+
+
+def test_every_page_of_the_gallery_is_shown() -> None:
+    pages = run_path(str(DOCS.parent / "examples" / "gallery.py"))["PAGES"]
+    assert re.findall(r'href="gallery/(\S+)\.html"', (DOCS / "gallery.md").read_text()) == list(pages)
