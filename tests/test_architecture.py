@@ -20,12 +20,13 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (),
     ("errors", "values", "text", "format", "estimates", "cells", "provenance", "bounds", "codec"),
     ("labels", "scores", "parsing", "answers"),
-    ("predictions", "weights", "study"),
+    ("predictions", "weights"),
     ("facts", "resampling"),
     ("metrics",),
     ("engines",),
     ("intervals",),
     ("curves",),
+    ("study",),
     ("thresholds",),
     ("evaluation",),
     ("findings", "comparison", "gate"),
@@ -207,3 +208,22 @@ def test_functions_stay_small() -> None:
     every = list(found.values())
     assert statistics.median(every) <= 10
     assert statistics.quantiles(every, n=10)[-1] <= 30
+
+
+NAMED = 385
+"""Names of metrics as literals outside of `metrics/`: beside their words, in single uses. It only falls."""
+
+
+def test_names_of_metrics_belong_to_the_catalogue() -> None:
+    """A new table or rule asks for a set of `metrics/named_sets.py`, or for a property of the record."""
+    from evalreport.metrics.catalogue import everything
+
+    names = {metric.name for metric in everything()}
+    found = [
+        node.value
+        for path in MODULES
+        if part(relative(path)) != "metrics"
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    ]
+    assert len(found) <= NAMED, "ask the record of the metric, or make a named set"

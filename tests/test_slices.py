@@ -13,7 +13,8 @@ from evalreport.evaluation.slices import slice_results
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.labels import Binary
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import HEADLINE
 from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate, Undefined

@@ -27,13 +27,14 @@ from evalreport.comparison.values import (
     PairVerdict,
     RankedRun,
 )
-from evalreport.comparison.verdicts import ERROR_KINDS, pair_verdict
+from evalreport.comparison.verdicts import pair_verdict
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.significance import mcnemar, paired_delong
 from evalreport.labels import Binary, Task
-from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import COMPARED, ERROR_KINDS, PRIMARY
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -43,12 +44,6 @@ MOST_RUNS = 20
 """Runs of which every detail is compared."""
 MOST_RANKED = 200
 """Runs that are ranked by one metric."""
-PRIMARY: dict[Task, tuple[str, ...]] = {
-    "binary": ("roc_auc", "mcc", "accuracy"),
-    "multiclass": ("accuracy", "roc_auc_ovr_macro"),
-    "multilabel": ("f1_micro", "average_precision_macro"),
-}
-"""What the verdict is about: the first that every run has."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ from evalreport.intervals.contributions import Counted
 from evalreport.intervals.inversion import ScoreCurve
 from evalreport.intervals.paired import drawn_curve, label_cells, paired_draws, told
 from evalreport.labels import Binary
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import HEADLINE
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 

@@ -126,10 +126,10 @@ def hits(metric: Metric, counted: Counted) -> Mask | None:
 
 def over(metric: Metric, p: Predictions) -> Mask | None:
     """Return the rows that a proportion is taken over; None for all."""
-    match metric.name:
-        case "recall" | "fnr":
+    match metric.over:
+        case "positives":
             return np.asarray(p.y_true == 1)
-        case "specificity" | "fpr":
+        case "negatives":
             return np.asarray(p.y_true == 0)
         case _:
             return None

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalreport.comparison.values import Difference, PairOutcome, PairVerdict
-from evalreport.labels import Task
 
-ERROR_KINDS: dict[Task, tuple[str, ...]] = {
-    "binary": ("recall", "specificity"),
-    "multiclass": (),
-    "multilabel": (),
-}
-"""Metrics that count the errors of one kind over all rows; of several classes it is the recall of each."""
 FEWEST_OF_CLASS = 20
 """Examples of a class from which on its recall is part of the verdict: fewer are mostly chance, and each
 class more makes the correction for their number harder on all others."""

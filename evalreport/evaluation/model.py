@@ -15,7 +15,8 @@ from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, LabelSpace, Multiclass, Task
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import HEADLINE
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance

@@ -8,13 +8,12 @@ from typing import ClassVar, Literal, TypeAlias
 
 from evalreport.codec import Mass, Share, Whole
 from evalreport.labels import Label
+from evalreport.metrics.named_sets import OF_CLASS
 from evalreport.values import Result
 
 State: TypeAlias = Literal["ok", "absent", "never_predicted", "spurious"]
 """``absent``: no true example, cannot be measured; ``never_predicted``: has true examples and recall 0
 because no prediction names it; ``spurious``: predicted, but no true example."""
-SHOWN = ("precision", "recall", "f1", "roc_auc", "average_precision")
-"""Values that stand by themselves in a class entry of `evaluation.json`; intervals are beside."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,10 @@ class ClassResult:
         bound, for it was chosen on the rows that judge it.
     """
 
+    # values of metrics stand by themselves, for readers that want no intervals
     KEYS: ClassVar = (
         *("label", "state", "support", "predicted", "right"),
-        *SHOWN,
+        *OF_CLASS,
         *("metrics", "confusions", "threshold", "best"),
     )
 

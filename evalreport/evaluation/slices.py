@@ -19,7 +19,8 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.significance import holm
 from evalreport.labels import Binary
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import HEADLINE
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Categorical, Predictions
 

@@ -161,6 +161,11 @@ class BinaryCounts:
         return self.unread + self.unread_positive
 
     @property
+    def parsed(self) -> Any:
+        """Answers that gave a label."""
+        return self.total - self.unparsed
+
+    @property
     def total(self) -> Any:
         """P + N."""
         return self.positives + self.negatives
@@ -209,6 +214,11 @@ class Marginals:
     def unparsed(self) -> Any:
         """Answers from which no label could be read."""
         return less(self.total, self.predicted.sum(axis=-1))
+
+    @property
+    def parsed(self) -> Any:
+        """Answers that gave a label."""
+        return self.total - self.unparsed
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import informative, margins
 from evalreport.findings.words import estimate, value
 from evalreport.labels import Binary, Label, Multiclass, Multilabel, Task
+from evalreport.metrics.named_sets import OF_RANKING
 
-RANKED: Mapping[Task, str] = {
-    "binary": "roc_auc",
-    "multiclass": "roc_auc_ovr_macro",
-    "multilabel": "roc_auc_macro",
-}
-"""Metric that judges a ranking, by task."""
 CHANCE = 0.5
 """ROC AUC of scores that know nothing, and balanced accuracy of answers that never look."""
 USELESS = 0.6
@@ -61,7 +56,7 @@ def ranking_skill(ev: Evaluation) -> Skill | None:
     >>> ranking_skill(evaluate_predictions(rows))
     'demonstrated'
     """
-    auc = estimate(ev, RANKED[ev.task])
+    auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None or auc.low is None or auc.high is None or ev.facts.get("constant_scores"):
         return None
     return _judged(auc.low, auc.high, CHANCE, USELESS, enough=_enough(ev))

@@ -9,7 +9,6 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, association, margins, right_by_chance
 from evalreport.findings.demonstrated import (
     CHANCE,
-    RANKED,
     Skill,
     decision_skill,
     only_labels,
@@ -18,6 +17,7 @@ from evalreport.findings.demonstrated import (
 )
 from evalreport.findings.words import estimate, told, value
 from evalreport.labels import Binary, Task
+from evalreport.metrics.named_sets import OF_RANKING
 from evalreport.text import printable
 from evalreport.values import Finding, Undefined
 
@@ -105,7 +105,7 @@ def _without(ev: Evaluation, skill: Skill) -> Told | None:
 
 
 def _ranks_by_chance(ev: Evaluation) -> Told | None:
-    auc = estimate(ev, RANKED[ev.task])
+    auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None:
         return None
     title = "ROC AUC" if ev.task == "binary" else "macro ROC AUC"
@@ -161,7 +161,7 @@ def inverted(ev: Evaluation) -> Finding | None:
 
 
 def _ranks_backwards(ev: Evaluation) -> Told | None:
-    auc = estimate(ev, RANKED[ev.task])
+    auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None or ranking_skill(ev) != "reversed":
         return None
     evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}

@@ -75,7 +75,7 @@ def _from_counts(
     bounds = maker.bounds(some, counts, summary)
     for metric in metrics:
         values = _per_label(metric.function(counts), len(found))
-        n = _per_label(summary.weight if metric.over is None else metric.over(counts), len(found))
+        n = _per_label(metric.denominator(counts, summary.weight), len(found))
         for k, label in enumerate(found):
             limits = UNCOUNTED if metric.interval == "none" or missing is None else missing
             if metric.name in bounds:

@@ -77,7 +77,7 @@ class AnalyticBounds:
 
     def _wilson(self, metric: Metric, counts: BinaryCounts, total: float) -> Bounds:
         values = np.asarray(metric.function(counts), dtype=np.float64)
-        n = np.asarray(total if metric.over is None else metric.over(counts), dtype=np.float64)
+        n = np.asarray(metric.denominator(counts, total), dtype=np.float64)
         low, high = wilson(values * n, n, self.sampling.level)
         with np.errstate(divide="ignore", invalid="ignore"):
             return low, high, np.sqrt(values * (1 - values) / n), "wilson"
@@ -112,7 +112,7 @@ class BootstrapBounds:
         units = self.replicates.units
         centre = np.where(np.isfinite(values), values, 0.0)
         drawn = np.where(np.isfinite(drawn), drawn, centre)
-        over = summary.weight if metric.over is None else metric.over(counts)
+        over = metric.denominator(counts, summary.weight)
         trials = units.size * np.broadcast_to(over, values.shape) / summary.weight
         errors = spread_errors(metric, drawn, values, units)
         freedom = [units.freedom(column) for column in drawn.T]

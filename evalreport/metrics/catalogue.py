@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -22,6 +21,7 @@ from evalreport.metrics.entries import (
     text,
 )
 from evalreport.metrics.entries.operating_points import operating_point
+from evalreport.metrics.named_sets import OF_CLASS
 from evalreport.metrics.record import Metric, lacks, one_vs_rest, view
 
 BINARY: tuple[Metric, ...] = (
@@ -48,28 +48,6 @@ TEXT: tuple[Metric, ...] = text.TEXT
 """What multiclass labels read from text have beside the multiclass list."""
 TEXT_BINARY: tuple[Metric, ...] = text.TEXT_BINARY
 """The same beside the binary list."""
-
-HEADLINE: Mapping[str, tuple[str, ...]] = {
-    "binary": ("recall", "specificity", "precision", "roc_auc", "average_precision", "mcc", "brier"),
-    "multiclass": ("accuracy", "top_3_accuracy", "f1_macro", "balanced_accuracy", "mcc"),
-    "multilabel": (
-        "f1_micro",
-        "f1_macro",
-        "precision_micro",
-        "recall_micro",
-        "subset_accuracy",
-        "average_precision_samples",
-    ),
-    "text": ("accuracy", "accuracy_parsed", "f1_macro", "mcc", "parse_rate"),
-}
-"""Names of the first table of a report, by task; ``text`` for labels read from text."""
-COMPARED: Mapping[str, tuple[str, ...]] = {
-    "binary": (*HEADLINE["binary"], "f1", "accuracy", "balanced_accuracy", "log_loss"),
-    "multiclass": (*HEADLINE["multiclass"], "f1_weighted", "log_loss", "brier"),
-    "multilabel": (*HEADLINE["multilabel"], "label_accuracy", "roc_auc_macro", "average_precision_macro"),
-    "text": HEADLINE["text"],
-}
-"""Names of the table that compares runs."""
 
 
 def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
@@ -140,9 +118,7 @@ def find(name: str, task: Task | None = None) -> Metric:
     return known[name]
 
 
-PER_CLASS: tuple[Metric, ...] = tuple(
-    find(name, "binary") for name in ("precision", "recall", "f1", "roc_auc", "average_precision")
-)
+PER_CLASS: tuple[Metric, ...] = tuple(find(name, "binary") for name in OF_CLASS)
 """What each class or label has against all others; `class_values` computes them for all at once."""
 
 

@@ -49,8 +49,9 @@ class Metric:
         From the fact to the value; NaN where it is undefined. Functions of counts take arrays, too.
     undefined : str or callable
         Why the value is NaN, as text or from the fact.
-    over : callable, optional
-        Weight that the value is computed over (a proportion's denominator); the total by default.
+    over : str, optional
+        Field of the fact with the weight that the value is computed over (a proportion's denominator): a
+        share of the ``positives``, of all that was ``flagged`` …; the total by default.
     no_skill : callable, optional
         From the summary to the value that a model which knows nothing would have; none where that
         depends on how it guesses.
@@ -58,6 +59,9 @@ class Metric:
         From the fact to the number of classes that an average counts as 0 because they have no value.
     derivative : callable, optional
         From a score table to the influence of its rows on the value.
+    monotone : {"always", "above 0"}, optional
+        Of a function of binary counts: where more true and fewer false positives never make it worse, nor
+        undefined, so that its best threshold is a corner of the ROC curve.
     rate : bool
         Whether it is a share of rows or decisions, or a mean of such shares; a `Proportion` is one anyway.
     source, use, trap : str
@@ -77,10 +81,11 @@ class Metric:
     strategy: Strategy
     function: Callable[[Any], Any]
     undefined: str | Callable[[Any], str] = "it is 0/0 here"
-    over: Callable[[Any], Any] | None = None
+    over: str | None = None
     no_skill: Callable[[Summary], float] | None = None
     zeros: Callable[[Any], Any] | None = None
     derivative: Callable[[ScoreTable], Influence] | None = None
+    monotone: Literal["always", "above 0"] | None = None
     rate: bool = False
     source: str = ""
     use: str = ""
@@ -119,7 +124,11 @@ class Metric:
         """Return the weight that the value was computed over."""
         if self.over is None or lacks(self, summary) is not None:
             return summary.weight
-        return float(self.over(view(summary, self.reads)))
+        return float(self.denominator(view(summary, self.reads), summary.weight))
+
+    def denominator(self, fact: Any, total: float) -> Any:
+        """Return the weight that a value of a fact is computed over: the total, or a part of it."""
+        return total if self.over is None else getattr(fact, self.over)
 
 
 def divide(above: Any, below: Any) -> Any:

@@ -27,7 +27,7 @@ def parse_rate(c: BinaryCounts | Marginals) -> Any:
     >>> float(parse_rate(BinaryCounts(tp=2, fp=1, fn=0, tn=0, unread=1)))
     0.75
     """
-    return divide(c.total - c.unparsed, c.total)
+    return divide(c.parsed, c.total)
 
 
 def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
@@ -36,4 +36,4 @@ def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
     >>> float(accuracy_parsed(BinaryCounts(tp=3, fp=1, fn=0, tn=0, unread=1)))
     0.75
     """
-    return divide(c.right, c.total - c.unparsed)
+    return divide(c.right, c.parsed)

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
+from evalreport.metrics.named_sets import OF_RANKING
 from evalreport.panels.about import estimate, four_counts, units
 from evalreport.panels.calibration import reliability
 from evalreport.panels.parts import Cell, Column, Section, Table
@@ -61,16 +62,13 @@ def _answered(item: Topic) -> Sentence:
 
 def _discrimination(ev: Evaluation) -> Topic:
     question = "Discrimination with uncertainty?"
-    for name, title, section in (
-        ("roc_auc", "ROC AUC", "verdict"),
-        ("roc_auc_ovr_macro", "ROC AUC, macro", "curves"),
-        ("roc_auc_macro", "ROC AUC, macro", "metrics"),
-    ):
-        found = estimate(ev, name)
-        if found is not None:
-            answer: Answer = "Partly" if found.low is None else "Yes"
-            words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
-            return Topic(question, answer, say(words, title=title, auc=found), section)
+    found = estimate(ev, OF_RANKING[ev.task])
+    if found is not None:
+        answer: Answer = "Partly" if found.low is None else "Yes"
+        words = "{title} {auc:ratio}" + (" without interval." if found.low is None else " with interval.")
+        title = "ROC AUC" if ev.task == "binary" else "ROC AUC, macro"
+        section = {"binary": "verdict", "multiclass": "curves", "multilabel": "metrics"}[ev.task]
+        return Topic(question, answer, say(words, title=title, auc=found), section)
     reason = "No scores were logged." if ev.score_kind is None else "It is undefined on these {units}."
     return Topic(question, "Not supplied", say(reason, units=units(ev)))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.format import count
-from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import OF_SLICES
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.intervals import forest_row
@@ -47,18 +47,10 @@ def panel(ev: Evaluation) -> Section:
     return Section.of("groups", "Groups", title, lede, *parts)
 
 
-JUDGED: Mapping[Task, tuple[str, ...]] = {
-    "binary": ("recall", "specificity", "roc_auc", "f1"),
-    "multiclass": ("accuracy", "f1_macro"),
-    "multilabel": ("f1_micro", "subset_accuracy"),
-}
-"""Metrics that slices are judged by, as far as they are known, the first ones first."""
-
-
 def headline(ev: Evaluation) -> tuple[Metric, ...]:
     """Return the metrics that slices are judged by."""
     known = {name for part in ev.slices for name in part.metrics}
-    return tuple(find(name, ev.task) for name in JUDGED[ev.task] if name in known)[:SHOWN]
+    return tuple(find(name, ev.task) for name in OF_SLICES[ev.task] if name in known)[:SHOWN]
 
 
 def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import threshold
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import HEADLINE
 from evalreport.values import Finding, Undefined
 
 FEW = 12

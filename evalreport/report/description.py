@@ -6,18 +6,12 @@ import re
 
 from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import DESCRIBED
 from evalreport.metrics.record import Metric
 from evalreport.report.names import PAGE
 from evalreport.values import Estimate
 
-HEADLINES: dict[Task, tuple[str, ...]] = {
-    "binary": ("recall", "specificity", "precision", "f1", "roc_auc", "average_precision", "brier"),
-    "multiclass": ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "top_3_accuracy", "log_loss"),
-    "multilabel": ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy", "hamming_loss", "roc_auc_macro"),
-}
-"""Metrics of the table, in order, as far as they are defined."""
 MOST_FINDINGS = 3
 _LINKED = re.compile(r"(?<=@)(?=\S)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
 """Places in what Markdown makes a mention or a link of without a mark: ``@name``, ``http://``, ``www.``."""
@@ -39,7 +33,7 @@ def description(ev: Evaluation, verdict: str) -> str:
         Markdown; names of strangers stand in it as text.
     """
     rows = [f"**{as_text(verdict)}**", ""]
-    shown = [(name, ev.metrics.get(name)) for name in HEADLINES[ev.task]]
+    shown = [(name, ev.metrics.get(name)) for name in DESCRIBED[ev.task]]
     known = [(name, result) for name, result in shown if isinstance(result, Estimate)]
     if known:
         rows += [f"| Metric | Estimate | {ev.sampling.level * 100:g}% interval |", "|---|---|---|"]

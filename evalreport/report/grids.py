@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evalreport.curves.series import Curve
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
+from evalreport.metrics.named_sets import AT_THRESHOLDS
 from evalreport.report.payload import Series
 from evalreport.thresholds.objectives import Objective
 from evalreport.values import Undefined
@@ -27,8 +28,6 @@ CURVES: tuple[tuple[str, str], ...] = (
     ("coverage", "curves/accuracy_by_coverage_pct"),
 )
 """Part of the evaluation's curves, and the key of its series; x goes from 0 to 1 in all of them."""
-AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")
-"""Metrics whose value at each threshold is logged, where scores are probabilities."""
 
 
 def grids(ev: Evaluation) -> dict[str, Series]:

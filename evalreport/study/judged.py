@@ -227,4 +227,4 @@ def metric_of(name: str) -> str:
     """
     last = name.rpartition("/")[2]
     bare = _SPLIT.sub("", last)
-    return next((known for known in (last, bare) if known in PROPORTIONS + MEANS), name)
+    return next((known for known in (last, bare) if known in PROPORTIONS | MEANS), name)

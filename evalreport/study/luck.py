@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError, UsageError
+from evalreport.metrics.catalogue import everything
+from evalreport.metrics.strategies import Proportion, RowMean
 from evalreport.study.selection import (
     expected_maximum,
     expected_optimism,
@@ -28,35 +30,15 @@ from evalreport.values import Undefined
 
 Floats = npt.NDArray[np.float64]
 
-PROPORTIONS = (
-    "accuracy",
-    "error_rate",
-    "recall",
-    "precision",
-    "specificity",
-    "npv",
-    "fpr",
-    "fnr",
-    "f1_micro",
-    "subset_accuracy",
-    "parse_rate",
-    "accuracy_parsed",
-    "top_2_accuracy",
-    "top_3_accuracy",
-    "top_5_accuracy",
+PROPORTIONS = frozenset(
+    {metric.name for metric in everything() if isinstance(metric.strategy, Proportion)}
+    | {"error_rate", "f1_micro"}  # of several classes, where it is the accuracy
 )
 """Metrics that are a share of examples, whose error is binomial."""
 
-MEANS = (
-    "label_accuracy",
-    "hamming_loss",
-    "jaccard_samples",
-    "precision_samples",
-    "recall_samples",
-    "f1_samples",
-    "average_precision_samples",
-    "one_error",
-    "brier",
+MEANS = frozenset(
+    {m.name for m in everything() if isinstance(m.strategy, RowMean) and m.low >= 0 and m.high <= 1}
+    | {"brier", "label_accuracy", "hamming_loss"}  # of two classes; means over rows of a share of the labels
 )
 """Metrics that are a mean of per-example scores in [0, 1], whose error is at most the binomial one."""
 
@@ -307,7 +289,7 @@ def _errors(
                 fix=f"give one positive number, or {count} of them, one per trial of `contenders`",
             )
         return errors
-    if metric not in PROPORTIONS + MEANS:
+    if metric not in PROPORTIONS | MEANS:
         return Undefined(
             f"the error of {metric} does not follow from the number of examples alone",
             count,

@@ -20,7 +20,9 @@ from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array, Places
 from evalreport.intervals.draws import posterior
 from evalreport.intervals.sampling import Sampling
-from evalreport.thresholds.objectives import Constraint, Objective
+from evalreport.metrics.record import Metric
+from evalreport.metrics.strategies import Proportion
+from evalreport.thresholds.objectives import METRICS, Constraint, Objective
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.promise import Hold, HoldCosts, HoldMethod
 from evalreport.thresholds.resampling import Units
@@ -55,13 +57,10 @@ def one_class(bound: Constraint) -> _OneClass | None:
     >>> one_class(Constraint("recall", ">=", 0.75))
     _OneClass(positive=True, allowed=0.25)
     """
-    match bound.metric:
-        case "recall" | "specificity":
-            return _OneClass(bound.metric == "recall", 1 - bound.bound)
-        case "fnr" | "fpr":
-            return _OneClass(bound.metric == "fnr", bound.bound)
-        case _:
-            return None
+    metric = METRICS[bound.metric]
+    if metric.over not in ("positives", "negatives"):
+        return None
+    return _OneClass(metric.over == "positives", bound.bound if metric.better == "lower" else 1 - bound.bound)
 
 
 def chance_of(wrong: Array, n: float, allowed: float) -> Array:
@@ -228,14 +227,16 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
     """
     flagged = sweep.tp + sweep.fp
     total = float(flagged[0])
-    grows = bound.metric == "predicted_positive_rate"
+    grows = (
+        METRICS[bound.metric].better == "neither"
+    )  # the predicted positive rate: more is allowed, not better
     fewest_rows = float(
         1 if grows else max(fewest(_wrong_share(bound), 1 - (1 - confidence) / STARTS), _LEAST)
     )
     if fewest_rows >= total:
         return
     wanted = np.geomspace(fewest_rows, total, STEPS)
-    if bound.metric == "npv":
+    if METRICS[bound.metric].over == "cleared":
         places = np.searchsorted(-flagged, wanted - total, side="left")
     else:
         places = len(sweep) - 1 - np.searchsorted(flagged[::-1], wanted, side="left")
@@ -246,30 +247,27 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
 
 def _wrong_share(bound: Constraint) -> float:
     """Share that may be wrong among the rows of a test; a half where the metric is no share."""
-    if bound.metric in _SHARES:
+    if _is_share(bound):
         return 1 - bound.bound if bound.demands_high else bound.bound
     return 0.5
 
 
-_SHARES: dict[str, Callable[[BinaryCounts], tuple[Array, Array]]] = {
-    "precision": lambda c: (c.tp, c.tp + c.fp),
-    "npv": lambda c: (c.tn, c.tn + c.fn),
-    "accuracy": lambda c: (c.tp + c.tn, c.total),
-    "predicted_positive_rate": lambda c: (c.tp + c.fp, c.total),
-}
-"""Metrics that are a share of rows, whose test is the exact binomial one."""
+def _is_share(bound: Constraint) -> bool:
+    """Whether the metric is a share of rows, whose test is the exact binomial one."""
+    return isinstance(METRICS[bound.metric].strategy, Proportion)
 
 
 def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) -> Callable[[int], float]:
     """The p value of the hypothesis that the bound is broken at a place."""
     from scipy.special import betainc
 
+    metric = METRICS[bound.metric]
+
     def exact(place: int) -> float:
         counts = sweep.counts_at(place)
-        good, among = map(float, _SHARES[bound.metric](counts))
-        good = good if bound.demands_high else among - good
-        n = _behind(units, place, bound.metric)
-        right = good / among * n if among else 0.0
+        share = float(metric.function(counts))
+        n = _behind(units, place, metric)
+        right = 0.0 if math.isnan(share) else (share if bound.demands_high else 1 - share) * n
         least = bound.bound if bound.demands_high else 1 - bound.bound
         return float(betainc(right, n - right + 1, least)) if right > 0 else 1.0
 
@@ -280,11 +278,15 @@ def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) 
         draws = posterior(BinaryCounts(*(float(cell) * scale for cell in cells)), sampling)
         return float(1 - np.mean(bound.keeps(draws)))
 
-    return exact if bound.metric in _SHARES else drawn
+    return exact if _is_share(bound) else drawn
 
 
-def _behind(units: Units, place: int, metric: str) -> float:
+def _behind(units: Units, place: int, metric: Metric) -> float:
     """Effective number of rows of a share: those flagged, those left alone, or all."""
-    if metric == "precision":
-        return units.effective(start=place)[2]
-    return units.effective(stop=place)[2] if metric == "npv" else units.effective()[2]
+    match metric.over:
+        case "flagged":
+            return units.effective(start=place)[2]
+        case "cleared":
+            return units.effective(stop=place)[2]
+        case _:
+            return units.effective()[2]

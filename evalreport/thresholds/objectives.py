@@ -18,12 +18,7 @@ from evalreport.metrics.catalogue import BINARY
 from evalreport.metrics.record import divide
 
 _NAME_ONE = "pass a number, or an objective such as max-f1, youden, recall>=0.95 or cost:10"
-_STILL = ("prevalence", "no_information_rate")
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in BINARY
-    if metric.reads == "counts" and metric.name not in (*_STILL, "net_benefit")
-}
+METRICS: dict[str, Metric] = {metric.name: metric for metric in BINARY if metric.needs == "counts"}
 """Binary count metrics that move with the threshold; `net_benefit` as an objective is another."""
 
 WORDS = {"youden": "youden_j"}
@@ -33,12 +28,6 @@ MISS = 10.0
 EVEN = 0.5
 """Threshold probability of `net_benefit` when none is given."""
 _SPECIFIC = ("npv", "lr_negative")
-_GROWING = (
-    *("tp", "fp", "fn", "tn", "recall", "specificity", "fpr", "fnr", "accuracy", "accuracy_gain"),
-    *("balanced_accuracy", "youden_j", "g_mean", "f1", "f05", "f2", "jaccard", "cohen_kappa"),
-    *("cost", "net_benefit"),
-)
-_GROWING_ABOVE_0 = ("precision", "mcc", "markedness", "fowlkes_mallows")
 _PRECISE = ("recall", "fnr", "fn", "tp")
 
 
@@ -91,7 +80,8 @@ class Constraint:
     @property
     def kept_by_better(self) -> bool:
         """Whether more true and fewer false positives never break it."""
-        return self.metric in _GROWING or (self.metric in _GROWING_ABOVE_0 and self.bound > 0)
+        monotone = METRICS[self.metric].monotone
+        return monotone == "always" or (monotone == "above 0" and self.bound > 0)
 
     def margin(self, c: BinaryCounts) -> Any:
         """Return by how much the bound is kept (negative: missed; NaN: the metric is undefined)."""
@@ -207,9 +197,9 @@ class Objective:
             return None
         if bound is not None and not bound.kept_by_better:
             return None
-        if self.metric in _GROWING:
-            return -math.inf
-        return 0.0 if self.metric in _GROWING_ABOVE_0 else None
+        own = METRICS.get(self.metric)
+        monotone = "always" if own is None else own.monotone  # a cost, a net benefit at a fixed rate
+        return {"always": -math.inf, "above 0": 0.0, None: None}[monotone]
 
     def value(self, c: BinaryCounts) -> Any:
         """Return the value of the metric at counts; NaN where it is undefined."""
@@ -236,7 +226,7 @@ class Objective:
 
 
 def _known(name: str) -> Metric:
-    if name in _STILL:
+    if any(metric.name == name and metric.needs == "truth" for metric in BINARY):
         raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
     if name not in METRICS:
         near = nearest(name, [*METRICS, "cost", "net_benefit", "max-f1", "youden"])

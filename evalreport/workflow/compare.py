@@ -24,7 +24,8 @@ from evalreport.gate.documents import CheckedRun
 from evalreport.gate.results import is_open
 from evalreport.gate.rules import Use, rule_checks
 from evalreport.labels import Task
-from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import COMPARED
 from evalreport.report.names import EVALUATION
 from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
@@ -14,7 +14,8 @@ from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
-from evalreport.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics.named_sets import OF_SWEEP
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 from evalreport.sources.costs import read_costs
@@ -32,12 +33,6 @@ from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.thresholds import check_both_classes, check_holdable, table_of
 
-NEEDED: Mapping[Task, tuple[str, ...]] = {
-    "binary": ("roc_auc", "average_precision"),
-    "multiclass": ("accuracy",),
-    "multilabel": ("precision_micro", "recall_micro", "average_precision_micro"),
-}
-"""Metrics that the page of a sweep names."""
 EACH_LABEL = ("f1_macro", "f1_micro")
 ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
 MOST_CELLS = 20_000_000
@@ -155,7 +150,7 @@ def chosen(
 
 
 def _evaluation(rows: Predictions, request: Request, sweep: Sweep | None = None) -> Evaluation:
-    return evaluate_predictions(rows, request.sampling, only=NEEDED[rows.space.task], sweep=sweep)
+    return evaluate_predictions(rows, request.sampling, only=OF_SWEEP[rows.space.task], sweep=sweep)
 
 
 def _binary(

@@ -24,7 +24,8 @@ from evalreport.comparison.differences import paired_difference
 from evalreport.engines.memory import summarise
 from evalreport.intervals.measured import Measured
 from evalreport.labels import Task
-from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import COMPARED
 from evalreport.predictions import Categorical, Predictions
 from tests.comparison import models
 from tests.coverage.__main__ import SHARE, tables

@@ -24,7 +24,8 @@ from evalreport.intervals.paired import by_class, effective, label_cells, of_mea
 from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.quantiles import two_sided_t
 from evalreport.labels import Binary, Task
-from evalreport.metrics.catalogue import COMPARED, catalogue, find
+from evalreport.metrics.catalogue import catalogue, find
+from evalreport.metrics.named_sets import COMPARED
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Decisions, NoScores, Probabilities

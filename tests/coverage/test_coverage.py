@@ -7,7 +7,8 @@ import pytest
 from evalreport.intervals.measured import ENOUGH, measured_coverage, measured_methods, off_coverage
 from evalreport.intervals.methods import METHODS
 from evalreport.intervals.single import certain
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import HEADLINE
 from tests.coverage.measure import measured
 from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
 

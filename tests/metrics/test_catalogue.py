@@ -13,8 +13,6 @@ from evalreport.labels import Binary, Multiclass, Multilabel, Task
 from evalreport.metrics import multiclass
 from evalreport.metrics.catalogue import (
     BINARY,
-    COMPARED,
-    HEADLINE,
     MULTICLASS,
     MULTILABEL,
     TEXT,
@@ -23,6 +21,7 @@ from evalreport.metrics.catalogue import (
     no_skill,
     zero_classes,
 )
+from evalreport.metrics.named_sets import COMPARED, HEADLINE
 from evalreport.predictions import predictions
 from evalreport.scores import Decisions
 from evalreport.values import Undefined

@@ -53,6 +53,26 @@ def test_every_count_metric_with_a_direction_is_an_objective() -> None:
     assert len({objective.name for objective in STANDARD}) == len(STANDARD) > 15
 
 
+def test_what_is_called_monotone_never_gets_worse_by_more_true_and_fewer_false_positives() -> None:
+    """The search for the best threshold looks at corners of the ROC curve alone where a record says so."""
+    rng = np.random.default_rng(5)
+    positives, negatives = rng.integers(1, 30, 4000), rng.integers(1, 30, 4000)
+    tp, fp = rng.integers(0, positives + 1), rng.integers(0, negatives + 1)
+    more, fewer = rng.integers(tp, positives + 1), rng.integers(0, fp + 1)
+    one, other = (
+        BinaryCounts(*(part.astype(float) for part in (t, f, positives - t, negatives - f)))
+        for t, f in ((tp, fp), (more, fewer))
+    )
+    for metric in METRICS.values():
+        sign = -1 if metric.better == "lower" else 1
+        before, after = sign * metric.function(one), sign * metric.function(other)
+        known = np.isfinite(before)
+        kept = after[known] >= before[known] - 1e-12  # nor does it become undefined
+        above = before[known] > 0
+        assert metric.monotone != "always" or kept.all(), metric.name
+        assert metric.monotone != "above 0" or kept[above].all(), metric.name
+
+
 @pytest.mark.parametrize(
     ("text", "says", "mends"),
     [

@@ -27,6 +27,7 @@ _metric = partial(
     high=1.0,
     better="higher",
     strategy=CountDraws(),
+    monotone="always",
 )
 
 
@@ -103,6 +104,7 @@ AGREEMENT: tuple[Metric, ...] = (
         formula="(TP TN - FP FN) / sqrt((TP + FP) P N (TN + FN))",
         low=-1.0,
         function=count.mcc,
+        monotone="above 0",
         undefined=because(ONE_CLASS, CONSTANT),
         no_skill=always(0.0),
         source="Matthews 1975; Gorodkin 2004; scikit-learn matthews_corrcoef",
@@ -143,6 +145,7 @@ AGREEMENT: tuple[Metric, ...] = (
         formula="TP / (TP + FP) + TN / (TN + FN) - 1",
         low=-1.0,
         function=count.markedness,
+        monotone="above 0",
         undefined=because(NONE_FLAGGED, NONE_CLEARED),
         no_skill=always(0.0),
         source="Powers 2011, J. Machine Learning Technologies 2:37",
@@ -166,6 +169,7 @@ AGREEMENT: tuple[Metric, ...] = (
         meaning="geometric mean of precision and recall",
         formula="sqrt(TP / (TP + FP) * TP / P)",
         function=count.fowlkes_mallows,
+        monotone="above 0",
         undefined=because(NO_POSITIVE, NONE_FLAGGED),
         source="Fowlkes & Mallows 1983, JASA 78:553",
         use="as F1, with a milder penalty where precision and recall differ",
@@ -178,6 +182,7 @@ AGREEMENT: tuple[Metric, ...] = (
         formula="recall / FPR",
         high=math.inf,
         function=count.lr_positive,
+        monotone=None,
         undefined=because(ONE_CLASS, (lambda c: c.fp == 0, "there is no false positive: no finite ratio")),
         no_skill=always(1.0),
         source="Deeks & Altman 2004, BMJ 329:168; scikit-learn class_likelihood_ratios",
@@ -192,6 +197,7 @@ AGREEMENT: tuple[Metric, ...] = (
         high=math.inf,
         better="lower",
         function=count.lr_negative,
+        monotone=None,
         undefined=because(ONE_CLASS, (lambda c: c.tn == 0, "there is no true negative: no finite ratio")),
         no_skill=always(1.0),
         source="Deeks & Altman 2004, BMJ 329:168; scikit-learn class_likelihood_ratios",
@@ -205,6 +211,7 @@ AGREEMENT: tuple[Metric, ...] = (
         formula="(TP TN) / (FP FN)",
         high=math.inf,
         function=count.diagnostic_odds_ratio,
+        monotone=None,
         undefined=because(
             ONE_CLASS,
             (lambda c: c.fp == 0 or c.fn == 0, "there is no false positive or no miss: no finite ratio"),
@@ -222,6 +229,7 @@ AGREEMENT: tuple[Metric, ...] = (
         needs="probabilities",
         low=-math.inf,
         function=count.net_benefit,
+        monotone=None,
         undefined="the predictions follow no known threshold below 1 on the probability",
         no_skill=_treat_all_or_none,
         source="Vickers & Elkin 2006, Medical Decision Making 26:565",

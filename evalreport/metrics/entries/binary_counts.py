@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from evalreport.facts import BinaryCounts, Summary
+from evalreport.facts import Summary
 from evalreport.metrics import binary_counts as count
 from evalreport.metrics.record import Metric, because, view
 from evalreport.metrics.strategies import CountDraws, MostFrequent, NoInterval, Proportion
@@ -23,7 +22,7 @@ _metric = partial(
     strategy=CountDraws(),
 )
 _proportion = partial(_metric, strategy=Proportion())
-_number = partial(_metric, high=math.inf, strategy=NoInterval())
+_number = partial(_metric, high=math.inf, strategy=NoInterval(), monotone="always")
 
 NO_POSITIVE = (lambda c: c.positives == 0, "no positive example in the truth")
 NO_NEGATIVE = (lambda c: c.negatives == 0, "no negative example in the truth")
@@ -48,14 +47,6 @@ def share(summary: Summary) -> float:
 def always(value: float) -> Callable[[Summary], float]:
     """Return the function that gives one level whatever the data."""
     return lambda _: value
-
-
-def _positives(c: BinaryCounts) -> Any:
-    return c.positives
-
-
-def _negatives(c: BinaryCounts) -> Any:
-    return c.negatives
 
 
 COUNTS: tuple[Metric, ...] = (
@@ -131,6 +122,7 @@ COUNTS: tuple[Metric, ...] = (
         meaning="share of all answers that are right",
         formula="(TP + TN) / n",
         function=count.accuracy,
+        monotone="always",
         no_skill=majority,
         source="scikit-learn accuracy_score",
         use="classes are about balanced and both mistakes cost the same",
@@ -162,6 +154,7 @@ COUNTS: tuple[Metric, ...] = (
         high=0.5,
         strategy=MostFrequent(gain=True),
         function=count.accuracy_gain,
+        monotone="always",
         no_skill=always(0.0),
         source="Kuhn, caret confusionMatrix",
         use="to see at once whether accuracy means anything here",
@@ -173,8 +166,9 @@ COUNTS: tuple[Metric, ...] = (
         meaning="share of positive predictions that are right",
         formula="TP / (TP + FP)",
         function=count.precision,
+        monotone="above 0",
         undefined=because(NONE_FLAGGED),
-        over=lambda c: c.flagged,
+        over="flagged",
         no_skill=share,
         source="scikit-learn precision_score",
         use="acting on a false alarm is dear",
@@ -187,8 +181,9 @@ COUNTS: tuple[Metric, ...] = (
         meaning="share of positives that are found",
         formula="TP / P",
         function=count.recall,
+        monotone="always",
         undefined=because(NO_POSITIVE),
-        over=_positives,
+        over="positives",
         source="scikit-learn recall_score",
         use="missing a positive is dear",
         trap="calling everything positive gives 1: read it beside precision or specificity. " + TIES,
@@ -199,8 +194,9 @@ COUNTS: tuple[Metric, ...] = (
         meaning="share of negatives that are left alone",
         formula="TN / N",
         function=count.specificity,
+        monotone="always",
         undefined=because(NO_NEGATIVE),
-        over=_negatives,
+        over="negatives",
         source="Altman & Bland 1994, BMJ 308:1552",
         use="together with recall: neither depends on prevalence",
         trap="0.99 at a prevalence of 1 % still means as many false alarms as positives",
@@ -212,7 +208,7 @@ COUNTS: tuple[Metric, ...] = (
         formula="TN / (TN + FN)",
         function=count.npv,
         undefined=because(NONE_CLEARED),
-        over=lambda c: c.cleared,
+        over="cleared",
         no_skill=lambda summary: 1 - share(summary),
         source="Altman & Bland 1994, BMJ 309:102",
         use="a negative answer is relied upon, as in ruling out a disease",
@@ -225,8 +221,9 @@ COUNTS: tuple[Metric, ...] = (
         formula="FP / N",
         better="lower",
         function=count.fpr,
+        monotone="always",
         undefined=because(NO_NEGATIVE),
-        over=_negatives,
+        over="negatives",
         source="scikit-learn roc_curve",
         use="the number of false alarms per negative is limited",
         trap="not the share of alarms that are false; a small rate of many negatives is many false alarms. "
@@ -239,8 +236,9 @@ COUNTS: tuple[Metric, ...] = (
         formula="FN / P",
         better="lower",
         function=count.fnr,
+        monotone="always",
         undefined=because(NO_POSITIVE),
-        over=_positives,
+        over="positives",
         source="scikit-learn det_curve",
         use="the share of misses is limited",
         trap="1 - recall: not a second piece of evidence",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
 
 from evalreport.facts import Tally
 from evalreport.labels import Task
@@ -13,10 +12,6 @@ from evalreport.metrics.record import Metric
 from evalreport.metrics.strategies import NoInterval, Proportion
 
 SOURCE = "this project: every answer counts"
-
-
-def _parsed(c: Any) -> Any:
-    return c.total - c.unparsed
 
 
 def _ambiguous(tally: Tally) -> float:
@@ -83,7 +78,7 @@ def _of_the_read(metric: partial[Metric]) -> tuple[Metric, ...]:
             strategy=Proportion(),
             function=text.accuracy_parsed,
             undefined="no answer could be parsed",
-            over=_parsed,
+            over="parsed",
             use="to part format failures from wrong labels: accuracy = accuracy_parsed * parse_rate",
             trap="flatters a model that refuses what is difficult: never read it alone",
         ),

@@ -10,10 +10,9 @@ from evalreport.findings.words import spoken
 from evalreport.format import plural
 from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import ERROR_KINDS
 from evalreport.panels.words import Sentence, listed, quoted, say, shortened
 
-KINDS = ("recall", "specificity")
-"""Metrics of a binary problem that each count one kind of mistake."""
 _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 
 
@@ -50,9 +49,9 @@ def _phrases(
         yield _of_classes(labels, moved if counted else None, mark, gain=gain)
     plain = [name for name in metrics if not _CLASS.fullmatch(name)]
     if isinstance(space, Binary) and moved is not None:
-        for name in (name for name in plain if name in KINDS):
+        for name in (name for name in plain if name in ERROR_KINDS["binary"]):
             yield _of_kind(space, name, moved, mark, gain=gain)
-        plain = [name for name in plain if name not in KINDS]
+        plain = [name for name in plain if name not in ERROR_KINDS["binary"]]
     if plain:
         titles = listed([say("{title}", title=spoken(find(name, space.task).title)) for name in plain])
         yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=titles)

@@ -59,7 +59,7 @@ def _remedy(study: Study) -> Sentence:
     """What makes it known: the examples for a share of them, an error for anything else."""
     if len(study.trials.contenders) < 2:
         return NOTHING
-    if metric_of(study.objective.name) in PROPORTIONS + MEANS:
+    if metric_of(study.objective.name) in PROPORTIONS | MEANS:
         return say("Say how many with `--examples N`.")
     named = say(" and `--metric {name}`", name=study.objective.name) if study.several else say("")
     return say("Give the standard error of one value with `--standard-error S`{named}.", named=named)
