@@ -41,9 +41,10 @@ from evalreport.scores import NoScores
 from evalreport.values import Estimate, Result, Undefined
 
 MOST_RUNS = 20
-"""Runs of which every detail is compared."""
+"""Runs of which every detail is compared: 190 pairs, as many as a page can show and a reader follow (chosen
+by hand; time and size grow with the square)."""
 MOST_RANKED = 200
-"""Runs that are ranked by one metric."""
+"""Runs that are ranked by one metric: each against the best and its neighbours, a row each."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ SAME = "the runs have the same value on every row"
 FEWEST = 10
 """Shared rows below which no interval of a difference is given: Student's t of a handful is no promise."""
 ROUNDING = 1e-12
-"""A standard error up to this is none."""
+"""A standard error up to this is none: that of equal rows is 0 but for the rounding of their sums."""
 
 
 @dataclass(frozen=True, eq=False)

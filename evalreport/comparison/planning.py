@@ -31,4 +31,5 @@ def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
     """
     if not wanted or not math.isfinite(detectable):
         return None
+    # a whole number of rows is not rounded up for the last digit of a float
     return math.ceil(rows * (detectable / wanted) ** 2 - 1e-9)

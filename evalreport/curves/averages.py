@@ -99,6 +99,7 @@ def _mean_pr(lines: Sequence[Line]) -> Line:
 def _step(x: Array, y: Array, at: Array) -> Array:
     if not len(x):
         return np.zeros(len(at))
+    # recalls are quotients of sums: two that differ by rounding are one step
     reached: Array = y[np.searchsorted(x, at - 1e-12).clip(0, len(x) - 1)]
     return reached
 

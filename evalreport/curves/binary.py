@@ -144,6 +144,7 @@ def _path(table: ScoreTable) -> _Path:
     def length(place: Places) -> Array:
         return tp[place] / max(P, 1e-300) + fp[place] / max(N, 1e-300)
 
+    # both ends again on a log scale: there a single row moves precision, and the lift, most
     first = np.geomspace(1, len(tp), CANDIDATES // 4).astype(int) - 1
     last = min(int(np.searchsorted(tp, P)), len(tp) - 1)  # where recall reaches 1 (weights may round)
     places = np.unique(

@@ -75,6 +75,7 @@ def thresholds(table: ScoreTable, *, unit: bool) -> Array:
     most, least = passed(np.array([0, len(table) - 1]))
     ranks = reached(passed, len(table), np.linspace(most, least, EVEN))
     best = table.scores[[_best(table)]]
+    # rounded, so that 0.30000000000000004 of the grid and the score 0.3 are one threshold
     return np.unique(np.concatenate([np.linspace(*ends, EVEN).round(12), table.scores[ranks], best]))
 
 

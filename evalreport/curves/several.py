@@ -98,6 +98,7 @@ def coverage(table: ScoreTable) -> Curve:
         answered: Array = (table.tp[size - 1 - place] + table.fp[size - 1 - place]) / total
         return answered
 
+    # the first answers again on a log scale: there a single one moves accuracy most
     places = np.union1d(along(share, size, CANDIDATES), np.geomspace(1, size, 512).astype(int) - 1)
     places = np.append(places[0], places)  # the first step begins at nothing answered
     at = size - 1 - places

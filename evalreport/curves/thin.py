@@ -144,7 +144,7 @@ def stairs(x: Array, y: Array, limit: int) -> Places:
     step = SHOWS
     points = list(zip(x.tolist(), y.tolist(), strict=True))
     while (places := _moved(points, step, limit)) is None:
-        step *= 1.3
+        step *= 1.3  # chosen by hand: nine passes thin a monotone curve from 4000 points to 400
     return np.array(places)
 
 

@@ -243,7 +243,9 @@ def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.
     """
     row, label = np.nonzero(truth)
     rank, true_rank = np.empty(len(row)), np.empty(len(row))
-    step = max(1, (1 << 18) // scores.shape[1])
+    step = max(
+        1, (1 << 18) // scores.shape[1]
+    )  # cells compared at a time: 2 MB of float64, which stay in cache
     for start in range(0, len(row), step):
         here = slice(start, start + step)
         rows = row[here]

@@ -16,6 +16,7 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Result
 
 TOP_CONFUSIONS = 3
+"""Labels that a class is most often taken for: a cell of the table holds no more."""
 
 
 def state(support: float, predicted: float) -> State:

@@ -15,10 +15,11 @@ from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 
 MISTAKES = 20
-"""Rows in the list of worst mistakes."""
+"""Rows in the list of worst mistakes: as many as somebody reads."""
 SWAPS = 50
+"""Pairs of labels, the most frequent first: the page shows a dozen, `evaluation.json` more."""
 PAIRS = 120
-"""Confusions that may carry example texts, two each."""
+"""Confusions that may carry example texts, two each: 240 texts are 30 kB of a page."""
 TEXT = 140
 """Characters of an example text that the report shows."""
 WHOLE = 1000

@@ -71,7 +71,7 @@ def shift(scores: Array, pos: Array, neg: Array) -> float:
         low, high = (at, high) if gap > 0 else (low, at)
         step = gap / max(inner(weight, mean * (1 - mean)), 1e-300)
         new = at + step if low <= at + step <= high else (low + high) / 2  # Newton's, kept in its bracket
-        if abs(new - at) < 1e-12 * (1 + abs(at)):
+        if abs(new - at) < 1e-12 * (1 + abs(at)):  # as near as the sums of the gap are exact
             return new
         at = new
     return at
@@ -115,7 +115,7 @@ def _newton(logits: Array, pos: Array, neg: Array, start: Array) -> Array:
         step = _step(curvature, gradient, 1 + float(np.abs(at).max()))
         if np.abs(step).max() < 1e-5 * (1 + np.abs(at).max()):
             return at + step  # convergence is quadratic: what is left is below 1e-9
-        for _ in range(50):
+        for _ in range(50):  # halvings, to 1e-15 of the step: then it is rounding that does not gain
             new = _likelihood(at + step, logits, pos, neg)
             if new[0] >= value - 1e-12 * abs(value):
                 break
@@ -141,7 +141,7 @@ def _likelihood(at: Array, logits: Array, pos: Array, neg: Array) -> tuple[float
     for block in range(0, len(logits), BLOCK):
         b = slice(block, block + BLOCK)
         logit, weight = logits[b], pos[b] + neg[b]
-        z = np.clip(at[0] + at[1] * logit, -700, 700)
+        z = np.clip(at[0] + at[1] * logit, -700, 700)  # e^709 is the greatest float
         odds_against = np.exp(-z)
         mean = 1 / (1 + odds_against)
         expected = weight * mean

@@ -1,4 +1,9 @@
-"""An evaluation in plain English: every rule in order, ranked by how much it matters."""
+"""An evaluation in plain English: every rule in order, ranked by how much it matters.
+
+A claim passes two kinds of bounds. Whether it is more than chance is statistics: `chance.SURE`, `chance.LUCK`
+and intervals. Whether it is worth a sentence is judgement: bounds that cite nothing are chosen by hand, so
+that what is told could change what somebody does.
+"""
 
 from __future__ import annotations
 

@@ -167,6 +167,7 @@ def _is_family(ev: Evaluation, counts: Counts, family: Family) -> bool:
     dense = counts.dense()[:, : counts.size]
     np.fill_diagonal(dense, 0)
     missed, attracted = dense.sum(axis=1), dense.sum(axis=0)
+    # a member that attracts all there is leaves nothing to others
     others = np.maximum(attracted.sum() - attracted[members], 1e-12)
     shares = attracted[members].sum() - attracted[members]
     due = float((missed[members] * shares / others).sum())

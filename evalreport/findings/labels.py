@@ -60,7 +60,7 @@ def never_predicted(ev: Evaluation) -> Finding | None:
         return None
     weight = sum(margin.support for margin in silent)
     spoken = [m.label for m in sorted(margins(ev), key=lambda m: -m.predicted) if m.predicted > 0]
-    broken = weight >= BROKEN * ev.weight or 4 * len(silent) >= len(known)
+    broken = weight >= BROKEN * ev.weight or 4 * len(silent) >= len(known)  # a quarter of the labels
     return told(
         ev,
         "never_predicted",
@@ -200,7 +200,9 @@ def absent_classes(ev: Evaluation) -> Finding | None:
         "{n_absent:count} of {n_labels:classes} {n_absent:has} no example in this sample: {labels:labels}. That is a gap "
         "of the sample, not a failure of the model."
     )
-    if supported is not None and declared is not None and supported - declared > 0.001:
+    if (
+        supported is not None and declared is not None and supported - declared > 0.001
+    ):  # three decimals are shown
         claim += " Counting {n_absent:it} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:ratio}."
     return told(
         ev,
@@ -223,7 +225,7 @@ def spurious_classes(ev: Evaluation) -> Finding | None:
     """Labels that are predicted and have no example."""
     extra = [m for m in margins(ev) if m.support == 0 and m.predicted > 0]
     weight = sum(margin.predicted for margin in extra)
-    if weight < 0.005 * ev.weight or not extra:
+    if weight < 0.005 * ev.weight or not extra:  # fewer are slips in the truth: chosen by hand
         return None
     return told(
         ev,
@@ -239,7 +241,7 @@ def spurious_classes(ev: Evaluation) -> Finding | None:
 def macro_definitions(ev: Evaluation) -> Finding | None:
     """The three macro averages of F1 differ, and which tool would say which."""
     found = {name: number for name in AVERAGES if (number := value(ev, name)) is not None}
-    if len(found) < 2 or max(found.values()) - min(found.values()) <= 0.001:
+    if len(found) < 2 or max(found.values()) - min(found.values()) <= 0.001:  # as they are shown
         return None
     parts = [f"{{{name}:ratio}} {AVERAGES[name]}" for name in found]
     return told(

@@ -81,7 +81,7 @@ def refusals(ev: Evaluation) -> Finding | None:
     """The model declines to answer."""
     report = ev.parsing
     declined = 0 if report is None else report.reasons.get("refusal", 0)
-    if report is None or declined < max(5, NOTICED * report.n):
+    if report is None or declined < max(5, NOTICED * report.n):  # a handful at least: chosen by hand
         return None
     return told(
         ev,

@@ -108,6 +108,7 @@ def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
     def middle(i: int) -> float:
         return float(t.total - t.tp[i] - t.fp[i] + (t.pos[i] + t.neg[i]) / 2)
 
+    # a hair below each cut: a score that lies on it, but for rounding, begins the bin
     wanted = (t.total * (k - 1e-9) / bins for k in range(1, bins))
     return [bisect_left(range(len(t)), cut, key=middle) for cut in wanted]
 

@@ -86,7 +86,7 @@ def mcc(m: Marginals) -> Any:
 
 
 def _less_noise(spread: Any, m: Marginals) -> Any:
-    """The spread of a constant marginal is 0, whatever its sums of weights round to."""
+    """The spread of a constant marginal is 0, whatever its sums of weights round to (1e-13 of a million)."""
     return np.where(spread > 1e-12 * np.square(m.total), spread, 0.0)
 
 
@@ -116,7 +116,7 @@ def cohen_kappa_quadratic(m: Marginals) -> Any:
 
     apart = m.total * (moment(m.support, 2) + moment(m.predicted, 2))
     apart = apart - 2 * moment(m.support, 1) * moment(m.predicted, 1)
-    return 1 - divide(m.squared_distance * m.total, np.where(apart > 1e-12 * np.square(m.total), apart, 0.0))
+    return 1 - divide(m.squared_distance * m.total, _less_noise(apart, m))
 
 
 def cohen_kappa_linear(m: Marginals) -> Any:
@@ -130,7 +130,7 @@ def cohen_kappa_linear(m: Marginals) -> Any:
     true, said = m.support.cumsum(axis=-1), m.predicted.cumsum(axis=-1)
     total = np.asarray(m.total)[..., None]
     apart = (true * (total - said) + said * (total - true)).sum(axis=-1)
-    return 1 - divide(m.distance * m.total, np.where(apart > 1e-12 * np.square(m.total), apart, 0.0))
+    return 1 - divide(m.distance * m.total, _less_noise(apart, m))
 
 
 def n_labels(m: Marginals) -> Any:

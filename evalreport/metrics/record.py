@@ -117,6 +117,7 @@ class Metric:
 
     def inside(self, value: float) -> float:
         """Return a value on its bound where rounding of weighted sums carried it over."""
+        # sums of many weights in another order differ by less, and nobody reads a ninth digit
         near = 1e-9 * max(1.0, abs(value))
         return min(max(value, self.low), self.high) if self.low - near <= value <= self.high + near else value
 

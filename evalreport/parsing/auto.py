@@ -37,7 +37,9 @@ _PAIRS = {
 }
 _QUOTES = frozenset("\"'“‘«「『【„‹")
 _ROUNDS = 8
+"""Layers of quotes and markup that are taken off: more than a model puts on, and a bound on time."""
 _SHORT = 400
+"""Characters up to which a whole text may be one label in some dress: a label has 64 tokens at most."""
 _REASONING = re.compile(
     r"(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning|scratchpad|analysis|reflection|rationale)>"
     r"|(\u25c1)(/?)think\u25b7"

@@ -31,6 +31,7 @@ _PLACES = tuple(
     )
 )
 _LAST_WORD = 7
+"""Place among these of the last word, which counts alone where the word is no cue of anything else."""
 _JOINED = re.compile(r"(?<=[Ll])[q)]{0,3},?[c/|,][fq(]{0,3}(m)")
 
 

@@ -17,6 +17,7 @@ from evalreport.errors import UsageError
 from evalreport.parsing.outcomes import Outcome, parsed, unparsed
 
 _LONGEST_NOTE = 200
+"""Characters of a note that are kept: a line of the report."""
 _NAME_IT = "name it module:function; modules of the working directory and installed ones are found"
 _NAMED = re.compile(r"[^\W\d]\w*(\.\w+)*:[^\W\d]\w*(\.\w+)*")
 

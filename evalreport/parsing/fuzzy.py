@@ -10,10 +10,14 @@ from evalreport.parsing.labelset import LabelIndex
 from evalreport.parsing.outcomes import Outcome, parsed
 
 _LONGEST = 120
+"""Characters: what is longer is a sentence, no misspelt label."""
 _LIKE = 0.8
+"""Ratcliff and Obershelp's measure from which a label is alike enough: of ten letters two may differ.
+Chosen by hand: it has to be asked for (`--fuzzy`), and is told."""
 _AHEAD = 0.05
-"""By how much the likest label must be ahead of the next."""
+"""By how much the likest label must be ahead of the next: half a letter of ten (chosen by hand)."""
 _SHORTEST_STEM = 4
+"""Letters: fewer begin words of any kind."""
 _AFTER_SIGN = re.compile(r"^.*[:=>]\s*", re.DOTALL)
 
 

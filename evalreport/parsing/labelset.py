@@ -53,7 +53,7 @@ class LabelIndex:
     def whole(self, text: str) -> int:
         """Return the code of the label that the whole text is, without regard to case and dress; or -1."""
         code = self.exact.get(text.strip(), -1)
-        if code >= 0 or len(text) > 50 * LONGEST_LABEL:
+        if code >= 0 or len(text) > 50 * LONGEST_LABEL:  # longer than any label of so many tokens
             return code
         tokens = spelling(text)
         code = self._folded.get(tokens, -1)
@@ -138,7 +138,7 @@ def _root(forms: Sequence[tuple[tuple[str, ...], int, bool]]) -> Node:
 
 def _is_pictorial(form: Sequence[str]) -> bool:
     """Tell whether a label without words, such as an emoji, may be sought in a text; "-" may not."""
-    return all(ord(token[0]) > 0x2190 for token in form)
+    return all(ord(token[0]) > 0x2190 for token in form)  # arrows, signs and pictures begin there
 
 
 def _is_odd(label: str) -> bool:

@@ -52,6 +52,7 @@ FORMATS = (
 LONGEST_EXAMPLE = 140
 """Characters of a text that the report keeps."""
 _EXAMPLES = 3
+"""Texts that are kept of each reason: a reader sees the pattern in three."""
 
 
 def text_digest(text: object) -> str:

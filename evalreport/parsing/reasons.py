@@ -9,7 +9,8 @@ from evalreport.parsing.rules import Reading
 from evalreport.parsing.trie import Shape
 
 _READ = 2_000
-"""Characters at either end of a text in which a refusal is sought."""
+"""Characters at either end of a text in which a refusal is sought: it opens or closes an answer, and the
+middle of a long one may quote another's (chosen by hand)."""
 _WORDS = r"(?:[\w']{1,30} ){0,3}?"
 _CANNOT = "|".join(
     (
@@ -62,6 +63,7 @@ _VAGUE = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _LABEL_WORDS = 5
+"""Words up to which an answer may be a name that is not declared: more are a sentence (chosen by hand)."""
 _NAME = re.compile(r"[q(\n-]*(?:d[.)]q*)?[fxyduRVvAbcFkPISNDXUWeO]{1,9}[q).\n]*")
 _FRAME = re.compile(r"[q(\n-]*[fI]{0,3}[Fk]{1,2}[fAI]{0,3}q{0,4}[:v>-]{1,3}")
 _TAGS = re.compile(r"(?:[qt][kAxu]>|[q\n])*")

@@ -163,7 +163,7 @@ def _remembered(letters: str, numbers: tuple[int, ...]) -> Reading:
 
 def _answer(letters: str, codes: Mapping[int, int]) -> Reading:
     """Return what letters say; a named or opening answer before an invented next example ends the text."""
-    cleared = (clear(letters, _CLEARING[:number]) for number in (5, 4, 3))
+    cleared = (clear(letters, _CLEARING[:number]) for number in (5, 4, 3))  # see `_CLEARING`
     letters = next((text for text in cleared if _ANY_LABEL.search(text)), clear(letters))
     first = _ANY_LABEL.search(letters)
     extra = _NEXT_EXAMPLE.search(letters, first.end()) if first else None

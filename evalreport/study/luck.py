@@ -309,7 +309,7 @@ def _binomial(trials: Trials, at: int, n: int, metric: str) -> Floats:
             where=f"first: trial {trial.number}, {trial.values[at]}",
             fix="name the metric that these values are, or give standard_error",
         )
-    middle = (n * values + 2) / (n + 4)
+    middle = (n * values + 2) / (n + 4)  # two successes and two failures more (Agresti & Coull 1998)
     return np.sqrt(middle * (1 - middle) / (n + 4))
 
 

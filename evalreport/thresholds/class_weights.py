@@ -28,11 +28,14 @@ from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
 from evalreport.values import Undefined
 
 PASSES = 20
-"""The most times that a descent goes round all classes."""
+"""The most times that a descent goes round all classes: a bound on time, for it ends by itself as soon as a
+round changes nothing."""
 WIDEST = 1000.0
-"""How far from 1 a search may take a weight."""
+"""How far from 1 a search may take a weight: beyond it a class is as good as always, or never, answered."""
 RESAMPLES = 200
+"""Resamples behind an interval, each a count of all rows: five of them lie beyond either 95 % limit."""
 TINY = 1e-300
+"""In place of the weight of a resample that drew no row."""
 
 
 def class_weights(

@@ -65,6 +65,7 @@ class CostMatrix:
         than the right one.
         """
         extra = self.extra()
+        # differences of costs as they were typed: equal ones differ by rounding alone
         same = np.allclose(extra, extra[:, :1], rtol=1e-12, atol=0)
         return extra[:, 0] if same and (extra > 0).all() else None
 

@@ -96,6 +96,7 @@ def fewest(allowed: float, confidence: float) -> int:
     >>> fewest(0.05, 0.95), fewest(0.01, 0.95)
     (59, 299)
     """
+    # a whole number is not rounded up for the last digit of a float
     return math.ceil(math.log(1 - confidence) / math.log1p(-allowed) - 1e-9) if 0 < allowed < 1 else 0
 
 
@@ -196,7 +197,7 @@ def _too_few(units: Units, sought: _OneClass, confidence: float) -> str:
 
 
 def _count(n: float) -> str:
-    return f"{math.floor(n + 1e-9):,}"
+    return f"{math.floor(n + 1e-9):,}"  # effective numbers are sums: 59.999999999 is 60
 
 
 def _tested(

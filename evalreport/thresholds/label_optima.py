@@ -18,7 +18,8 @@ from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 
 PASSES = 20
-"""The most times that an ascent goes round all labels."""
+"""The most times that an ascent goes round all labels: a bound on time, for it ends by itself as soon as a
+round changes nothing."""
 
 
 def sweeps(scores: FloatArray, truth: Flags, weights: Array | None) -> Iterator[Sweep]:

@@ -24,11 +24,14 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in BINARY if metric
 WORDS = {"youden": "youden_j"}
 """Words of the command line for a metric."""
 MISS = 10.0
-"""What a miss costs in false alarms when `cost` is asked for without a number."""
+"""What a miss costs in false alarms when `cost` is asked for without a number: a convention, so that a user
+sees the form and states his own."""
 EVEN = 0.5
-"""Threshold probability of `net_benefit` when none is given."""
+"""Threshold probability of `net_benefit` when none is given: a miss and a false alarm then cost the same."""
 _SPECIFIC = ("npv", "lr_negative")
+"""What is bounded for the sake of those left alone: of the thresholds that keep it, the most specific."""
 _PRECISE = ("recall", "fnr", "fn", "tp")
+"""What is bounded for the sake of the positives: of the thresholds that keep it, the most precise."""
 
 
 @dataclass(frozen=True)

@@ -67,5 +67,7 @@ def _of_labels(rows: Predictions) -> dict[str, Sweep]:
     found: dict[str, Sweep] = {}
     for place, name in enumerate(rows.space.names):
         sweep = Sweep.of(ScoreTable.of(scores[:, place], truth[:, place].astype(bool), weights))
-        found[name] = sweep if scores.size <= MOST else sweep.thin(max(MOST // len(rows.space), 300))
+        found[name] = (
+            sweep if scores.size <= MOST else sweep.thin(max(MOST // len(rows.space), 300))
+        )  # 300: both grids of `thin`, and bends
     return found

@@ -23,11 +23,12 @@ from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep
 
 EXACT = 50_000
-"""Rows up to which folds are exactly stratified; above it each count is split at random."""
+"""Rows up to which folds are exactly stratified; above it each count is split at random, which moves
+a fold by about one per cent of its rows (1 / sqrt(5000))."""
 MANY = 250_000
 """Grouped rows above which half as many resamples are made."""
 DRAWS = 10_000_000
-"""Numbers that are drawn for one interval."""
+"""Numbers that are drawn for one interval: 80 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +269,7 @@ class RowGroups:
         outcome = 2 * (self.cell // m) + (self.cell % m < at)  # tp, fn, fp, tn
         cells = sums(outcome * size + self.unit, self.weights, 4 * size).reshape(4, size)
         patterns, times = np.unique(cells, axis=1, return_counts=True)
+        # 200 draws know a standard error to 5 % (1 / sqrt(2 * 200))
         draws = max(200, min(sampling.resamples, DRAWS // len(times)))
         drawn = poisson_counts(times, draws, sampling.generator(5)) @ patterns.T
         tp, fn, fp, tn = drawn.T

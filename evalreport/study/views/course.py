@@ -12,6 +12,7 @@ from evalreport.study.views.axes import thinned
 MOST_CURVES = 60
 MOST_STEPS = 100
 MOST_BARS = 200
+"""More curves, points of one, or bars in one drawing cannot be told apart (chosen by eye)."""
 
 
 @dataclass(frozen=True, slots=True)
