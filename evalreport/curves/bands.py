@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from evalreport.curves.series import Band, numbers
-from evalreport.curves.thin import hull
 from evalreport.facts.counts import Array
+from evalreport.facts.hull import hull
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import normal_quantile
 

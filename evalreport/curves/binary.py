@@ -18,11 +18,25 @@ from evalreport.curves.series import (
     Reliability,
     numbers,
 )
-from evalreport.curves.thin import CANDIDATES, along, bends, hull, stairs
+from evalreport.curves.thin import CANDIDATES, along, bends, stairs
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.counts import Array, Places
+from evalreport.facts.hull import hull
+from evalreport.facts.recalibration import logit
+from evalreport.intervals.quantiles import normal_quantile
+from evalreport.intervals.smooth import smooth_band
 from evalreport.values import Undefined
 
+CALIBRATION = (
+    "reliability",
+    "reliability_width",
+    "smooth",
+    "smooth_band",
+    "isotonic",
+    "benefit",
+    "benefit_all",
+)
+"""What needs probabilities."""
 GRID = np.arange(1, 100) / 100
 """Threshold probabilities of the decision curve."""
 
@@ -53,6 +67,13 @@ class BinaryCurves:
         2006); flagging nothing is 0.
     reliability, reliability_width : Reliability
         Ten bins of equal count and of equal width.
+    smooth : Curve
+        Probability against the share of positives that a spline of the logit tells (`facts.smoothing`).
+    smooth_band : Band
+        Limits of `smooth` at a probability.
+    isotonic : Curve
+        Probability against the share of positives that never falls: the CORP reliability diagram
+        (Dimitriadis, Gneiting & Jordan 2021), from end to end of each block.
     histogram : Histogram
         Scores by class.
 
@@ -74,6 +95,9 @@ class BinaryCurves:
     benefit_all: Curve | Undefined
     reliability: Reliability | Undefined
     reliability_width: Reliability | Undefined
+    smooth: Curve | Undefined
+    smooth_band: Band | Undefined
+    isotonic: Curve | Undefined
     histogram: Histogram | Undefined
 
 
@@ -218,13 +242,40 @@ def _calibration(
     if not probabilities:
         missing = Undefined("needs probabilities; got decision scores", table.positives + table.negatives)
         return {
-            **dict.fromkeys(("reliability", "reliability_width", "benefit", "benefit_all"), missing),
+            **dict.fromkeys(CALIBRATION, missing),
             **parts,
         }
     parts["reliability"] = reliability(table, "count", rows=rows, level=level)
     parts["reliability_width"] = reliability(table, "width", rows=rows, level=level)
+    parts["smooth"], parts["smooth_band"] = _smooth(table, rows, level)
+    parts["isotonic"] = _isotonic(table)
     parts["benefit"], parts["benefit_all"] = _benefit(table)
     return parts
+
+
+def _smooth(
+    table: ScoreTable, rows: float | None, level: float
+) -> tuple[Curve | Undefined, Band | Undefined]:
+    """The smooth calibration curve at places even in the probability and in its logit."""
+    curve = table.smooth
+    if curve is None:
+        none = Undefined("the smooth calibration curve has no finite fit", table.total)
+        return none, none
+    low, high = float(curve.scores[0]), float(curve.scores[-1])
+    least, most = logit(np.array([low, high])).tolist()
+    even = 1 / (1 + np.exp(-np.linspace(least, most, POINTS // 4)))
+    at = np.union1d(np.linspace(low, high, POINTS // 4), even.clip(low, high))
+    wide = 1.0 if rows is None else np.sqrt(table.total / rows)
+    below, above_it = smooth_band(curve, at, normal_quantile((1 + level) / 2), curve.root * wide)
+    band = Band(numbers(at), numbers(below), numbers(above_it), level)
+    return Curve(numbers(at), numbers(curve.at(at))), band
+
+
+def _isotonic(table: ScoreTable) -> Curve:
+    fit = table.isotonic
+    x, y = np.stack([fit.start, fit.end], axis=1).ravel(), np.repeat(fit.rate, 2)
+    places = bends(x, y, np.array([], dtype=int), POINTS)
+    return Curve(numbers(x[places]), numbers(y[places]))
 
 
 def _benefit(table: ScoreTable) -> tuple[Curve, Curve]:

@@ -1,4 +1,4 @@
-"""Fewer points for the same line: the convex hull, the bends that show, the steps that show."""
+"""Fewer points for the same line: the bends that show, the steps that show."""
 
 from __future__ import annotations
 
@@ -13,55 +13,6 @@ CANDIDATES = 2048
 """Points that a curve is first cut down to, evenly along its length: finer than any screen."""
 SHOWS = 1 / 2000
 """A bend smaller than this share of the axes does not show (0.17 of 340 units)."""
-
-
-def hull(x: Array, y: Array) -> Places:
-    """Return the places of the vertices of the upper convex hull.
-
-    Parameters
-    ----------
-    x, y : float64 arrays of shape (n,)
-        Both ascending (a ROC curve in counts: fp and tp).
-
-    Returns
-    -------
-    int array
-        First and last place included; points inside an edge left out.
-
-    Examples
-    --------
-    >>> hull(np.array([0.0, 0, 1, 1, 2]), np.array([0.0, 1, 1, 2, 2]))
-    array([0, 1, 3, 4])
-    """
-    # A vertex is where the line goes up just before and right just after.
-    inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1
-    kept = np.concatenate([[0], inner, [len(x) - 1]])
-    while len(kept) > CANDIDATES:  # what lies on or under the chord of its neighbours is no vertex
-        under = _turns(x[kept], y[kept]) >= 0
-        if not under.any():
-            return kept
-        kept = kept[np.concatenate([[True], ~under, [True]])]
-    return kept[_chain(x[kept].tolist(), y[kept].tolist())]
-
-
-def _turns(x: Array, y: Array) -> Array:
-    """Cross product at each inner point; negative where the line bends downward."""
-    dx, dy = np.diff(x), np.diff(y)
-    turns: Array = dx[:-1] * dy[1:] - dy[:-1] * dx[1:]
-    return turns
-
-
-def _chain(x: list[float], y: list[float]) -> list[int]:
-    """Andrew's monotone chain."""
-    kept: list[int] = []
-    for i in range(len(x)):
-        while len(kept) > 1:
-            a, b = kept[-2], kept[-1]
-            if (x[b] - x[a]) * (y[i] - y[b]) - (y[b] - y[a]) * (x[i] - x[b]) < 0:
-                break
-            kept.pop()
-        kept.append(i)
-    return kept
 
 
 def along(length: Callable[[Places], Array], size: int, count: int) -> Places:

@@ -127,7 +127,7 @@ def _curves(summary: Summary, sampling: Sampling) -> Curves | Undefined:
     if sampling.intervals or not isinstance(found, BinaryCurves):
         return found
     none = Undefined(NOT_ASKED, summary.weight)
-    return replace(found, roc_band=none, pr_band=none)
+    return replace(found, roc_band=none, pr_band=none, smooth_band=none)
 
 
 def _sweep(summary: Summary, p: Predictions, sampling: Sampling) -> Sweep | None:

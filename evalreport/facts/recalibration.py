@@ -38,14 +38,14 @@ def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
     >>> [round(abs(x), 12) for x in fit]
     [0.0, 1.0]
     """
-    if _separated(scores, pos, neg):
+    if separated(scores, pos, neg):
         return float("nan"), float("nan")
     start = np.array([0.0, 1.0])
     if len(scores) > MANY:
-        grouped = _grouped(scores, pos, neg)
-        if not _separated(*grouped):
-            start = _newton(_logit(grouped[0]), *grouped[1:], start)
-    intercept, slope = _newton(_logit(scores), pos, neg, start)
+        cells = grouped(scores, pos, neg)
+        if not separated(*cells):
+            start = _newton(logit(cells[0]), *cells[1:], start)
+    intercept, slope = _newton(logit(scores), pos, neg, start)
     return float(intercept), float(slope)
 
 
@@ -63,7 +63,7 @@ def shift(scores: Array, pos: Array, neg: Array) -> float:
     moving = inner(pos + neg, (scores > CLIP) & (scores < 1 - CLIP))
     if not 0 < positives < total or not moving:
         return float("nan")
-    logits, weight = _logit(scores), pos + neg
+    logits, weight = logit(scores), pos + neg
     low, high, at = -40.0, 40.0, 0.0  # beyond the clipped logits' ±14 every probability is 0 or 1
     for _ in range(100):
         mean = 1 / (1 + np.exp(-(logits + at)))
@@ -77,17 +77,18 @@ def shift(scores: Array, pos: Array, neg: Array) -> float:
     return at
 
 
-def _logit(scores: Array) -> Array:
-    logit = np.empty(len(scores))
+def logit(scores: Array) -> Array:
+    """Return the log odds of probabilities, clipped to [CLIP, 1 - CLIP]."""
+    odds = np.empty(len(scores))
     for block in range(0, len(scores), BLOCK):
         b = slice(block, block + BLOCK)
         clipped = np.clip(scores[b], CLIP, 1 - CLIP)
-        np.log(clipped / (1 - clipped), out=logit[b])
-    return logit
+        np.log(clipped / (1 - clipped), out=odds[b])
+    return odds
 
 
-def _separated(scores: Array, pos: Array, neg: Array) -> bool:
-    """Whether a cut puts all positives on one side and all negatives on the other, ties on the cut."""
+def separated(scores: Array, pos: Array, neg: Array) -> bool:
+    """Return whether a cut puts all positives on one side and all negatives on the other, ties on the cut."""
     ends = []
     for weight in (pos, neg):
         there = weight > 0
@@ -98,8 +99,8 @@ def _separated(scores: Array, pos: Array, neg: Array) -> bool:
     return bool(high_neg <= low_pos or high_pos <= low_neg)
 
 
-def _grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
-    """Sum the table over small steps of the logit, each at its middle score."""
+def grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
+    """Return the table summed over small steps of the logit, each at its middle score."""
     end = np.log(CLIP) - np.log1p(-CLIP)
     steps = 1 / (1 + np.exp(-np.linspace(end, -end, STEPS + 1)[1:-1]))
     starts = np.unique(np.append(0, np.searchsorted(scores, steps)))
@@ -112,7 +113,7 @@ def _newton(logits: Array, pos: Array, neg: Array, start: Array) -> Array:
     """Maximise the likelihood; it is concave, so a halved Newton step always gains."""
     at, (value, gradient, curvature) = start, _likelihood(start, logits, pos, neg)
     for _ in range(100):
-        step = _step(curvature, gradient, 1 + float(np.abs(at).max()))
+        step = newton_step(curvature, gradient, 1 + float(np.abs(at).max()))
         if np.abs(step).max() < 1e-5 * (1 + np.abs(at).max()):
             return at + step  # convergence is quadratic: what is left is below 1e-9
         for _ in range(50):  # halvings, to 1e-15 of the step: then it is rounding that does not gain
@@ -124,8 +125,8 @@ def _newton(logits: Array, pos: Array, neg: Array, start: Array) -> Array:
     return at
 
 
-def _step(curvature: Array, gradient: Array, size: float) -> Array:
-    """Newton's step, no longer than twice `size`: at the ends of the logit there is next to no curvature."""
+def newton_step(curvature: Array, gradient: Array, size: float) -> Array:
+    """Return Newton's step, at most twice `size`: at the ends of the logit there is next to no curvature."""
     try:
         step = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
     except np.linalg.LinAlgError:

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array
+from evalreport.facts.hull import IsotonicFit, isotonic
 from evalreport.facts.passes import ProbabilitySums, RankingSums
 from evalreport.facts.recalibration import recalibrate
+from evalreport.facts.smoothing import SmoothCurve, smooth_curve
 
 BLOCK = 1 << 13
 """Scores that are worked on at a time: few enough to stay in cache, and for a dot product to stay in its
@@ -130,6 +132,16 @@ class ScoreTable:
     def recalibration(self) -> tuple[float, float]:
         """Intercept and slope of `recalibrate`, for a table of probabilities."""
         return recalibrate(self.scores, self.pos, self.neg)
+
+    @cached_property
+    def smooth(self) -> SmoothCurve | None:
+        """The smooth calibration curve of a table of probabilities; None where it has no finite fit."""
+        return smooth_curve(self.scores, self.pos, self.neg)
+
+    @cached_property
+    def isotonic(self) -> IsotonicFit:
+        """The share of positives as a function of the score that never falls."""
+        return isotonic(self.scores, self.path)
 
 
 def _pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:

@@ -19,6 +19,7 @@ from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import transformed
+from evalreport.intervals.smooth import EVENTS, smooth_gap_limits
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 from evalreport.metrics.binary_probability import equal_mass, equal_width
@@ -30,9 +31,11 @@ from evalreport.metrics.strategies import (
     CountDraws,
     CurvePoint,
     DeLong,
+    Isotonic,
     MostFrequent,
     OfPrevalence,
     Proportion,
+    SmoothGaps,
 )
 
 
@@ -55,6 +58,8 @@ BINNED: dict[tuple[str, bool], Callable[[ScoreTable], tuple[Array, Array, Array]
     ("score", True): _from_base,
 }
 """By the kind of bins, and whether their gaps are those of the prevalence."""
+OVERFIT = "an isotonic fit is too good on its own rows, by how much is not known"
+"""Why parts of a score under isotonic recalibration have no interval."""
 SHARED, DISTINCT = 5, 1000
 """Rows per distinct score that sums over distinct scores need for an interval at least, and distinct scores
 at most: with a row or two to each they say nothing but how many scores there are."""
@@ -178,6 +183,10 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
             limits = _uncertainty_limits(table, sampling)
         case CalibrationGaps() as gaps:
             limits = _gap_limits(gaps, value, table, sampling)
+        case SmoothGaps() as smooth:
+            limits = _smooth_limits(smooth, value, table, sampling)
+        case Isotonic():
+            limits = no_limits(OVERFIT)
         case CurvePoint() as point:
             limits = _crossing_limits(point, tables, sampling)
         case _:
@@ -227,6 +236,12 @@ def _gap_limits(gaps: CalibrationGaps, value: float, table: ScoreTable, sampling
     if reason is not None:
         return no_limits(reason)
     return Limits(*gap_limits(binned(gaps, table), value, STATISTICS[gaps.gap], sampling), "test inversion")
+
+
+def _smooth_limits(gaps: SmoothGaps, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+    if table.smooth is None or min(table.positives, table.negatives) < EVENTS:
+        return no_limits(f"an interval needs {EVENTS} rows of each class")
+    return Limits(*smooth_gap_limits(gaps, value, table.smooth, sampling), "test inversion")
 
 
 def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> Limits:

@@ -48,6 +48,7 @@ def gap_limits(
     sampling: Sampling,
     noise: Array | None = None,
     draws: Array | None = None,
+    error: float | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -63,6 +64,9 @@ def gap_limits(
         taken to be the same for every factor.
     draws : float64 array of shape (draws, bins), optional
         Standard normal draws of the bins, for rows that lie in several of them; independent by default.
+    error : float, optional
+        Standard error of the calibration error where no gap is near 0; from the noise of independent bins
+        by default.
 
     Examples
     --------
@@ -88,7 +92,9 @@ def gap_limits(
     low, high = (float(np.interp(value, tail, truths)) for tail in (most, least))
     if statistic is not greatest_gap:
         # Gaps well beyond their noise are not inflated by it; their sum then varies as any mean of rows does.
-        reach = sampling.z * _mean_error(gaps, spread, weight, squared=statistic is mean_square)
+        if error is None:
+            error = _mean_error(gaps, spread, weight, squared=statistic is mean_square)
+        reach = sampling.z * error
         low, high = max(min(low, value - reach), 0.0), max(high, value + reach)
     return low, high
 
@@ -102,10 +108,11 @@ def _mean_error(gaps: Array, spread: Array, weight: Array, *, squared: bool) -> 
 
 
 def _independent(bins: int, sampling: Sampling) -> Array:
-    return sampling.generator(2).standard_normal((_size(bins, sampling), bins))
+    return sampling.generator(2).standard_normal((gap_size(bins, sampling), bins))
 
 
-def _size(bins: int, sampling: Sampling) -> int:
+def gap_size(bins: int, sampling: Sampling) -> int:
+    """Return how many draws of so many bins are made."""
     return max(100, min(sampling.resamples, CELLS // (FACTORS * bins)))
 
 
@@ -121,7 +128,7 @@ def unit_draws(own: Array, sampling: Sampling) -> Array:
     -------
     float64 array of shape (draws, bins)
     """
-    generator, size = sampling.generator(8), _size(own.shape[1], sampling)
+    generator, size = sampling.generator(8), gap_size(own.shape[1], sampling)
     centred = own - own.mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0))
     together = generator.standard_normal((size, len(own))) @ centred

@@ -19,15 +19,16 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
-from evalreport.intervals.binary import binned, too_few_share
+from evalreport.intervals.binary import OVERFIT, binned, too_few_share
 from evalreport.intervals.calibration import STATISTICS, binomial_noise, gap_limits, unit_draws
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
+from evalreport.intervals.smooth import EVENTS, smooth_gap_limits
 from evalreport.intervals.units import Units
 from evalreport.metrics.binary_probability import mass_cuts
-from evalreport.metrics.strategies import BestThreshold, CalibrationGaps, CurvePoint
+from evalreport.metrics.strategies import BestThreshold, CalibrationGaps, CurvePoint, Isotonic, SmoothGaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,19 @@ class Ranked:
             *gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise, draws), self.units.method
         )
 
+    def smooth_limits(self, gaps: SmoothGaps, value: float, sampling: Sampling) -> Limits:
+        """Return the limits of gaps from the smooth calibration curve, by the sandwich over units."""
+        curve = self.table.smooth
+        if curve is None or min(self.positive.sum(), (~self.positive).sum()) < EVENTS:
+            return no_limits(f"an interval needs {EVENTS} rows of each class")
+        scores = self.scores.astype(np.float64)
+        residual = self.units.weights * (self.positive - curve.at(scores))
+        own = self.units.summed(residual[:, None] * curve.design(scores))
+        wide = t_quantile(sampling.upper, max(self.units.size - 1, 1)) / sampling.z
+        wide *= np.sqrt(len(own) / max(len(own) - 1, 1))
+        root = np.linalg.solve(curve.curvature, np.linalg.qr(own)[1].T) * wide
+        return Limits(*smooth_gap_limits(gaps, value, curve, sampling, root), self.units.method)
+
     def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
         """The bin of each row, as the calibration error takes them."""
         if gaps.bins == "width":
@@ -129,7 +143,7 @@ class Ranked:
         return rank if gaps.bins == "score" else np.searchsorted(mass_cuts(self.table), rank, side="right")
 
 
-Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps
+Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps | SmoothGaps | Isotonic
 """Strategies of what is not smooth in the rows."""
 
 
@@ -138,13 +152,17 @@ def ranked_limits(strategy: Rough, value: float, ranked: Ranked, sampling: Sampl
 
     Parameters
     ----------
-    strategy : BestThreshold, CurvePoint or CalibrationGaps
+    strategy : BestThreshold, CurvePoint, CalibrationGaps, SmoothGaps or Isotonic
     value : float
     ranked : Ranked
     sampling : Sampling
     """
     if isinstance(strategy, CalibrationGaps):
         return ranked.gap_limits(strategy, value, sampling)
+    if isinstance(strategy, Isotonic):
+        return no_limits(OVERFIT)
+    if isinstance(strategy, SmoothGaps):
+        return ranked.smooth_limits(strategy, value, sampling)
     if min(ranked.table.positives, ranked.table.negatives) <= 0:
         return no_limits("an interval needs positives and negatives")
     if isinstance(strategy, BestThreshold):

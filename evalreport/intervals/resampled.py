@@ -39,8 +39,10 @@ from evalreport.metrics.strategies import (
     ClassGaps,
     CountDraws,
     CurvePoint,
+    Isotonic,
     LabelAreas,
     MostFrequent,
+    SmoothGaps,
 )
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -155,7 +157,7 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
             return _majority_limits(frequent, replicates, sampling)
         case ClassGaps() as gaps:
             return _class_gap_limits(gaps, value, replicates, sampling)
-        case BestThreshold() | CurvePoint() | CalibrationGaps() as rough:
+        case BestThreshold() | CurvePoint() | CalibrationGaps() | SmoothGaps() | Isotonic() as rough:
             ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
             return ranked_limits(rough, value, ranked, sampling)
         case _:

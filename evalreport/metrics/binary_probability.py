@@ -151,6 +151,34 @@ def mce(t: ScoreTable) -> float:
     return float(_share(np.abs(probability - positives), weight).max()) if weight.any() else float("nan")
 
 
+def smooth_gap(t: ScoreTable, quantile: float | None = None) -> float:
+    """Return the mean gap of probability and smooth calibration curve over rows, or a quantile of it.
+
+    >>> counts = (np.array([0.2, 0.8]), np.array([1.0, 4.0]), np.array([4.0, 1.0]))
+    >>> round(smooth_gap(ScoreTable(*counts)), 12), round(smooth_gap(ScoreTable(*counts), 0.9), 12)
+    (0.0, 0.0)
+    """
+    return float("nan") if t.smooth is None else t.smooth.gap(quantile)
+
+
+def corp_miscalibration(t: ScoreTable) -> float:
+    """Return what isotonic recalibration takes off the Brier score, at least 0.
+
+    >>> corp_miscalibration(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, True])))
+    0.25
+    """
+    return float(brier(t) - t.isotonic.brier) if t.total else float("nan")
+
+
+def corp_discrimination(t: ScoreTable) -> float:
+    """Return by how much the isotonically recalibrated scores beat the prevalence, in Brier score.
+
+    >>> corp_discrimination(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
+    0.25
+    """
+    return float(brier_uncertainty(t) - t.isotonic.brier) if t.total else float("nan")
+
+
 def calibration_intercept(t: ScoreTable) -> float:
     """Return the intercept of the joint logistic recalibration; 0 is perfect.
 

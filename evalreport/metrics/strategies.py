@@ -117,6 +117,27 @@ class CalibrationGaps:
 
 
 @dataclass(frozen=True)
+class SmoothGaps:
+    """Gaps between probability and smooth calibration curve over rows, which no sample has none of.
+
+    Parameters
+    ----------
+    quantile : float or None
+        Which quantile of the gaps; their mean without one.
+    """
+
+    quantile: float | None = None
+    family: ClassVar[Family] = "probabilities"
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """A part of a score under the best monotone recalibration: its overfit shrinks too slowly to be told."""
+
+    family: ClassVar[Family] = "probabilities"
+
+
+@dataclass(frozen=True)
 class ClassGaps:
     """The mean of the calibration gaps of each class's probability.
 
@@ -189,6 +210,8 @@ Strategy: TypeAlias = (
     | DeLong
     | Smooth
     | CalibrationGaps
+    | SmoothGaps
+    | Isotonic
     | ClassGaps
     | OfPrevalence
     | BestThreshold

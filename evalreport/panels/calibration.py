@@ -4,60 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from evalreport.curves import (
     BinaryCurves,
     Cardinality,
     Histogram,
     MulticlassCurves,
     MultilabelCurves,
-    Reliability,
 )
-from evalreport.estimates import apart, interval, valued
+from evalreport.estimates import apart
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, fixed
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     called,
-    confidence_percent,
-    estimate,
-    four_counts,
     known,
     units,
 )
-from evalreport.panels.calibration_words import expected, lede
+from evalreport.panels.calibration_words import lede
 from evalreport.panels.chart import (
-    BOTTOM,
     LEFT,
     RIGHT,
-    TOP,
     Axis,
     Chart,
     Label,
     Path,
     across,
     columns,
-    dots,
     nice_step,
     tick_text,
     up,
-    whiskers,
     x_axis,
     y_axis,
 )
 from evalreport.panels.parts import Beside, Empty, Section, Table
-from evalreport.panels.placing import clearest
-from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.values import Estimate, Undefined
+from evalreport.panels.reliability import reliability_chart
+from evalreport.panels.words import NOTHING, say
+from evalreport.values import Undefined
 
 TITLE = "Can the probabilities be believed?"
 RARE = 4
 """How many times as frequent a class may be before a histogram shows shares of each class."""
 CARDINALITIES = 8
 """Label counts that have columns of their own; what is above falls together."""
-LETTER = 5.9
-"""Width of a letter of a chart on average: keeps words off the dots."""
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -69,7 +57,7 @@ def panel(ev: Evaluation) -> Section | None:
             beside = _cardinality(ev, found.cardinality)
         case None:
             beside = None
-    charts = (_reliability(ev), beside)
+    charts = (reliability_chart(ev), beside)
     shown = tuple(chart for chart in charts if chart is not None)
     if ev.score_kind is None:
         return None  # the sections before this one say so
@@ -98,122 +86,6 @@ def _title(ev: Evaluation) -> str:
             return "Can the confidence be believed?"
         case Multilabel():
             return "Calibration and label counts"
-
-
-def reliability(ev: Evaluation) -> Reliability | None:
-    """Return the groups of the reliability diagram; None where there are no probabilities."""
-    found = known(ev.curves)
-    if isinstance(found, BinaryCurves | MulticlassCurves | MultilabelCurves):
-        bins = known(found.reliability)
-        return bins if bins is not None and bins.n else None
-    return None
-
-
-def _reliability(ev: Evaluation) -> Chart | None:
-    bins = reliability(ev)
-    if bins is None:
-        return None
-    x_title, y_title = _axes(ev)
-    x, y = x_axis(0, 1, x_title), y_axis(0, 1, y_title)
-    name = _summary(ev)
-    return Chart(
-        id="reliability",
-        title="Reliability",
-        note=_groups(ev, bins),
-        description=say("Mean score against observed share in {bins:count} groups.", bins=len(bins.n)),
-        x=x,
-        y=y,
-        paths=(
-            Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
-            Path("whisker", whiskers(x, y, bins.score, bins.low, bins.high)),
-            Path("dots", dots(x, y, bins.score, bins.observed)),
-        ),
-        labels=(_named(name, x, y, bins),) if name else (),
-        values=_bins(ev, bins),
-    )
-
-
-def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
-    return say(
-        "{bins:count} "
-        + ("group " if len(bins.n) == 1 else "groups ")
-        + _size(bins)
-        + "; whiskers are {level} "
-        "intervals. On the dashed line, {what} is right.",
-        bins=len(bins.n),
-        what=y_title_word(ev),
-        least=min(bins.n),
-        most=max(bins.n),
-        units=units(ev, max(bins.n)),
-        level=confidence_percent(ev),
-    )
-
-
-def _named(name: str, x: Axis, y: Axis, bins: Reliability) -> Label:
-    """The label where it covers least of the dots, the whiskers and the diagonal."""
-    dotted = [[across(x, a), up(y, b)] for a, b in zip(bins.score, bins.observed, strict=True)]
-    diagonal = [[across(x, at / 20), up(y, at / 20)] for at in range(21)]
-    width = LETTER * len(name)
-    spots = [(324 - width, 240), (46, 26), (46, 60), (324 - width, 130)]
-    near = np.array(dotted + _whisker_points(x, y, bins) + diagonal)
-    return Label(*clearest(spots, width, near), name, look="blue")
-
-
-def _whisker_points(x: Axis, y: Axis, bins: Reliability) -> list[list[float]]:
-    """Points along the whiskers, for the label to keep clear of."""
-    return [
-        [across(x, at), up(y, low + (high - low) * step / 8)]
-        for at, low, high in zip(bins.score, bins.low, bins.high, strict=True)
-        for step in range(9)
-    ]
-
-
-def _size(bins: Reliability) -> str:
-    """How large the groups are: ties keep those of equal count from being equal."""
-    if bins.equal != "count":
-        return "of equal width"
-    return (
-        "of {most:count} {units}"
-        if min(bins.n) == max(bins.n)
-        else "of {least:count} to {most:count} {units}"
-    )
-
-
-def y_title_word(ev: Evaluation) -> str:
-    """Return what the reliability diagram judges."""
-    return "confidence" if isinstance(ev.space, Multiclass) else "the probability"
-
-
-def _axes(ev: Evaluation) -> tuple[str, str]:
-    match ev.space:
-        case Binary():
-            return "Predicted probability", "Observed share ↑"
-        case Multiclass():
-            return "Stated confidence", "Share right ↑"
-        case Multilabel():
-            return "Score", "Share that belong ↑"
-
-
-def _summary(ev: Evaluation) -> str:
-    slope, ece = estimate(ev, "calibration_slope"), estimate(ev, "ece")
-    total, counts = expected(ev), four_counts(ev)
-    if slope is not None and total and counts is not None:
-        return f"slope {valued(slope, 'number')}, observed/expected {fixed(counts.positives / total, 2)}"
-    return "" if ece is None else f"calibration error {valued(ece, 'ratio')}"
-
-
-def _bins(ev: Evaluation, bins: Reliability) -> Table:
-    places = apart([*bins.start, *bins.end])
-    rows = []
-    for start, end, n, score, observed, low, high in zip(
-        bins.start, bins.end, bins.n, bins.score, bins.observed, bins.low, bins.high, strict=True
-    ):
-        share = Estimate(observed, n, min(low, observed), max(high, observed))
-        scores = [fixed(value, places) for value in dict.fromkeys((start, end))]
-        shown = (valued(share, "ratio"), interval(share, "ratio"))
-        rows.append((" to ".join(scores), count(n), fixed(score, places), *shown))
-    heads = ("Score", "Count", "Mean score", "Observed", f"{confidence_percent(ev)} interval")
-    return Table.of("reliability-values", "Reliability by score", heads, rows)
 
 
 def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:

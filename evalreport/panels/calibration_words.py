@@ -36,7 +36,21 @@ def _binary_lede(ev: Evaluation) -> Sentence:
         lede += _slope(slope)
     if intercept is not None:
         lede += say("Intercept {intercept:number} (0 is ideal).", intercept=intercept)
-    return lede + _ece(ev)
+    return lede + _smooth(ev) + _ece(ev)
+
+
+def _smooth(ev: Evaluation) -> Sentence:
+    """How far the usual and the far-off probability are from the smooth curve."""
+    ici, e90 = estimate(ev, "ici"), estimate(ev, "e90")
+    if ici is None or e90 is None:
+        return NOTHING
+    return say(
+        "On the smooth curve a probability is off by {ici:ratio} on average (ICI"
+        + ("" if ici.low is None else ", {ici:ratio interval}")
+        + "), nine in ten by {e90:ratio} at most.",
+        ici=ici,
+        e90=e90,
+    )
 
 
 def _slope(slope: Estimate) -> Sentence:

@@ -12,8 +12,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
 from evalreport.metrics.named_sets import OF_RANKING
 from evalreport.panels.about import estimate, four_counts, units
-from evalreport.panels.calibration import reliability
 from evalreport.panels.parts import Cell, Column, Section, Table
+from evalreport.panels.reliability import reliability
 from evalreport.panels.utility import benefits
 from evalreport.panels.words import Sentence, listed, say
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.bounds import CLOSE
-from evalreport.curves.thin import hull
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
+from evalreport.facts.hull import hull
 from evalreport.facts.sets import SET_SCORES
 from evalreport.scores import FloatArray
 from evalreport.thresholds.label_objectives import Flags

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.bounds import CLOSE
-from evalreport.curves.thin import along, bends, hull
+from evalreport.curves.thin import along, bends
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array, Places
+from evalreport.facts.hull import hull
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_from_wire, choice_to_wire
 from evalreport.thresholds.records import SweepPoint, SweepRecord, TunedRecord

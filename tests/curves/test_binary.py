@@ -12,9 +12,10 @@ from sklearn.metrics import precision_recall_curve, roc_curve
 
 from evalreport.codec import decode, encode
 from evalreport.curves import Band, BinaryCurves, Curve, Reliability, binary_curves, curves
-from evalreport.curves.thin import SHOWS, bends, hull, stairs
+from evalreport.curves.thin import SHOWS, bends, stairs
 from evalreport.engines.memory import summarise
 from evalreport.facts import ScoreTable
+from evalreport.facts.hull import hull
 from evalreport.intervals.proportions import wilson
 from evalreport.labels import Binary
 from evalreport.predictions import predictions

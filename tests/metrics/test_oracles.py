@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
 from evalreport.engines.memory import summarise
 from evalreport.facts import BinaryCounts, ScoreTable
@@ -184,6 +185,32 @@ def recalibrated(case: Case) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
+def isotonic(case: Case) -> tuple[float, float]:
+    """Brier score, and that after scikit-learn's isotonic regression on the same rows."""
+    y, p, w = np.array(triples(case)).T
+    fit = IsotonicRegression(y_min=0, y_max=1).fit(p, y, w).predict(p)
+    return float(np.average((p - y) ** 2, weights=w)), float(np.average((fit - y) ** 2, weights=w))
+
+
+def smooth_gaps(case: Case) -> list[tuple[float, float]]:
+    """(gap, weight) of each row from a logistic fit by statsmodels on a natural spline of SciPy's."""
+    import statsmodels.api as sm
+    from scipy.interpolate import CubicSpline
+
+    y, p, w = np.array(sorted(triples(case), key=lambda row: row[1])).T
+    x = np.log(np.clip(p, 1e-6, 1 - 1e-6) / (1 - np.clip(p, 1e-6, 1 - 1e-6)))
+    share = np.cumsum(w) / w.sum()
+    knots = np.unique([x[np.argmax(share >= q - 1e-9)] for q in (0.05, 0.35, 0.65, 0.95)])
+    columns = [np.ones(len(x)), x]
+    if len(knots) > 2:
+        spline = CubicSpline(knots, np.eye(len(knots)), bc_type="natural")
+        inside, slopes = np.clip(x, knots[0], knots[-1]), spline(knots[[0, -1]], 1)
+        basis = spline(inside) + np.minimum(x - knots[0], 0)[:, None] * slopes[0]
+        columns = list((basis + np.maximum(x - knots[-1], 0)[:, None] * slopes[1]).T)
+    fit = sm.GLM(y, np.stack(columns, 1), family=sm.families.Binomial(), freq_weights=w).fit(tol=1e-13)
+    return sorted(zip(np.abs(p - fit.fittedvalues).tolist(), w.tolist(), strict=True))
+
+
 def net_benefit(case: Case) -> float:
     assert case.threshold is not None
     odds = case.threshold / (1 - case.threshold)
@@ -216,6 +243,8 @@ BINARY: dict[str, Oracle] = {
     "brier_reliability": lambda case: murphy(case)["reliability"],
     "brier_resolution": lambda case: murphy(case)["resolution"],
     "brier_uncertainty": lambda case: murphy(case)["uncertainty"],
+    "corp_miscalibration": lambda case: isotonic(case)[0] - isotonic(case)[1],
+    "corp_discrimination": lambda case: murphy(case)["uncertainty"] - isotonic(case)[1],
     "ece": lambda case: mean_gap(width_gaps(triples(case))),  # type: ignore[arg-type]
     "ece_equal_mass": lambda case: mean_gap(mass_gaps(triples(case))),
     "mce": lambda case: max(gap for _, gap in width_gaps(triples(case))),  # type: ignore[arg-type]
@@ -400,6 +429,27 @@ def test_recalibration_agrees_with_statsmodels() -> None:
         assert ours == pytest.approx(recalibrated(case), rel=1e-6, abs=1e-6)
         checked += 1
     assert checked > 10
+
+
+def test_the_smooth_curve_agrees_with_statsmodels_on_another_basis() -> None:
+    cases = [
+        case
+        for case in binary_cases(24, seed=5)  # scores of 0 and 1 have logits that no fit is sure about
+        if len(case.y) == 1000 and case.score.min() > 0 and case.score.max() < 1
+    ]
+    for case in cases:
+        gaps = smooth_gaps(case)
+        total = sum(w for _, w in gaps)
+        assert find("ici").of(case.summary) == pytest.approx(mean_gap([(w, g) for g, w in gaps]), abs=1e-4)
+        for name, share in (("e50", 0.5), ("e90", 0.9)):
+            ours = find(name).of(case.summary)
+            assert isinstance(ours, float)
+            assert (
+                sum(w for g, w in gaps if g < ours - 1e-4)
+                <= share * total
+                <= sum(w for g, w in gaps if g < ours + 1e-4)
+            ), name
+    assert len(cases) >= 4
 
 
 def test_recalibration_of_a_large_table_finds_the_same_optimum() -> None:

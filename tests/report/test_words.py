@@ -162,7 +162,17 @@ ORACLES: Mapping[str, Oracle] = {
     **{
         name: of_metric(name)
         for name in (
-            *("roc_auc", "average_precision", "accuracy", "accuracy_parsed", "top_3_accuracy", "f1", "ece"),
+            *(
+                "roc_auc",
+                "average_precision",
+                "accuracy",
+                "accuracy_parsed",
+                "top_3_accuracy",
+                "f1",
+                "ece",
+                "ici",
+                "e90",
+            ),
             *("roc_auc_ovr_macro", "average_precision_macro"),
             *("subset_accuracy", "cardinality_true", "cardinality_predicted", "f1_micro"),
         )
@@ -170,6 +180,8 @@ ORACLES: Mapping[str, Oracle] = {
     "auc": lambda f: [f.metric(n) for n in ("roc_auc", "roc_auc_ovr_macro", "roc_auc_macro")],
     "slope": of_metric("calibration_slope"),
     "slope_low": lambda f: [f.json["metrics"]["calibration_slope"]["low"]],
+    "ici_low": lambda f: [f.json["metrics"]["ici"]["low"]],
+    "ici_high": lambda f: [f.json["metrics"]["ici"]["high"]],
     "slope_high": lambda f: [f.json["metrics"]["calibration_slope"]["high"]],
     "roc_auc_low": lambda f: [f.json["metrics"]["roc_auc"]["low"]],
     "roc_auc_high": lambda f: [f.json["metrics"]["roc_auc"]["high"]],

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_recall_curve, roc_curve
 
 from evalreport.codec import decode, encode
-from evalreport.curves.thin import hull
 from evalreport.facts import BinaryCounts, ScoreTable
+from evalreport.facts.hull import hull
 from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
 from evalreport.thresholds.optimum import Optimum, Unreachable
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run

@@ -10,7 +10,7 @@ from evalreport.metrics import binary_probability as prob
 from evalreport.metrics import derivatives
 from evalreport.metrics.entries.binary_counts import ONE_CLASS, always
 from evalreport.metrics.record import Metric, because, view
-from evalreport.metrics.strategies import CalibrationGaps, OfPrevalence, Smooth
+from evalreport.metrics.strategies import CalibrationGaps, Isotonic, OfPrevalence, Smooth, SmoothGaps
 
 _metric = partial(
     Metric,
@@ -33,6 +33,11 @@ def _uncertainty(summary: Summary) -> float:
 def _entropy(summary: Summary) -> float:
     share: float = view(summary, "scores").positives / summary.weight
     return -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
+
+
+AUSTIN = "Austin & Steyerberg 2019, Statistics in Medicine 38:4051"
+CORP = "Dimitriadis, Gneiting & Jordan 2021, PNAS 118:e2016191118"
+CURVE = "The curve is a logistic regression on a spline of the logit with 4 knots"
 
 
 def _no_fit(t: ScoreTable) -> str:
@@ -166,6 +171,69 @@ PROBABILITY: tuple[Metric, ...] = (
         source="Naeini, Cooper & Hauskrecht 2015, AAAI",
         use="no part of the range may be wrong",
         trap="usually the bin with the fewest rows, so mostly noise. " + BINS,
+    ),
+    _metric(
+        name="ici",
+        title="Integrated calibration index",
+        meaning="mean gap between probability and smooth calibration curve",
+        formula="mean(|p - c(p)|), c the share of positives on a restricted cubic spline of logit(p)",
+        strategy=SmoothGaps(),
+        function=prob.smooth_gap,
+        undefined=_no_fit,
+        source=AUSTIN,
+        use="one number for calibration that no choice of bins moves",
+        trap=CURVE + "; a local regression gives a slightly other number. Never 0 for a finite sample",
+    ),
+    _metric(
+        name="e50",
+        title="Median calibration gap (E50)",
+        meaning="gap between probability and smooth calibration curve that half of the rows stay within",
+        formula="median(|p - c(p)|), c as for ici",
+        strategy=SmoothGaps(0.5),
+        function=partial(prob.smooth_gap, quantile=0.5),
+        undefined=_no_fit,
+        source=AUSTIN,
+        use="the usual row matters more than the extreme one",
+        trap=CURVE + ". Rows at rare, high risks do not move it: read it beside E90",
+    ),
+    _metric(
+        name="e90",
+        title="90th percentile of the calibration gap (E90)",
+        meaning="gap between probability and smooth calibration curve that nine rows of ten stay within",
+        formula="90th percentile of |p - c(p)|, c as for ici",
+        strategy=SmoothGaps(0.9),
+        function=partial(prob.smooth_gap, quantile=0.9),
+        undefined=_no_fit,
+        source=AUSTIN,
+        use="few rows may be far off",
+        trap=CURVE + ", which is least sure at its ends, where the greatest gaps are",
+    ),
+    _metric(
+        name="corp_miscalibration",
+        title="CORP miscalibration",
+        meaning="what the best monotone recalibration takes off the Brier score",
+        formula="Brier - Brier of the isotonic fit",
+        strategy=Isotonic(),
+        function=prob.corp_miscalibration,
+        source=CORP,
+        use="to see how much of the Brier score recalibration could save, without a choice of bins",
+        trap="of the rows that the isotonic fit was made on: never below 0, and above it in a finite sample. "
+        "It has no interval here",
+    ),
+    _metric(
+        name="corp_discrimination",
+        title="CORP discrimination",
+        meaning="by how much the recalibrated scores beat the prevalence, in Brier score",
+        formula="prevalence (1 - prevalence) - Brier of the isotonic fit",
+        high=0.25,
+        better="higher",
+        strategy=Isotonic(),
+        function=prob.corp_discrimination,
+        no_skill=always(0.0),
+        source=CORP,
+        use="Brier = miscalibration - discrimination + uncertainty, stable where each row has its own score",
+        trap="of the rows that the isotonic fit was made on: above 0 in a finite sample, skill or none. "
+        "It has no interval here",
     ),
     _metric(
         name="calibration_in_the_large",

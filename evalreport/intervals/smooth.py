@@ -1,0 +1,100 @@
+"""Intervals of gaps from a smooth calibration curve, and its band: both from the fit's coefficients.
+
+The mean gap of a calibrated model is not 0 in a sample, as no binned calibration error is: its interval is
+the inversion that these have (`calibration`), over groups of neighbouring scores whose gaps move together
+as the coefficients do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalreport.facts.counts import Array
+from evalreport.facts.smoothing import SmoothCurve, weighted_quantile
+from evalreport.intervals.calibration import Statistic, gap_limits, gap_size, mean_gap
+from evalreport.intervals.sampling import Sampling
+from evalreport.metrics.strategies import SmoothGaps
+
+EVENTS = 20
+"""Rows of the rarer class that an interval needs at least: with ten of 200 it held the truth 82 to 96 %."""
+GROUPS = 40
+"""Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each."""
+
+
+def smooth_gap_limits(
+    gaps: SmoothGaps, value: float, curve: SmoothCurve, sampling: Sampling, root: Array | None = None
+) -> tuple[float, float]:
+    """Return the limits of a mean or a quantile of the gaps between probability and smooth curve.
+
+    Parameters
+    ----------
+    gaps : SmoothGaps
+    value : float
+    curve : SmoothCurve
+    root : float64 array of shape (k, k), optional
+        Root of the covariance of the coefficients; that of independent rows by default.
+
+    Examples
+    --------
+    >>> from evalreport.facts import ScoreTable
+    >>> scores = np.linspace(0.05, 0.95, 19)
+    >>> curve = ScoreTable(scores, 20 * scores, 20 * (1 - scores)).smooth
+    >>> limits = smooth_gap_limits(SmoothGaps(), 0.0, curve, Sampling())
+    >>> limits[0], bool(0.02 < limits[1] < 0.1)
+    (0.0, True)
+    """
+    weight, probability, fitted = _grouped(curve)
+    moved = curve.design(probability) @ (curve.root if root is None else root)
+    deviation = np.sqrt((moved**2).sum(axis=1))
+    generator = sampling.generator(11)
+    normal = generator.standard_normal((gap_size(len(weight), sampling), moved.shape[1]))
+    draws = normal @ (moved / np.maximum(deviation, np.finfo(float).tiny)[:, None]).T
+    noise = weight * fitted * (1 - fitted) * deviation
+    statistic = _statistic(gaps)
+    difference = weight * (probability - fitted)
+    error = float(statistic(difference + draws * noise, weight).std())
+    bins = (weight, weight * probability, weight * fitted)
+    return gap_limits(bins, value, statistic, sampling, noise, draws, error)
+
+
+def _statistic(gaps: SmoothGaps) -> Statistic:
+    quantile = gaps.quantile
+    if quantile is None:
+        return mean_gap
+
+    def of_rows(gaps: Array, weight: Array) -> Array:
+        return weighted_quantile(np.abs(gaps) / weight, weight, quantile)
+
+    return of_rows
+
+
+def _grouped(curve: SmoothCurve) -> tuple[Array, Array, Array]:
+    """Weight, mean probability and mean fit of groups of about equal weight."""
+    weight = curve.weight
+    middle = np.cumsum(weight) - weight / 2
+    group = np.minimum((middle / weight.sum() * GROUPS * (1 + 1e-12)).astype(np.int64), GROUPS - 1)
+    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+    mass, probability, fitted = (
+        np.add.reduceat(part, starts) for part in (weight, weight * curve.scores, weight * curve.fitted)
+    )
+    return mass, probability / mass, fitted / mass
+
+
+def smooth_band(
+    curve: SmoothCurve, scores: Array, quantile: float, root: Array | None = None
+) -> tuple[Array, Array]:
+    """Return pointwise limits of the curve at some scores: normal on the logit.
+
+    Examples
+    --------
+    >>> from evalreport.facts import ScoreTable
+    >>> scores = np.linspace(0.05, 0.95, 19)
+    >>> curve = ScoreTable(scores, 20 * scores, 20 * (1 - scores)).smooth
+    >>> [limit.round(2).tolist() for limit in smooth_band(curve, np.array([0.5]), 1.96)]
+    [[0.43], [0.57]]
+    """
+    design = curve.design(scores)
+    reach = quantile * np.sqrt(((design @ (curve.root if root is None else root)) ** 2).sum(axis=1))
+    centre = design @ curve.coefficients
+    low, high = (1 / (1 + np.exp(-np.clip(centre + side * reach, -700, 700))) for side in (-1, 1))
+    return low, high
