@@ -112,6 +112,13 @@ class ServerError(EvalreportError):
     exit_code = 4
 
 
+class PromotionError(EvalreportError):
+    """A model whose gate has passed, and that yet may not have the alias; the alias was not touched."""
+
+    code = "NOT_PROMOTED"
+    exit_code = 1
+
+
 class DataError(EvalreportError):
     """Data that cannot be evaluated as they are."""
 

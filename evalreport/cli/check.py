@@ -19,16 +19,37 @@ from evalreport.errors import EvalreportError, UsageError
 if TYPE_CHECKING:
     from evalreport.gate.documents import CheckedRun
     from evalreport.workflow.check import CheckedItem, GateRequest
+    from evalreport.workflow.registry import Candidate
     from evalreport.workflow.request import Request
     from evalreport.workflow.runs import Item
 
 STDOUT = "-"
 
 
+_MODELS = "A model of the registry"
+models = opt.together(
+    [
+        opt.option(
+            _MODELS,
+            "--model",
+            metavar="URI",
+            help="Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
+            " verdict on the model.",
+        ),
+        opt.option(
+            _MODELS,
+            "--promote",
+            metavar="ALIAS",
+            help="Set this alias to the version, if the gate is open and the version still the one judged.",
+        ),
+    ]
+)
 _GATE = "Gate"
 files_of_ci = opt.together(
     [
-        opt.option(_GATE, "--baseline", metavar="RUN|FILE", help="What rules on a change are measured from."),
+        opt.option(
+            _GATE, "--baseline", metavar="RUN|FILE|MODEL", help="What rules on a change are measured from."
+        ),
         opt.option(
             _GATE,
             "--train",
@@ -53,6 +74,7 @@ files_of_ci = opt.together(
 @gate.rules
 @files_of_ci
 @opt.selection
+@models
 @opt.describe
 @opt.evaluation
 @opt.page
@@ -74,10 +96,30 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
     request = request_of(options, command_line())
     gate.bounds_of(options)
-    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    candidate = _candidate(files, options, tracking_uri(ctx))
+    if candidate is None:
+        items = items_of(files, selection_of(options), tracking_uri(ctx))
+    else:
+        items = (candidate.item,)
+        options["baseline"] = candidate.baseline.shown if candidate.baseline else options["baseline"]
     _spare(items, request, options)
     wanted = _gate(options, request, tracking_uri(ctx))
-    return _checked(console, items, request, wanted, options)
+    return _checked(console, items, request, wanted, options, candidate)
+
+
+def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> Candidate | None:
+    """Return the model that is to be judged; None when runs or files are."""
+    from evalreport.workflow.registry import candidate_of
+
+    if options["model"] is None:
+        if options["promote"]:
+            raise UsageError(
+                "--promote needs the model that is judged", fix="add --model models:/NAME/VERSION"
+            )
+        return None
+    if files or selection_of(options) is not None:
+        raise UsageError("--model is a run already", fix="leave out the other runs and files")
+    return candidate_of(options["model"], options["baseline"], options["promote"], uri)
 
 
 def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -> None:
@@ -103,7 +145,12 @@ def _gate(options: dict[str, Any], request: Request, uri: str | None) -> GateReq
 
 
 def _checked(
-    console: Console, items: tuple[Item, ...], request: Request, wanted: GateRequest, options: dict[str, Any]
+    console: Console,
+    items: tuple[Item, ...],
+    request: Request,
+    wanted: GateRequest,
+    options: dict[str, Any],
+    candidate: Candidate | None,
 ) -> int:
     from evalreport.gate.documents import CheckedRun, as_dicts
     from evalreport.gate.results import is_open
@@ -135,12 +182,29 @@ def _checked(
             line(text)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
         body |= {"checks": told} if options["jsonl"] else {}
+        if candidate is not None:
+            body["model"] = _settled(console, candidate, outcome, strict=strict)
         return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
 
     try:
         return each_run(console, items, work, show, options, checks=checks)
     finally:
         _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
+
+
+def _settled(
+    console: Console, candidate: Candidate, outcome: CheckedItem, *, strict: bool
+) -> dict[str, object]:
+    """Write the verdict on the model, promote it if it may be, and say what was done."""
+    from evalreport.workflow.registry import settle
+
+    told = settle(candidate, outcome, inconclusive_fails=strict)
+    state = "written" if told["written"] else "unchanged"
+    console.say(f"{told['model']}  {told['outcome']}  verdict {state}")
+    if "alias" in told:
+        done = "is set" if told["promoted"] else "is not set: the gate is closed"
+        console.say(f"{told['model']}  @{told['alias']} {done}")
+    return told
 
 
 def _run(item: Item, outcome: CheckedItem) -> CheckedRun:

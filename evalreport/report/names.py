@@ -35,6 +35,8 @@ DIGEST_TAG = "evalreport.digest"
 VERSION_TAG = "evalreport.version"
 SWEEP_TAGS = "evalreport.sweep."
 """Beginning of the tags of a sweep."""
+GATE_TAGS = "evalreport.gate."
+"""Beginning of the tags of a model that `check --model` has judged."""
 TIME_TAG = "evalreport.logged"
 """Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 

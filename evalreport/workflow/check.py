@@ -18,6 +18,7 @@ from evalreport.gate.results import CheckResult
 from evalreport.gate.rules import Use, rule_checks
 from evalreport.metrics.catalogue import find
 from evalreport.sources.mlflow_client import connect
+from evalreport.sources.registry import MODELS, find_model
 from evalreport.sources.request import listed
 from evalreport.sources.runs import find_run
 from evalreport.sources.shapes.extras import texts_of
@@ -107,7 +108,7 @@ def _against(ev: Evaluation, baseline: Evaluation, changes: Sequence[Bound]) -> 
 def baseline_of(
     name: str | None, bounds: Sequence[Bound], request: Request, tracking_uri: str | None
 ) -> Baseline | None:
-    """Read and evaluate the baseline: a file of predictions, an `evaluation.json`, or a run.
+    """Read and evaluate the baseline: a file of predictions, an `evaluation.json`, a run, or a model's run.
 
     Raises
     ------
@@ -127,12 +128,15 @@ def baseline_of(
 def _item(name: str, tracking_uri: str | None) -> Item:
     if Path(name).exists():
         return Item(path=name)
-    if _RUN_ID.fullmatch(name) is None:
+    is_model = name.startswith(MODELS)
+    if not is_model and _RUN_ID.fullmatch(name) is None:
         raise FileMissingError(
-            f"there is no baseline {name}", where="--baseline", fix="name a file that exists, or a run id"
+            f"there is no baseline {name}",
+            where="--baseline",
+            fix=f"name a file that exists, a run id, or {MODELS}NAME@ALIAS",
         )
     store = connect(tracking_uri)
-    return Item(run=find_run(store, name), store=store)
+    return Item(run=find_model(store, name).run if is_model else find_run(store, name), store=store)
 
 
 def training_rows(name: str | None, request: Request) -> TrainingRows | None:
