@@ -4,6 +4,10 @@
 (() => {
 const byId = id => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const on = (target, event, run) => target.addEventListener(event, run);
+const set = (element, name, value) => element.setAttribute(name, value);
+const each = (values, run) => Object.entries(values).forEach(([key, value]) => run(key, value));
+const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
 const data = JSON.parse(byId("data").textContent);
 
 // Numbers as in evalreport/format.py.
@@ -28,8 +32,7 @@ const ratio = value => between(value, 1, 2, 4);
 const threshold = value => between(value, 1, 3, 8);
 
 const write = (id, text) => { const element = byId(id); if (element) element.textContent = text; };
-const counts = (prefix, values) =>
-  Object.entries(values).forEach(([key, value]) => write(prefix + key, count(value)));
+const counts = (prefix, values) => each(values, (key, value) => write(prefix + key, count(value)));
 const meter = (id, text, share) => {
   const element = byId(id);
   if (!element) return;
@@ -37,9 +40,9 @@ const meter = (id, text, share) => {
   const bar = Math.round(100 * (share || 0));
   element.className = bar ? "b" + Math.min(100, bar) : "";
 };
-const show = (element, on) => element.setAttribute("visibility", on ? "visible" : "hidden");
+const show = (element, on) => set(element, "visibility", on ? "visible" : "hidden");
 const part = (a, b) => b ? a / b : null;
-const rates = (prefix, values) => Object.entries(values).forEach(([key, [value, form, n]]) =>
+const rates = (prefix, values) => each(values, (key, [value, form, n]) =>
   meter(prefix + key, value === null ? "–" : form(value, n), value));
 
 all("[data-live]").forEach(element => { element.hidden = false; });
@@ -53,19 +56,21 @@ const ring = (id, x, y, xs = [0, 1], ys = [0, 1]) => {
   if (!inside) return;
   const clip = share => Math.min(1, Math.max(0, share));
   const at = [40 + 290 * clip((x - xs[0]) / (xs[1] - xs[0])), 262 - 254 * clip((y - ys[0]) / (ys[1] - ys[0]))];
-  mark.setAttribute("transform", "translate(" + at.map(a => a.toFixed(1)).join(" ") + ")");
+  set(mark, "transform", "translate(" + at.map(a => a.toFixed(1)).join(" ") + ")");
 };
 
-// A slider over places, with its presets; `paint` shows a place and returns a sentence about it.
-const slider = (id, paint) => {
+// A slider over places, with its presets; `paint` shows a place and returns a sentence about it. The places lie
+// where `x` says, or one beside the other.
+const slider = (id, paint, x) => {
   const input = byId(id + "-slider");
   if (!input) return null;
   const buttons = all("button[data-for=" + id + "]");
-  let timer = 0;
+  let timer = 0, place = Number(x ? input.dataset.place : input.value);
+  const near = value => x ? x.reduce((best, at, i) => Math.abs(at - value) < Math.abs(x[best] - value) ? i : best, 0) : value;
   const update = () => {
-    const place = Number(input.value), sentence = paint(place);
-    input.setAttribute("aria-valuetext", sentence);
-    buttons.forEach(b => b.setAttribute("aria-pressed", String(Number(b.dataset.place) === place)));
+    const sentence = paint(place);
+    set(input, "aria-valuetext", sentence);
+    buttons.forEach(b => set(b, "aria-pressed", String(Number(b.dataset.place) === place)));
     return sentence;
   };
   const announce = () => {
@@ -73,48 +78,75 @@ const slider = (id, paint) => {
     clearTimeout(timer);
     timer = setTimeout(() => write(id + "-status", sentence), 400);
   };
-  input.addEventListener("input", announce);
-  buttons.forEach(b => b.addEventListener("click", () => { input.value = b.dataset.place; announce(); }));
+  const go = i => { place = i; input.value = x ? x[i] : i; announce(); };
+  on(input, "input", () => { place = near(Number(input.value)); announce(); });
+  buttons.forEach(b => on(b, "click", () => go(Number(b.dataset.place))));
   update();
-  return { update, buttons };
+  return { update, buttons, go };
+};
+
+// An interval after Wilson, in per cent: two digits of its half-width decide the decimals, as in evalreport/estimates.py.
+const wilson = (k, n, z) => {
+  const p = k / n, c = (p + z * z / 2 / n) / (1 + z * z / n);
+  const h = z * Math.sqrt(p * (1 - p) / n + z * z / 4 / n / n) / (1 + z * z / n);
+  const values = [p, k ? Math.max(0, c - h) : 0, k === n ? 1 : Math.min(1, c + h)].map(v => 100 * v);
+  const half = Number(((values[2] - values[1]) / 2).toPrecision(2));
+  const exact = v => v === 0 || v === 100;
+  const d = Math.max(0, 1 - Math.floor(Math.log10(half))) || Number(values.some(v => !exact(v) && exact(Math.round(v))));
+  return values.map(v => fixed(v, exact(v) ? 0 : d) + "%");
 };
 
 const sweep = data.threshold;
 if (sweep && "N" in sweep) {
-  const { t, tp, fp, P, N } = sweep, n = P + N, cost = byId("miss-cost");
-  const miss = () => Math.max(0, Number(cost.value) || 0);
+  const { t, tp, fp, P, N, x, now, z } = sweep, n = P + N, cost = byId("miss-cost");
+  let miss = Number(cost.value);
   const explorer = slider("threshold", i => {
     const fn = P - tp[i], tn = N - fp[i], flagged = tp[i] + fp[i];
     const recall = part(tp[i], P), precision = part(tp[i], flagged);
+    const shares = {
+      recall: [tp[i], P], specificity: [tn, N], precision: [tp[i], flagged], npv: [tn, tn + fn], flagged: [flagged, n],
+    };
     write("threshold-value", threshold(t[i]));
     counts("count-", { tp: tp[i], fn, fp: fp[i], tn });
-    rates("rate-", {
-      recall: [recall, percent, P],
-      specificity: [part(tn, N), percent, N],
-      precision: [precision, percent, flagged],
-      npv: [part(tn, tn + fn), percent, tn + fn],
-      f1: [part(2 * tp[i], 2 * tp[i] + fp[i] + fn), ratio],
-      flagged: [part(flagged, n), percent, n],
+    const finds = tp[i] - tp[now], alarms = fp[i] - fp[now];
+    if (now !== undefined) each({ tp: finds, fn: -finds, fp: alarms, tn: -alarms }, (key, more) => write("change-" + key,
+      (more ? count(Math.abs(more)) + (more > 0 ? " more than at " : " fewer than at ") : "as at ") + threshold(t[now])));
+    each(shares, (key, [k, of]) => {
+      if (!z) return rates("rate-", { [key]: [part(k, of), percent, of] });
+      const [value, low, high] = of ? wilson(k, of, z) : ["–", "", ""];
+      write("rate-" + key, value);
+      write("rate-" + key + "-i", low && low + " to " + high);
     });
-    meter("rate-cost", fixed(100 * (fp[i] + miss() * fn) / n, 1));
+    const f1 = part(2 * tp[i], 2 * tp[i] + fp[i] + fn), price = fixed(100 * (fp[i] + miss * fn) / n, 1);
+    if (z) { write("rate-f1", f1 === null ? "–" : ratio(f1)); write("rate-cost", price); }
+    else { rates("rate-", { f1: [f1, ratio] }); meter("rate-cost", price); }
+    const at = x[i];
+    [["l", 0, at], ["r", at, 1000 - at]].forEach(([side, from, wide]) => each(
+      { x: from / 10 + "%", width: wide / 10 + "%", viewBox: from + " 0 " + wide + " 172" },
+      (name, value) => set(byId("scores-" + side), name, value)));
+    set(byId("scores-hand"), "x", at / 10 + "%");
     ring("roc", part(fp[i], N), recall);
     ring("pr", recall, precision);
     const u = data.utility;
     if (u) ring("utility-chart", t[i] < 1 ? t[i] : null, tp[i] / n - fp[i] / n * t[i] / (1 - t[i]), u.x, u.y);
     return "Threshold " + threshold(t[i]) + ": " + count(tp[i]) + " of " + count(P) + " found, " + count(fn) +
       " missed, " + count(fp[i]) + " false alarms";
-  });
+  }, x);
   if (explorer) {
-    const cheapest = explorer.buttons.find(b => b.dataset.key === "cost");
-    const first = cheapest && cheapest.dataset.place;
-    cost.addEventListener("input", () => {
-      if (cheapest) {
-        let best = 0;
-        const total = i => fp[i] + miss() * (P - tp[i]);
-        for (let i = 1; i < t.length; i++) if (total(i) < total(best)) best = i;
-        cheapest.dataset.place = cost.value === cost.defaultValue ? first : String(best);
-      }
-      explorer.update();
+    const cheapest = explorer.buttons.find(b => b.dataset.key === "cost"), first = cheapest && cheapest.dataset.place;
+    on(cost, "input", () => {
+      const given = Number(cost.value), flag = byId("flag-cost");
+      set(cost, "aria-invalid", String(!(given > 0)));
+      if (!(given > 0)) return write("cost-status", "Give a number above 0. The threshold stays where it is.");
+      miss = given;
+      let best = 0;
+      const total = i => fp[i] + miss * (P - tp[i]);
+      t.forEach((_, i) => { if (total(i) < total(best)) best = i; });
+      if (first && cost.value === cost.defaultValue) best = Number(first);
+      if (cheapest) { cheapest.dataset.place = best; cheapest.textContent = "Cheapest " + threshold(t[best]); }
+      if (flag) { set(flag, "x", x[best] / 10 + "%"); flag.querySelector("tspan").textContent = threshold(t[best]); }
+      explorer.go(best);
+      write("cost-status", "Cheapest at this cost: " + threshold(t[best]) + ", " + count(tp[best]) + " found for " + count(fp[best]) + " false alarms.");
     });
   }
 } else if (sweep) {
@@ -153,11 +185,10 @@ if (cutoff) slider("cutoff", i => {
 
 // Sorting: a head's text becomes a button.
 all("th[data-sorts]").forEach(head => {
-  const button = document.createElement("button"), table = head.closest("table"), body = table.tBodies[0];
+  const button = make("button", head.textContent), table = head.closest("table"), body = table.tBodies[0];
   button.type = "button";
-  button.textContent = head.textContent;
   head.replaceChildren(button);
-  button.addEventListener("click", () => {
+  on(button, "click", () => {
     const before = head.getAttribute("aria-sort");
     const up = before ? before === "descending" : head.dataset.sorts === "up";
     const keyed = [...body.rows].map(row => {
@@ -172,7 +203,7 @@ all("th[data-sorts]").forEach(head => {
     });
     body.append(...keyed.map(key => key[2]));
     all("[aria-sort]", table).forEach(other => other.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    set(head, "aria-sort", up ? "ascending" : "descending");
   });
 });
 
@@ -192,8 +223,8 @@ all("[data-filters]").forEach(box => {
       seen ? count(seen) + " of " + count(rows.length) + " shown" :
       "Nothing matches. Clear the filter to see all " + count(rows.length) + ".");
   };
-  find.addEventListener("input", filter);
-  choice.addEventListener("change", filter);
+  on(find, "input", filter);
+  on(choice, "change", filter);
 });
 
 // The confusion matrix of many classes.
@@ -204,7 +235,7 @@ if (svg && m) {
   let order = m.orders.kin, row = 0, column = 0;
   const [cross, box] = ["cross", "box"].map(look => {
     const path = document.createElementNS(svg.namespaceURI, "path");
-    path.setAttribute("class", look);
+    set(path, "class", look);
     return svg.appendChild(path);
   });
   const name = code => code === K ? "not readable" : m.names[code];
@@ -222,31 +253,26 @@ if (svg && m) {
       found.set(look, (found.get(look) || "") + d);
     });
     all("path[class^=r],path[class^=w]", svg).forEach(path =>
-      path.setAttribute("d", found.get(path.getAttribute("class")) || ""));
+      set(path, "d", found.get(path.getAttribute("class")) || ""));
     show(byId("matrix-families"), order === m.orders.kin);
   };
   const select = (r, c) => {
     row = r; column = c;
     const w = weight.get(r + "," + c) || 0, back = weight.get(c + "," + r) || 0, support = m.support[r];
     const readout = byId("readout"), lines = [];
-    const title = document.createElement("b");
-    title.textContent = count(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
-      (support ? " (" + percent(w / support) + ")" : "");
+    const title = make("b", count(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
+      (support ? " (" + percent(w / support) + ")" : ""));
     if (r !== c && c < K) lines.push("The other way round: " + count(back) + " of " + count(m.support[c]) + ".");
     (m.texts[r + "," + c] || []).forEach(text => lines.push("“" + text + "”"));
-    readout.replaceChildren(title, ...lines.map(line => {
-      const p = document.createElement("p");
-      p.textContent = line;
-      return p;
-    }));
+    readout.replaceChildren(title, ...lines.map(line => make("p", line)));
     mark();
   };
   const mark = () => {
     const inside = column < K, y = place[row], x = place[column];
     show(cross, inside); show(box, inside);
     if (!inside) return;
-    cross.setAttribute("d", `M0 ${y}H${K}M0 ${y + 1}H${K}M${x} 0V${K}M${x + 1} 0V${K}`);
-    box.setAttribute("d", `M${x} ${y}h1v1h-1z`);
+    set(cross, "d", `M0 ${y}H${K}M0 ${y + 1}H${K}M${x} 0V${K}M${x + 1} 0V${K}`);
+    set(box, "d", `M${x} ${y}h1v1h-1z`);
   };
   const point = event => {
     const frame = svg.getBoundingClientRect(), size = frame.width / K;
@@ -259,10 +285,10 @@ if (svg && m) {
     }
     if (best && (best[0] !== row || best[1] !== column)) select(...best);
   };
-  svg.addEventListener("pointermove", point);
-  svg.addEventListener("click", point);
+  on(svg, "pointermove", point);
+  on(svg, "click", point);
   const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-  svg.addEventListener("keydown", event => {
+  on(svg, "keydown", event => {
     const move = moves[event.key];
     let r = place[row], c = column < K ? place[column] : place[row];
     if (event.key === "Home") c = r;
@@ -280,10 +306,10 @@ if (svg && m) {
     event.preventDefault();
     select(order[r], order[c]);
   });
-  svg.setAttribute("tabindex", "0");
-  svg.setAttribute("role", "application");
+  set(svg, "tabindex", "0");
+  set(svg, "role", "application");
   const arrange = () => order.forEach((code, at) => { place[code] = at; });
-  byId("matrix-order").addEventListener("change", event => {
+  on(byId("matrix-order"), "change", event => {
     order = m.orders[event.target.value];
     arrange(); draw(); mark();
   });
@@ -293,7 +319,7 @@ if (svg && m) {
     button.className = "rank";
     button.append(...item.childNodes);
     item.replaceWith(button);
-    button.addEventListener("click", () => select(r, c));
+    on(button, "click", () => select(r, c));
   });
   arrange();
   select(...m.first);
@@ -305,17 +331,17 @@ const visit = id => {
   const target = byId(id);
   if (!target) return;
   const heading = target.querySelector("h1,h2") || target;
-  heading.setAttribute("tabindex", "-1");
+  set(heading, "tabindex", "-1");
   target.scrollIntoView();
   heading.focus({ preventScroll: true });
 };
-all("a[href^='#']").forEach(link => link.addEventListener("click", event => {
+all("a[href^='#']").forEach(link => on(link, "click", event => {
   event.preventDefault();
   visit(link.getAttribute("href").slice(1));
 }));
 const current = id => links.forEach(link => {
   if (link.getAttribute("href") !== "#" + id) { link.removeAttribute("aria-current"); return; }
-  link.setAttribute("aria-current", "true");
+  set(link, "aria-current", "true");
   if (bar.scrollWidth > bar.clientWidth) bar.scrollLeft = link.offsetLeft - 16;
 });
 const watch = new IntersectionObserver(seen => seen.forEach(entry => {

@@ -17,7 +17,7 @@ from evalreport.panels.about import estimate, known, one_threshold, units
 from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
 from evalreport.panels.parts import Section, Table
-from evalreport.panels.threshold import TUNED, Meter, Preset, whole
+from evalreport.panels.threshold import Meter, Preset, whole
 from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
@@ -144,9 +144,7 @@ def _presets(ev: Evaluation, points: list[MicroPoint], start: int) -> tuple[Pres
     found = []
     now = one_threshold(ev)
     if now is not None and ev.threshold is not None:
-        found.append(
-            Preset("now", f"{TUNED.get(ev.threshold.origin, 'As logged')} {threshold_text(now)}", start)
-        )
+        found.append(Preset("now", f"In use {threshold_text(now)}", start))
     for key, title in BEST.items():
         best = max(range(len(points)), key=lambda place: float(getattr(points[place], key)))
         if getattr(points[best], key) > 0:

@@ -1,53 +1,59 @@
-"""The decision threshold: a slider over every count, presets, and the same as a table."""
+"""The decision threshold: a slider over the scores of both classes, counts, and what each step costs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.estimates import beside, valued
+from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts
 from evalreport.format import count, fixed, percent, ratio
 from evalreport.format import threshold as threshold_text
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.quantiles import normal_quantile
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.panels.about import (
     called,
+    confidence_percent,
     four_counts,
     one_threshold,
     units,
 )
-from evalreport.panels.objectives import objective_style, objective_title
-from evalreport.panels.parts import Cell, Empty, Row, Section, Table
+from evalreport.panels.operating import (
+    Candidate,
+    Promise,
+    advised,
+    candidates,
+    level_note,
+    promises,
+    steps,
+    story,
+)
+from evalreport.panels.parts import Column, Empty, Section, Table
+from evalreport.panels.scores_figure import Ruler, ScoresFigure, ruler, scores_figure
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.thresholds.optimum import Optimum, OutOfSample
+from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
-from evalreport.values import Undefined
+from evalreport.values import Estimate
 
 MISS_COST = 10
 """False alarms that one miss costs, until the reader says otherwise."""
 GRID = 101
 STATIC = 19
 """Rows of the table that stands in for the slider."""
-PRESETS = (
-    ("f1", "Best F1"),
-    ("youden_j", "Best Youden"),
-    ("recall>=0.95", "Recall ≥ 95%"),
-    ("cost", "Cheapest"),
-)
 FloatArray: TypeAlias = npt.NDArray[np.float64]
-TUNED = {"default": "Default", "given": "Given", "tuned": "Tuned", "cross-fitted": "Cross-fitted"}
 
 
 @dataclass(frozen=True)
 class Four:
-    """The two-by-two table in words: names of the rows and columns, counts."""
+    """The two-by-two table in words: names of the rows and columns, counts, and what changed in each."""
 
     positive: str
     negative: str
@@ -56,16 +62,18 @@ class Four:
     alarms: str
     left: str
     unread: str = ""
+    changes: tuple[str, str, str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Meter:
-    """One line under the table: what, as shown, and its bar in per cent."""
+    """One line under the table: what, as shown, its bar in per cent, and its interval."""
 
     key: str
     title: str
     shown: str
     bar: int | None = None
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,24 +87,29 @@ class Preset:
 
 @dataclass(frozen=True)
 class Explorer:
-    """Slider, presets, counts and table of a binary problem.
+    """Slider, presets, counts and tables of a binary problem.
 
     Parameters
     ----------
-    start, last : int
-        Place of the slider at the start, and its last place.
+    start : int
+        Place of the threshold at the start, among all that the slider knows.
+    level : str
+        Of the intervals; empty where there are none.
     """
 
     question: str
     shown: str
     start: int
-    last: int
     presets: tuple[Preset, ...]
+    figure: ScoresFigure
     miss_cost: int
     four: Four
     meters: tuple[Meter, ...]
+    level: str
+    steps: Table | None
+    note: Sentence
+    promises: tuple[Promise, ...]
     values: Table
-    choices: Table | None
 
 
 @dataclass(frozen=True)
@@ -121,14 +134,24 @@ class _Grid:
         return min(int(np.searchsorted(self.t, threshold)), len(self.t) - 1)
 
 
-def panel(ev: Evaluation) -> Section | None:
-    """Return the threshold section of a binary evaluation."""
+def panel(
+    ev: Evaluation, asked: Mapping[str, Optimum] | None = None, whole: Sweep | None = None
+) -> Section | None:
+    """Return the threshold section of a binary evaluation.
+
+    Parameters
+    ----------
+    asked : mapping from an objective's name to Optimum, optional
+        What was chosen on purpose: the section opens at the first of them.
+    whole : Sweep, optional
+        Every threshold, where it is at hand.
+    """
     if not isinstance(ev.space, Binary):
         return None
     sweep = ev.sweep
     if sweep is None or len(sweep) < 2:
         return _without_scores(ev)
-    return _explorer(ev, sweep)
+    return _explorer(ev, sweep, asked, whole or sweep)
 
 
 def _without_scores(ev: Evaluation) -> Section:
@@ -147,56 +170,75 @@ def _without_scores(ev: Evaluation) -> Section:
     return Section("threshold", "Threshold", "Right and wrong", "decided", NOTHING, body)
 
 
-def _explorer(ev: Evaluation, sweep: Sweep) -> Section:
-    grid = _grid(ev, sweep)
+def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None, whole: Sweep) -> Section:
+    found = candidates(ev, whole, asked)
+    advice = advised(ev, found, asked)
+    grid = _grid(ev, sweep, found, advice)
     here = _counts(sweep, grid, grid.start)
+    now = next((grid.place(one.threshold) for one in found if one.key == "now"), None)
+    rule = ruler(found, float(grid.t[0]), float(grid.t[-1]), probability=ev.score_kind == "probability")
+    names = called(ev, ev.space.labels[1]), called(ev, ev.space.labels[0])
+    exact = ev.sampling.intervals and not ev.weighted and ev.clusters is None
+    level = ev.sampling.level if exact else None
     body = Explorer(
-        question=f"Call it {called(ev, ev.space.labels[1])} when the score is at least",
+        question=f"Call it {names[0]} when the score is at least",
         shown=threshold_text(float(grid.t[grid.start])),
         start=grid.start,
-        last=len(grid.t) - 1,
-        presets=_presets(ev, sweep, grid),
+        presets=tuple(
+            Preset(one.key, f"{one.title} {threshold_text(one.threshold)}", grid.place(one.threshold))
+            for one in sorted(found, key=lambda one: one.threshold)
+        ),
+        figure=scores_figure(sweep, found, rule, float(grid.t[grid.start]), names),
         miss_cost=MISS_COST,
-        four=_four(ev, here),
-        meters=(*meters_of(here), _cost(ev, here)),
+        four=_four(ev, here, None if now is None else _counts(sweep, grid, now)),
+        meters=(*meters_of(here, level), _cost(ev, here)),
+        level="" if level is None else confidence_percent(ev),
+        steps=steps(ev, whole, found, advice),
+        note=level_note(ev),
+        promises=promises(ev, whole, found),
         values=_values(ev, sweep, grid),
-        choices=_choices(sweep),
     )
-    return Section(
-        "threshold", "Threshold", "Choose a threshold", "threshold", _lede(ev), body, _data(sweep, grid)
-    )
+    data = _data(sweep, grid, rule) | ({} if now is None else {"now": now})
+    data |= {} if level is None else {"z": normal_quantile((1 + level) / 2)}
+    lede = (story(found, advice) if asked is None else NOTHING) + _lede(ev)  # else the verdict says it
+    return Section("threshold", "Threshold", "Choose a threshold", "threshold", lede, body, data)
 
 
 def _lede(ev: Evaluation) -> Sentence:
     lede = say(
-        "Every count comes from the same {units}. Choose on validation data: on the rows that judge the "
-        "model a chosen threshold looks better than it is.",
+        "Choose on validation data: on the {units} that judge the model a chosen threshold looks better than "
+        "it is.",
         units=units(ev),
     )
     if ev.threshold is None and ev.confusion is not None:
         lede += say("The logged predictions follow from no single threshold; this shows the scores alone.")
     if ev.confusion is None:
-        lede += say(
-            "No threshold was given: the slider starts at the best F1 of these {units}.", units=units(ev)
-        )
+        lede += say("No threshold was given.")
     return lede
 
 
-def _grid(ev: Evaluation, sweep: Sweep) -> _Grid:
-    """The kept thresholds of the sweep, an even grid, and where the decision was taken."""
+def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[Candidate], advice: str | None) -> _Grid:
+    """The kept thresholds of the sweep, an even grid, and every threshold that has a name."""
     kept = sweep.thresholds[np.isfinite(sweep.thresholds)]
     unit = ev.score_kind != "decision"
     even = np.arange(GRID) / (GRID - 1) if unit else np.linspace(kept[0], kept[-1], GRID)
     t = np.union1d(kept, even)
     at = sweep.at(t)
     tp, fp = np.asarray(at.tp), np.asarray(at.fp)
+    named = [(one.threshold, one.tp, one.fp) for one in found]
     now, counts = _reachable(one_threshold(ev), kept), four_counts(ev)
-    if now is not None and now not in t and counts is not None:
-        place = int(np.searchsorted(t, now))
-        t, tp, fp = (
-            np.insert(column, place, value) for column, value in ((t, now), (tp, counts.tp), (fp, counts.fp))
-        )
-    return _Grid(t, tp, fp, min(int(np.searchsorted(t, _first(ev, sweep))), len(t) - 1))
+    if now is not None and counts is not None:
+        named.append((now, float(counts.tp), float(counts.fp)))
+    for threshold, found_there, alarms in named:
+        if threshold not in t:
+            place = int(np.searchsorted(t, threshold))
+            t, tp, fp = (
+                np.insert(column, place, value)
+                for column, value in ((t, threshold), (tp, found_there), (fp, alarms))
+            )
+    first = next((one.threshold for one in found if one.key == advice), None)
+    first = _first(ev, sweep) if first is None else first
+    return _Grid(t, tp, fp, min(int(np.searchsorted(t, first)), len(t) - 1))
 
 
 def _first(ev: Evaluation, sweep: Sweep) -> float:
@@ -221,8 +263,9 @@ def _counts(sweep: Sweep, grid: _Grid, place: int) -> BinaryCounts:
     return BinaryCounts(tp, fp, sweep.positives - tp, sweep.negatives - fp, 0.0, float(grid.t[place]))
 
 
-def _four(ev: Evaluation, c: BinaryCounts) -> Four:
+def _four(ev: Evaluation, c: BinaryCounts, now: BinaryCounts | None = None) -> Four:
     return Four(
+        changes=None if now is None else _changes(c, now),
         positive=called(ev, ev.space.labels[1]),
         negative=called(ev, ev.space.labels[0]),
         found=count(c.tp),
@@ -231,6 +274,19 @@ def _four(ev: Evaluation, c: BinaryCounts) -> Four:
         left=count(c.tn),
         unread=count(c.unread) if c.unread else "",
     )
+
+
+def _changes(c: BinaryCounts, now: BinaryCounts) -> tuple[str, str, str, str]:
+    """What each cell has more or fewer than at the threshold in use."""
+    cells = [
+        (float(a), float(b)) for a, b in ((c.tp, now.tp), (c.fn, now.fn), (c.fp, now.fp), (c.tn, now.tn))
+    ]
+    at = threshold_text(float(now.threshold))
+    told = [
+        f"{count(abs(a - b))} {'more' if a > b else 'fewer'} than at {at}" if a != b else f"as at {at}"
+        for a, b in cells
+    ]
+    return told[0], told[1], told[2], told[3]
 
 
 def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
@@ -263,15 +319,20 @@ TITLES = {
 }
 SHORT = ("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged")
 """The same over narrow columns: all of them stand side by side on a wide screen."""
-HEADS = ("At", "Threshold", "Found", "Missed", "False alarms", "Left alone", *SHORT)
+HEADS = ("Threshold", "Found", "Missed", "False alarms", "Left alone", *SHORT)
 
 
-def meters_of(c: BinaryCounts) -> tuple[Meter, ...]:
-    """Return the lines under the two-by-two table."""
+def meters_of(c: BinaryCounts, level: float | None = None) -> tuple[Meter, ...]:
+    """Return the lines under the two-by-two table; with a level, shares have Wilson's intervals."""
     found = []
     for key, (value, whole_of) in rates(c).items():
         text = "–" if value is None else ratio(value) if key == "f1" else percent(value, whole_of)
-        found.append(Meter(key, TITLES[key], text, None if value is None else round(100 * value)))
+        limits = ""
+        if level is not None and value is not None and key != "f1":
+            low, high = (float(end) for end in wilson(value * whole_of, whole_of, level))
+            result = Estimate(value, whole_of, min(low, value), max(high, value))
+            text, limits = valued(result, "percent"), interval(result, "percent")
+        found.append(Meter(key, TITLES[key], text, None if value is None else round(100 * value), limits))
     return tuple(found)
 
 
@@ -290,78 +351,24 @@ def _cost(ev: Evaluation, c: BinaryCounts) -> Meter:
     return Meter("cost", f"Cost per 100 {units(ev)}, in false alarms", cost_text(c))
 
 
-def _presets(ev: Evaluation, sweep: Sweep, grid: _Grid) -> tuple[Preset, ...]:
-    found = []
-    now = one_threshold(ev)
-    if now is not None and ev.threshold is not None:
-        title = f"{TUNED.get(ev.threshold.origin, 'As logged')} {threshold_text(now)}"
-        found.append(Preset("now", title, grid.start))
-    for key, title, best in _optima(sweep):
-        if math.isfinite(best.threshold):
-            found.append(Preset(key, title, grid.place(best.threshold)))
-    return tuple(found)
-
-
-def _optima(sweep: Sweep) -> Iterator[tuple[str, str, Optimum]]:
-    """The goals that can be reached; where one class is missing no threshold is better than another."""
-    for key, title in PRESETS if sweep.positives and sweep.negatives else ():
-        best = sweep.best(key)
-        if isinstance(best, Optimum):
-            yield key, title, best
-
-
 def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
-    """The presets by name, then an even walk over the thresholds."""
-    rows = [_row(preset.title, _counts(sweep, grid, preset.place)) for preset in _presets(ev, sweep, grid)]
+    """An even walk over the thresholds."""
+    rows = []
     low, high = (0.0, 1.0) if ev.score_kind != "decision" else (float(grid.t[0]), float(grid.t[-1]))
     for step in range(1, STATIC + 1):
         threshold = low + (high - low) * step / (STATIC + 1)
-        rows.append(_row("", _counts(sweep, grid, grid.place(round(threshold, 12)))))
-    return Table.of("threshold-values", "Counts at thresholds", HEADS, rows)
+        rows.append(_row(_counts(sweep, grid, grid.place(round(threshold, 12)))))
+    return Table.of("threshold-values", "Counts at thresholds", (Column(HEADS[0], "n"), *HEADS[1:]), rows)
 
 
-def _row(name: str, c: BinaryCounts) -> tuple[str, ...]:
+def _row(c: BinaryCounts) -> tuple[str, ...]:
     numbers = [threshold_text(c.threshold), count(c.tp), count(c.fn), count(c.fp), count(c.tn)]
-    return (name or "threshold", *numbers, *(meter.shown for meter in meters_of(c)))
+    return (*numbers, *(meter.shown for meter in meters_of(c)))
 
 
-def _choices(sweep: Sweep) -> Table | None:
-    """What the best threshold reaches here, and on rows that took no part in choosing it."""
-    rows = [
-        _choice_row(title, best, best.out_of_sample)
-        for _, title, best in _optima(sweep)
-        if best.out_of_sample is not None
-    ]
-    if not rows:
-        return None
-    heads = ("For", "Threshold", "Interval", "Here", "Elsewhere")
-    return Table.of("threshold-choices", "Best thresholds", heads, rows)
-
-
-def _choice_row(title: str, best: Optimum, elsewhere: OutOfSample) -> Row:
-    out_of_sample, style = elsewhere.value, objective_style(best.metric)
-    return (
-        Cell(title, sub=objective_title(best.metric)),
-        threshold_text(best.threshold),
-        _limits(best),
-        beside(best.apparent, out_of_sample, style),
-        Cell(
-            "–" if isinstance(out_of_sample, Undefined) else valued(out_of_sample, style),
-            sub="" if isinstance(out_of_sample, Undefined) else elsewhere.method,
-        ),
-    )
-
-
-def _limits(best: Optimum) -> str:
-    if best.low is None or best.high is None:
-        return "–"
-    if math.isinf(best.high):
-        return f"{threshold_text(best.low)} or more"
-    return f"{threshold_text(best.low)} to {threshold_text(best.high)}"
-
-
-def _data(sweep: Sweep, grid: _Grid) -> Mapping[str, Any]:
+def _data(sweep: Sweep, grid: _Grid, rule: Ruler) -> dict[str, Any]:
     return {
+        "x": whole(rule.places(grid.t)),
         "t": [float(f"{value:.9g}") for value in grid.t.tolist()],
         "tp": whole(grid.tp),
         "fp": whole(grid.fp),

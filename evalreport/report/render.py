@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,6 +36,12 @@ METHODS = {
     "delong": "DeLong for ROC AUC",
 }
 """Interval methods that the footer names."""
+
+
+QUOTES = ('"', "`")
+QUOTED = re.compile(r'("[^"\n]*"|`[^`\n]*`)')
+SPACED = re.compile(r" *([=<>?:,;{}&|]+) *")
+"""Spaces that neither a script nor a style needs: around signs that join no two words or numbers."""
 
 
 @dataclass(frozen=True)
@@ -211,12 +218,13 @@ def templates_of(package: Path) -> Path:
 
 @lru_cache
 def asset(name: str) -> str:
-    """Return the text of our style or script, as it stands on the page: indentation and comments stay here.
+    """Return the text of our style or script, as it stands on the page: comments and spaces stay here.
 
     A line is a comment as a whole or not at all, and no text of ours goes over lines.
     """
     lines = (line.strip() for line in (templates() / name).read_text(encoding="utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+    return "".join(part if part[:1] in QUOTES else SPACED.sub(r"\1", part) for part in QUOTED.split(text))
 
 
 @lru_cache

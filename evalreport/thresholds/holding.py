@@ -108,7 +108,8 @@ def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> f
     sought = one_class(bound)
     if sought is None:
         return None
-    wrong, n = _wrong(sweep, units, sought, np.searchsorted(sweep.thresholds, [best.threshold]))
+    n = _effective(units, sought)
+    wrong = _wrong(sweep, n, sought, np.searchsorted(sweep.thresholds, [best.threshold]))
     if not n:
         return None
     from scipy.special import betainc
@@ -116,12 +117,16 @@ def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> f
     return float(betainc(wrong[0] + 0.5, n - wrong[0] + 0.5, min(max(sought.allowed, 0.0), 1.0)))
 
 
-def _wrong(sweep: Sweep, units: Units, sought: _OneClass, places: Places) -> tuple[Array, float]:
-    """How many of the class are on the wrong side at places, and of how many, in effective numbers."""
+def _effective(units: Units, sought: _OneClass) -> float:
+    return units.effective()[0 if sought.positive else 1]
+
+
+def _wrong(sweep: Sweep, n: float, sought: _OneClass, places: Places) -> Array:
+    """How many of the class are on the wrong side at places, of its effective number."""
     total = sweep.positives if sought.positive else sweep.negatives
-    n = units.effective()[0 if sought.positive else 1]
     wrong = total - sweep.tp[places] if sought.positive else sweep.fp[places]
-    return np.maximum(wrong, 0.0) / max(total, 1e-300) * n, n
+    share: Array = np.maximum(wrong, 0.0) / max(total, 1e-300)
+    return share * n
 
 
 def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampling: Sampling) -> Hold | None:
@@ -154,7 +159,8 @@ def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampli
         place, method = _tested(sweep, units, objective, bound, sampling), "fixed-sequence test"
         reason = f"no threshold is demonstrated to keep it by {_count(units.effective()[2])} rows"
     else:
-        place, method = _limited(sweep, units, sought, confidence), "exact binomial limit"
+        place = _limited(sweep, _effective(units, sought), sought, confidence)
+        method = "exact binomial limit"
         reason = _too_few(units, sought, confidence)
     return _hold(sweep, objective, best, place, method, confidence, reason)  # type: ignore[arg-type]
 
@@ -178,18 +184,38 @@ def _hold(
     return Hold(confidence, float(sweep.thresholds[place]), method, costs)
 
 
-def _limited(sweep: Sweep, units: Units, sought: _OneClass, confidence: float) -> int | None:
+def limited(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
+    """Return the place of the threshold that keeps a bound on a rate of one class, of rows that count alike.
+
+    None where there is no such threshold, or the bound is on another metric.
+
+    Examples
+    --------
+    >>> from evalreport.facts import ScoreTable
+    >>> truth = np.arange(200) >= 100
+    >>> sweep = Sweep.of(ScoreTable.of(np.linspace(0, 1, 200), truth))
+    >>> place = limited(sweep, Constraint("recall", ">=", 0.95), 0.95)
+    >>> int(sweep.positives - sweep.tp[place])
+    1
+    """
+    sought = one_class(bound)
+    if sought is None:
+        return None
+    n = sweep.positives if sought.positive else sweep.negatives
+    return _limited(sweep, n, sought, confidence)
+
+
+def _limited(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:
     """The threshold with as many wrong as the exact limit allows; never one that flags all, or none."""
     inner = np.arange(len(sweep) - 1)
-    wrong, n = _wrong(sweep, units, sought, inner)
-    good = chance_of(wrong, n, sought.allowed) >= confidence
+    good = chance_of(_wrong(sweep, n, sought, inner), n, sought.allowed) >= confidence
     if not good.any():
         return None
     return int(inner[good].max() if sought.positive else inner[good].min())
 
 
 def _too_few(units: Units, sought: _OneClass, confidence: float) -> str:
-    n, name = units.effective()[0 if sought.positive else 1], "positives" if sought.positive else "negatives"
+    n, name = _effective(units, sought), "positives" if sought.positive else "negatives"
     needed = fewest(sought.allowed, confidence)
     if n < needed:
         return f"{_count(n)} {name} are too few, it needs {needed:,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,10 @@ import pytest
 from playwright.sync_api import expect
 
 from evalreport import format as fmt
+from evalreport.estimates import interval, valued
+from evalreport.intervals.proportions import wilson
 from evalreport.report.render import asset
+from evalreport.values import Estimate
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,7 +48,11 @@ def test_numbers_are_formatted_as_in_python(opened: Open) -> None:
 
 
 def row_of(page: Page, table: str, name: str) -> list[str]:
-    row = page.locator(f"#{table} tbody tr").filter(has=page.locator("th", has_text=name)).first
+    row = (
+        page.locator(f"#{table} tbody tr")
+        .filter(has=page.locator("th", has_text=re.compile(rf"^\s*{re.escape(name)}")))
+        .first
+    )
     return [text.strip() for text in row.locator("td").all_text_contents()]
 
 
@@ -64,8 +72,6 @@ CUTOFF = ("cutoff-value", "cutoff-n", "cutoff-wrong", "cutoff-answered", "cutoff
 @pytest.mark.parametrize(
     ("kind", "slider", "ids"),
     [
-        ("binary-slices", "threshold", BINARY),
-        ("binary-weighted", "threshold", BINARY),
         ("multilabel", "threshold", MICRO),
         ("many", "cutoff", CUTOFF),
     ],
@@ -83,6 +89,34 @@ def test_the_slider_equals_the_table_at_each_preset(
         assert button.get_attribute("aria-pressed") == "true"
         shown = [(page.locator(f"#{key}").text_content() or "").strip() for key in ids]
         assert shown == row_of(page, f"{slider}-values", name), name
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "binary-weighted"])
+def test_each_named_threshold_equals_its_row_and_its_intervals(opened: Open, kind: str) -> None:
+    page = opened(kind)
+
+    def shown(key: str) -> str:
+        return (page.locator(f"#{key}").text_content() or "").strip()
+
+    buttons = page.locator("button[data-for=threshold]")
+    assert buttons.count() >= 3
+    for place in range(buttons.count()):
+        buttons.nth(place).click()
+        assert buttons.nth(place).get_attribute("aria-pressed") == "true"
+        name = (buttons.nth(place).text_content() or "").strip().rpartition(" ")[0]
+        row = row_of(page, "threshold-steps", name)
+        four = [shown(f"count-{key}") for key in ("tp", "fn", "fp")]
+        assert shown("threshold-value")[:5] == row[0][:5]
+        assert all(cell.startswith(text) for cell, text in zip(row[1:4], four, strict=True)), name
+        if kind == "binary-slices":
+            tp, fn, fp, tn = (
+                float(shown(f"count-{key}").replace(",", "")) for key in ("tp", "fn", "fp", "tn")
+            )
+            for key, k, n in (("recall", tp, tp + fn), ("npv", tn, tn + fn), ("precision", tp, tp + fp)):
+                low, high = map(float, wilson(k, n))
+                result = Estimate(k / n, n, min(low, k / n), max(high, k / n))
+                assert shown(f"rate-{key}") == valued(result, "percent")
+                assert shown(f"rate-{key}-i") == interval(result, "percent")
 
 
 def test_before_any_move_the_page_says_what_it_said_without_scripts(opened: Open) -> None:
@@ -123,21 +157,21 @@ def test_the_slider_speaks_and_is_quick(opened: Open) -> None:
     assert spent < 16
 
 
-def test_the_cheapest_threshold_follows_the_cost(opened: Open) -> None:
+def test_the_cost_moves_the_threshold_and_refuses_what_is_no_cost(opened: Open) -> None:
     page = opened("binary-slices")
 
-    def missed() -> int:
-        page.click("button[data-key=cost]")
+    def missed(cost: str) -> int:
+        page.fill("#miss-cost", cost)
         return int((page.locator("#count-fn").text_content() or "").replace(",", ""))
 
-    at_ten = missed()
-    page.fill("#miss-cost", "0.1")
-    cheap = missed()
-    page.fill("#miss-cost", "1000")
-    assert missed() <= at_ten <= cheap
-    assert missed() == 0
-    page.fill("#miss-cost", "10")
-    assert missed() == at_ten
+    at_ten = missed("10")
+    assert missed("0.1") >= at_ten >= missed("1000") == 0
+    flag = page.locator("#flag-cost tspan").text_content()
+    assert flag == page.locator("#threshold-value").text_content()
+    for nothing in ("0", "-3", ""):
+        assert missed(nothing) == 0, "what is no cost moves nothing"
+        assert "above 0" in (page.locator("#cost-status").text_content() or "")
+    assert missed("10") == at_ten
 
 
 def column(page: Page, table: str, place: int) -> list[str]:

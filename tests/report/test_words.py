@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
@@ -151,6 +152,18 @@ def f1_of(point: Mapping[str, float]) -> float:
     return 2 * point["tp"] / max(2 * point["tp"] + point["fp"] + point["fn"], 1e-300)
 
 
+def safe_points(facts: Facts) -> list[dict[str, float]]:
+    """The highest threshold that is sure to keep 95 % of positives: with so many misses 5 % would be rare."""
+    points = sorted(facts.json["thresholds"]["points"], key=lambda p: -(p["threshold"] or math.inf))
+    good = [p for p in points if binom.sf(p["fn"], p["tp"] + p["fn"], 0.05) >= 0.95]
+    return good[:1]
+
+
+def suggested(facts: Facts) -> dict[str, Any]:
+    found: dict[str, Any] = facts.json["thresholds"]["optima"]["recall>=0.95"]
+    return found
+
+
 Oracle = Callable[[Facts], Iterable[float]]
 
 
@@ -236,6 +249,17 @@ ORACLES: Mapping[str, Oracle] = {
     "found_fewer": lambda f: [f.matrix[1, 1] - point["tp"] for point in f.f1_points],
     "alarms_more": lambda f: [point["fp"] - f.matrix[0, 1] for point in f.f1_points],
     "alarms_fewer": lambda f: [f.matrix[0, 1] - point["fp"] for point in f.f1_points],
+    "suggested": lambda f: [suggested(f)["threshold"]],
+    "reached": lambda f: [suggested(f)["bound"]["here"]],
+    "chance": lambda f: [suggested(f)["bound"]["chance"]],
+    "sure": lambda _: [0.95],
+    "needed": lambda _: [59, 299],
+    "few": lambda f: [f.points[0]["tp"] + f.points[0]["fn"], f.points[0]["fp"] + f.points[0]["tn"]],
+    "tp_here": lambda f: [suggested(f)["counts"]["tp"]],
+    "fp_here": lambda f: [suggested(f)["counts"]["fp"]],
+    "safe": lambda f: [point["threshold"] for point in safe_points(f)],
+    "safe_tp": lambda f: [point["tp"] for point in safe_points(f)],
+    "safe_fp": lambda f: [point["fp"] for point in safe_points(f)],
     "f1_best": lambda f: [f1_of(f.points[0])],
     "f1_honest": lambda f: [f.json["thresholds"]["optima"]["f1"]["honest"]],
     "observed": lambda f: [f.positive],

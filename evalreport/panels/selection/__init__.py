@@ -16,9 +16,8 @@ Panel: TypeAlias = Callable[[ThresholdSelection], Section | None]
 PANELS: Mapping[Task, tuple[Panel, ...]] = {
     "binary": (
         verdict.panel,
-        optima.panel,
+        lambda found: threshold.panel(found.evaluation, found.optima, found.whole),
         optima.course,
-        lambda found: threshold.panel(found.evaluation),
         lambda found: curves.panel(found.evaluation),
     ),
     "multiclass": (

@@ -1,4 +1,4 @@
-"""The best threshold for each objective, as a table and as curves over the threshold."""
+"""Each objective as a curve over the threshold."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import math
 
 import numpy as np
 
-from evalreport.estimates import beside, interval, valued
-from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
-from evalreport.facts import BinaryCounts
-from evalreport.format import Style, count, percent, show
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.format import Style, show
 from evalreport.format import threshold as threshold_text
-from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.chart import (
     BOTTOM,
     TOP,
@@ -29,104 +26,17 @@ from evalreport.panels.chart import (
 )
 from evalreport.panels.curves import spread
 from evalreport.panels.objectives import objective_style, objective_title
-from evalreport.panels.parts import Beside, Cell, Column, Note, Row, Section, Table
+from evalreport.panels.parts import Beside, Column, Section, Table
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import NOTHING, say
 from evalreport.thresholds.objectives import Objective
-from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
-from evalreport.thresholds.promise import Hold
-from evalreport.values import Estimate, Undefined
+from evalreport.thresholds.optimum import Optimum
 
 MOST = 6
 """Objectives that have a chart."""
 ROWS = 20
 LETTER = 5.5
 """Width of a letter of a label, in units of the chart."""
-
-
-def panel(found: ThresholdSelection) -> Section:
-    """Return the table of all objectives."""
-    ev = found.evaluation
-    level = confidence_percent(ev)
-    heads = (
-        "For",
-        Column("Threshold", "n", "up"),
-        "Its interval",
-        "Where chosen",
-        "Elsewhere",
-        f"{level} interval",
-        *((f"Held with {percent(ev.sampling.hold, 100)}",) if ev.sampling.hold else ()),
-        *(Column(title, "n", "down") for title in ("Found", "Missed", "False alarms")),
-    )
-    rows = (_row(found, name, best) for name, best in found.found.items())
-    note = say(
-        "The interval of a threshold is where {level} of resamples put it. Counts are of all {n:count} "
-        "{units} of this data.",
-        level=level,
-        n=ev.weight,
-        units=units(ev, ev.rows),
-    )
-    table = Table.of("optima-table", "Thresholds by purpose", heads, rows)
-    title = "What is best for which purpose"
-    return Section.of("optima", "Best thresholds", title, NOTHING, table, Note(note))
-
-
-def _row(found: ThresholdSelection, name: str, best: Selected) -> Row:
-    title = objective_title(name)
-    if not isinstance(best, Optimum):
-        reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
-        width = 8 + (found.evaluation.sampling.hold is not None)
-        return (Cell(title, sub=reason), *["–"] * width)
-    metric = "" if name == best.metric else objective_title(best.metric)
-    elsewhere = best.out_of_sample or OutOfSample(Undefined("not worked out"), None, "")
-    value, style = elsewhere.value, objective_style(best.metric)
-    here = None if found.whole is None else found.whole.at(best.threshold)
-    return (
-        Cell(title, sub=_then(found, name, metric, elsewhere)),
-        Cell(threshold_text(best.threshold), sort=best.threshold if math.isfinite(best.threshold) else None),
-        _limits(best),
-        beside(best.apparent, value, style),
-        Cell("–" if isinstance(value, Undefined) else valued(value, style), sub=elsewhere.method),
-        interval(value, style),
-        *((_held(best.hold),) if found.evaluation.sampling.hold else ()),
-        *_counts(here),
-    )
-
-
-def _then(found: ThresholdSelection, name: str, metric: str, elsewhere: OutOfSample) -> str:
-    """What is sought within a bound, and whether the bound is kept elsewhere."""
-    bound = found.objectives[name].constraint
-    if bound is None:
-        return f"then {metric}" if metric else ""
-    told = [f"then {metric}"]
-    if isinstance(elsewhere.kept, Estimate):
-        told.append(f"elsewhere the bound is at {valued(elsewhere.kept, objective_style(bound.metric))}")
-    if elsewhere.chance is not None:
-        told.append(f"it holds on new data with a chance of {percent(elsewhere.chance, 100)}")
-    return "; ".join(told)
-
-
-def _held(hold: Hold | None) -> Cell:
-    """The threshold that keeps the bound surely, with what it reaches there; or why there is none."""
-    if hold is None:
-        return Cell("–")
-    if hold.threshold is None or hold.costs is None:
-        return Cell("–", sub=hold.reason or "")
-    metric, value = hold.costs.metric, hold.costs.value
-    reached = "" if value is None else show(value, objective_style(metric))
-    return Cell(threshold_text(hold.threshold), sub=f"{objective_title(metric)} {reached}".strip())
-
-
-def _limits(best: Optimum) -> str:
-    if best.low is None or best.high is None:
-        return "–"
-    return f"{threshold_text(best.low)} to {threshold_text(best.high)}"
-
-
-def _counts(here: BinaryCounts | None) -> tuple[Cell, ...]:
-    if here is None:
-        return (Cell("–"),) * 3
-    return tuple(Cell(count(float(n)), sort=float(n)) for n in (here.tp, here.fn, here.fp))
 
 
 def course(found: ThresholdSelection) -> Section | None:

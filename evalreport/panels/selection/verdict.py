@@ -7,6 +7,7 @@ from evalreport.evaluation.threshold_selection import PLAIN, ThresholdSelection
 from evalreport.format import count, show
 from evalreport.panels.about import complement, confidence_percent, units
 from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.operating import COIN, ROUGH, advised, candidates, story
 from evalreport.panels.parts import Section
 from evalreport.panels.provenance import in_utc
 from evalreport.panels.selection.forest import forest
@@ -22,10 +23,6 @@ TITLES = {
     "multiclass": "Cut-offs and class weights",
     "multilabel": "Thresholds of labels",
 }
-COIN = (0.4, 0.6)
-"""Chances that are called a coin toss: nobody would plan by them."""
-ROUGH = 100
-"""A chance is told in whole per cent: it is right to about five points."""
 
 
 def panel(found: ThresholdSelection) -> Section:
@@ -170,7 +167,15 @@ def lede(found: ThresholdSelection) -> Sentence:
             "{level}.",
             level=level,
         )
-    return paragraph(_without(found), told)
+    return paragraph(_changed(found), _without(found), told)
+
+
+def _changed(found: ThresholdSelection) -> Sentence:
+    """What the choice changes beside the threshold in use, of a binary problem."""
+    if found.whole is None or not found.optima:
+        return NOTHING
+    named = candidates(found.evaluation, found.whole, found.optima)
+    return story(named, advised(found.evaluation, named, found.optima))
 
 
 def _without(found: ThresholdSelection) -> Sentence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.demonstrated import ranking_skill
 from evalreport.findings.recommended import RecommendedThreshold, elsewhere, gains, recommended
+from evalreport.format import significant
 from evalreport.panels.about import estimate, one_threshold
 from evalreport.panels.words import NOTHING, Sentence, compared, say
 from evalreport.thresholds.optimum import Optimum
@@ -37,7 +38,8 @@ def _price(better: RecommendedThreshold) -> Sentence:
     elif found < 0:
         parts.append("misses {found_fewer:count} more of {p:count}")
     if flagged > 0:
-        parts.append("flags {alarms_more:count} more by mistake")
+        each = ", {price} for each" if found > 0 else ""
+        parts.append("flags {alarms_more:count} more by mistake" + each)
     elif flagged < 0:
         parts.append("spares {alarms_fewer:count} of {fp:count} false alarms")
     return say(
@@ -50,6 +52,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
         found_fewer=-found,
         alarms_more=flagged,
         alarms_fewer=-flagged,
+        price=significant(flagged / found, 2) if found > 0 else "",
         p=better.now.positives,
         fp=better.now.fp,
         f1=better.f1_now,
