@@ -107,7 +107,8 @@ class Ruler:
         if self.clip is None:
             return values
         inside = values.clip(self.clip, 1 - self.clip)
-        return np.log(inside / (1 - inside))
+        odds: Array = np.log(inside / (1 - inside))
+        return odds
 
     @property
     def edges(self) -> Array:
