@@ -13,7 +13,7 @@ from evalreport.intervals.auc import auc_limits, delong, separated_limit
 from evalreport.intervals.calibration import STATISTICS, gap_limits
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.draws import count_bounds
-from evalreport.intervals.influence import influence, standard_error, tail_df
+from evalreport.intervals.influence import influence, promised_error, standard_error, tail_df
 from evalreport.intervals.majority import majority_errors, majority_limits, majority_parts
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
@@ -266,12 +266,19 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     table = tables.coarse
     found = influence(metric, table)
     n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
-    error = standard_error(table, found)
+    error, df = standard_error(table, found), _freedom(found, table)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")
     events = smaller if metric.interval == "ranking" else n
-    quantile = t_quantile(sampling.upper, max(min(_freedom(found, table), events - 1), 1))
-    return Limits(*transformed(metric, value, error, quantile, events), "influence", error)
+    quantile = t_quantile(sampling.upper, max(min(df, events - 1), 1))
+    low, high = transformed(metric, value, error, quantile, events)
+    if metric.needs == "probabilities" and metric.better in ("lower", "higher"):
+        lent, more = promised_error(table, found, error, df)
+        far = t_quantile(sampling.upper, more) * lent
+        low, high = (
+            (low, max(high, value + far)) if metric.better == "lower" else (min(low, value - far), high)
+        )
+    return Limits(low, high, "influence", error)
 
 
 def binary_limits(

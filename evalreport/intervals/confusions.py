@@ -1,10 +1,11 @@
 """Intervals of functions of a confusion matrix, from its cells alone.
 
 The cells are drawn again (Poisson draws of the non-zero ones: the row bootstrap, up to the total, which
-these functions do not feel) and the spread and the bias of the draws make a score interval about the value
-less its bias. Two things make it cover with few rows per class. A class that was answered right every
-time, or never, would look certain: half a right and half a wrong answer are added to each class before
-drawing. And averages over classes with few rows are biased, by up to half a standard error.
+these functions do not feel) and the spread and the bias of the draws make an interval about the value less
+its bias: a score interval or, of averages, one that stands off as `pull` says. Two things make it cover with
+few rows per class. A class that was answered right every time, or never, would look certain: half a right
+and half a wrong answer are added to each class before drawing. And averages over classes with few rows are
+biased, by up to half a standard error.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from evalreport.facts import Counts, Marginals
 from evalreport.facts.counts import Array
+from evalreport.intervals.pull import ClassMoves
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.scales import Spread
 from evalreport.intervals.unseen import deviations
@@ -57,13 +59,20 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
     draws = int(np.clip(CELLS // len(smooth.cells), *DRAWS))
     step = max(1, min(draws, BLOCK // len(smooth.cells)))
     found: dict[str, list[Array]] = {metric.name: [] for metric in metrics}
+    moves = {metric.name: ClassMoves.of(metric) for metric in metrics}
     for start in range(0, draws, step):
         size = min(step, draws - start)
         rate = smooth.weight * (counts.total / smooth.total)
         drawn = _marginals(smooth, poisson_counts(rate, size, generator))
         for metric in metrics:
             found[metric.name].append(deviations(metric, drawn, smooth.marginals))
-    return {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
+            if (moved := moves[metric.name]) is not None:
+                moved.add(drawn, smooth.marginals)
+    spreads = {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
+    for name, moved in moves.items():
+        if moved is not None:
+            spreads[name] = moved.pulled(spreads[name], counts.marginals, smooth.marginals, sampling)
+    return spreads
 
 
 def _spread(values: Array) -> Spread:

@@ -48,6 +48,44 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
     return math.sqrt((inner(table.pos, up**2) + inner(table.neg, down**2)) / (n * max(n - 1, 1)))
 
 
+PROMISED = 5
+"""Rows that the variance weighs which the probabilities themselves promise. With an AUC of 0.999 at n = 200
+log loss covered 89 % without it."""
+
+
+def promised_error(table: ScoreTable, found: Influence, error: float, df: float) -> tuple[float, float]:
+    """Return a standard error and its degrees of freedom, lent from what the probabilities promise.
+
+    Where classes hardly overlap a few rows make nearly all of a loss, and a sample without them looks as if
+    there were none. If the probabilities were right, rows like these would come up as often as they say: the
+    square of the influence that is expected then is a variance too. It counts as `PROMISED` rows beside those
+    that make the variance here (half the degrees of freedom), and only where it is the greater.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Of probabilities.
+    found : Influence
+    error, df : float
+        Of the sample alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evalreport.metrics.derivatives import brier
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
+    >>> [round(x, 3) for x in promised_error(table, brier(table), 0.01, 6.0)]
+    [0.092, 11.0]
+    """
+    rows, p, (up, down) = table.pos + table.neg, table.scores, found
+    n = float(rows.sum())
+    promised = inner(rows, p * up**2 + (1 - p) * down**2) / (n * max(n - 1, 1))
+    if promised <= error**2:
+        return error, df
+    own = df / 2
+    return math.sqrt((own * error**2 + PROMISED * promised) / (own + PROMISED)), df + PROMISED
+
+
 def tail_df(influences: Array, weights: Array) -> float:
     """Return the degrees of freedom of a variance that is a mean of squares of influences.
 

@@ -11,6 +11,7 @@ from evalreport.intervals.binary import class_majority, proportion_limits, table
 from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.pull import area_spread
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
@@ -122,14 +123,18 @@ def ranking_limits(
     averages: list[AreaAverage] = [metric.function for metric in metrics]  # type: ignore[misc]
     found = ranking_errors(averages, view(summary, "scores"), sampling)
     limits = {}
-    for metric, (error, df) in zip(metrics, found, strict=True):
+    for metric, average, (error, df) in zip(metrics, averages, found, strict=True):
         if not math.isfinite(error):
             limits[metric.name] = no_limits("no label has two rows of either kind")
             continue
-        whole = area_error(metric, summary, error)
+        whole, value = area_error(metric, summary, error), values[metric.name]
         quantile = t_quantile(sampling.upper, max(df, 1.0))
-        ends = transformed(metric, values[metric.name], whole, quantile, df + 1)
-        limits[metric.name] = Limits(*ends, "influence", whole)
+        if average.over == "micro":
+            ends = transformed(metric, value, whole, quantile, df + 1)
+            limits[metric.name] = Limits(*ends, "influence", whole)
+            continue
+        spread = area_spread(average, view(summary, "scores"), whole, sampling.level)
+        limits[metric.name] = spread_limits(metric, value, spread, quantile, df + 1, "influence")
     return limits
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evalreport.facts import BinaryCounts, ClassScores, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.multiclass import several_limits
+from evalreport.intervals.pull import ClassMoves
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits
 from evalreport.intervals.slopes import slopes
@@ -115,9 +116,13 @@ def _spreads(
     found = []
     for place, metric in enumerate(metrics):
         values = deviations(metric, _counts(drawn, counts), _counts(smooth, counts))
-        spread = float(values.var())
-        variance = max(spread + float(together[place] - apart[place]), LEAST * spread)
-        found.append(Spread(math.sqrt(variance), float(values.mean())))
+        variance = float(values.var())
+        variance = max(variance + float(together[place] - apart[place]), LEAST * variance)
+        spread, moved = Spread(math.sqrt(variance), float(values.mean())), ClassMoves.of(metric)
+        if moved is not None:
+            moved.add(_counts(drawn, counts), _counts(smooth, counts))
+            spread = moved.pulled(spread, counts, _counts(smooth, counts), sampling)
+        found.append(spread)
     return found
 
 

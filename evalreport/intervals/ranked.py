@@ -23,7 +23,7 @@ from evalreport.intervals.binary import OVERFIT, binned, too_few_share
 from evalreport.intervals.calibration import STATISTICS, binomial_noise, gap_limits, unit_draws
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
 from evalreport.intervals.proportions import score_limits
-from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.quantiles import normal_quantile, t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.smooth import EVENTS, smooth_gap_limits
 from evalreport.intervals.units import Units
@@ -73,8 +73,9 @@ class Ranked:
     def _effective(self, threshold: float) -> Array:
         """Independent rows that would make FPR and TPR as sure, of negatives and of positives."""
         rates, variances = self._rates(threshold)
+        unsure = (t_quantile(0.975, max(self.units.most_freedom, 1)) / normal_quantile(0.975)) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = rates * (1 - rates) / variances
+            rows = rates * (1 - rates) / variances / unsure  # the variance itself is known to few units
         most = np.array([(~self.positive).sum(), self.positive.sum()], dtype=np.float64)
         return np.minimum(np.where(np.isfinite(rows) & (rows > 0), rows, self._trials), most)
 
@@ -102,7 +103,7 @@ class Ranked:
         table, units = self.table, self.units
         best = int(np.argmax(table.tp / table.positives - table.fp / table.negatives))
         rates, variances = self._rates(float(table.scores[best]))
-        quantile = t_quantile(sampling.upper, max(units.size - 1, 1))
+        quantile = t_quantile(sampling.upper, max(units.most_freedom, 1))
         low, high = score_limits(rates, np.sqrt(variances), self._trials, quantile)
         value = float(rates[1] - rates[0])
         below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
@@ -116,7 +117,7 @@ class Ranked:
             return no_limits(reason)
         bins = binned(gaps, self.table)
         noise, own = bin_noise(self.units, self._bins(gaps), self.scores, self.positive, len(bins[0]))
-        noise = noise * t_quantile(sampling.upper, max(self.units.size - 1, 1)) / sampling.z
+        noise = noise * t_quantile(sampling.upper, max(self.units.most_freedom, 1)) / sampling.z
         draws = unit_draws(own, sampling)
         return Limits(
             *gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise, draws), self.units.method

@@ -17,6 +17,7 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.binary import decided_counts
 from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
 from evalreport.intervals.contributions import Counted
+from evalreport.intervals.influence import tail_df
 from evalreport.intervals.majority import majority_limits, majority_parts
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.ranked import Ranked, bin_noise, ranked_limits
@@ -174,10 +175,15 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
     several = metric.interval == "counts" and metric.task != "binary"
     bias = units.bias(known, found[1]) if several else 0.0
     trials = units.size * metric.weight(summary) / summary.weight
-    error = float(spread_errors(metric, known, value, units))
+    error, df = float(spread_errors(metric, known, value, units)), units.freedom(known)
+    if units.method == "poisson bootstrap":
+        rows = replicates.counted.contributions(metric)
+        if rows is not None and rows.any():
+            error *= units.leverage(rows, metric.weight(summary))
+            df = max(min(df, tail_df(rows, np.ones(len(rows)))), 1.0)
 
     def limits(centre: float, spread: Spread) -> Limits:
-        return interval(metric, centre, spread, trials, units, units.freedom(known), sampling)
+        return interval(metric, centre, spread, trials, units, df, sampling)
 
     if isinstance(metric.strategy, LabelAreas):
         return limits(value, Spread(area_error(metric, summary, error), bias))
@@ -236,9 +242,10 @@ def _majority_limits(frequent: MostFrequent, replicates: Replicates, sampling: S
     right, support, predicted, total = _by_class(replicates.counts)
     parts = majority_parts(frequent, right, support, predicted, total)
     here = majority_parts(frequent, *_by_class(_counts(replicates.summary)))
-    errors = replicates.units.error(parts)
-    limits = majority_limits(frequent, here, errors, replicates.units.size, sampling.level)
-    return Limits(*limits, replicates.units.method)
+    units = replicates.units
+    errors = units.error(parts) * (t_quantile(sampling.upper, max(units.most_freedom, 1)) / sampling.z)
+    limits = majority_limits(frequent, here, errors, units.size, sampling.level)
+    return Limits(*limits, units.method)
 
 
 def _counts(summary: Summary) -> BinaryCounts | Marginals:

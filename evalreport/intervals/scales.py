@@ -17,10 +17,19 @@ WIDEST = 100.0
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard error of an estimate, and its bias."""
+    """Standard error of an estimate, its bias, and how far its limits stand off.
+
+    Parameters
+    ----------
+    error : float
+    bias : float
+    pull : float or None
+        From the value less its bias to the middle of its limits; None: as far as score limits do.
+    """
 
     error: float
     bias: float = 0.0
+    pull: float | None = None
 
 
 def spread_limits(
@@ -62,6 +71,10 @@ def spread_limits(
         centre, reach = value - spread.bias, quantile * spread.error
         return Limits(max(centre - reach, metric.low), min(centre + reach, ceiling), method, spread.error)
     bounds = (metric.low, metric.high)
+    if spread.pull is not None:
+        centre, reach = value - spread.bias + spread.pull, quantile * spread.error
+        low, high = np.clip([centre - reach, centre + reach], *bounds)
+        return Limits(float(low), float(high), method, spread.error)
     centre = float(np.clip(value - spread.bias, *bounds))
     low, high = score_limits(centre, spread.error, events, quantile, bounds)
     return Limits(float(low), float(high), method, spread.error)

@@ -12,6 +12,7 @@ of the replicates. Together they took coverage at thirty clusters from 88-94 % t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from evalreport.engines.memory import row_values
 from evalreport.facts import BinaryCounts, Marginals, ScoreTable
-from evalreport.facts.counts import Array, sums
+from evalreport.facts.counts import Array, inner, sums
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
@@ -160,10 +161,40 @@ class Units:
     def freedom(self, replicates: Array) -> float:
         """Return the degrees of freedom of `error`: one less than the units, or Satterthwaite's."""
         known = replicates[np.isfinite(replicates)]
-        df = self.size - 1
+        df = self.most_freedom
         if self.jackknife and len(known) and np.ptp(known) > 0:
             df = min(df, tail_df(known - known.mean(), np.ones(len(known))))
         return max(df, 1.0)
+
+    @property
+    def most_freedom(self) -> float:
+        """Degrees of freedom of a mean over the units: one less than them.
+
+        Where rows weigh, no more than Satterthwaite's of a normal quantity, (Σw²)² / Σw⁴: a few heavy rows
+        make nearly all of the variance.
+        """
+        if self.method != "poisson bootstrap":
+            return self.size - 1
+        squares = self.weights**2
+        return min(self.size - 1, float(squares.sum() ** 2 / inner(squares, squares)))
+
+    def leverage(self, rows: Array, weight: float) -> float:
+        """Return by how much a standard error grows when each row is held against the others alone.
+
+        A heavy row pulls the value towards itself, so that what it departs from it is too small; divided by
+        one less its share it is what the jackknife takes (HC3: MacKinnon & White 1985).
+
+        Parameters
+        ----------
+        rows : float64 array of shape (n,)
+            What each row contributes to the value.
+        weight : float
+            What the value is taken over.
+        """
+        if self.method != "poisson bootstrap":
+            return 1.0
+        held = rows / (1 - np.minimum(self.weights / weight, 0.5))
+        return math.sqrt(inner(held, held) / max(inner(rows, rows), np.finfo(float).tiny))
 
     def variance(self, rows: Array) -> float:
         """Return the variance of the sum of a row quantity whose sum is 0, from the sums of the units."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -174,6 +174,6 @@ def staged_limits(found: Stage, spread: Spread, limits: Callable[[float, Spread]
     if not found.missing or own.reason is not None:
         return own
     error = math.sqrt((1 - found.missing) * spread.error**2 + found.between)
-    missed = limits(found.value, Spread(error, spread.bias))
+    missed = limits(found.value, replace(spread, error=error))
     low = min((1 - found.missing) * own.low, missed.low)
     return Limits(low, missed.high, missed.method, error)

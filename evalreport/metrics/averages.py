@@ -102,6 +102,26 @@ class Pooled:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """A function of all classes together less an average over them.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.binary_counts import recall
+    >>> counts = BinaryCounts(np.array([8.0, 0.0]), 0, np.array([0.0, 2.0]), 0)
+    >>> round(float(Gap(Pooled(recall), Average(recall, "macro"))(counts)), 3)
+    0.3
+    """
+
+    whole: Pooled
+    average: Average
+
+    def __call__(self, fact: Fact) -> Any:
+        """Return the difference."""
+        return self.whole(fact) - self.average(fact)
+
+
+@dataclass(frozen=True)
 class Mean:
     """The mean of a tallied per-row quantity.
 

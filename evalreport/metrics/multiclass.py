@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evalreport.facts import ClassBins, Marginals
 from evalreport.facts.counts import Array
-from evalreport.metrics.averages import Average, Pooled
+from evalreport.metrics.averages import Average, Gap, Pooled
 from evalreport.metrics.binary_counts import f1, recall
 from evalreport.metrics.record import divide
 
@@ -46,22 +46,10 @@ def accuracy_gain(m: Marginals) -> Any:
     return accuracy(m) - no_information_rate(m)
 
 
-def balanced_accuracy(m: Marginals) -> Any:
-    """Return the mean recall over classes with true examples, in [0, 1].
-
-    >>> float(balanced_accuracy(Marginals(np.array([1.0, 2]), np.ones(2) * 2, np.array([1.0, 3]), 4.0, 1.0)))
-    0.75
-    """
-    return Average(recall, "macro_supported")(m)
-
-
-def micro_macro_gap(m: Marginals) -> Any:
-    """Return micro F1 minus macro F1, in [-1, 1].
-
-    >>> float(micro_macro_gap(Marginals(np.ones(2), np.ones(2), np.ones(2), 2.0, 0.0)))
-    0.0
-    """
-    return Pooled(f1)(m) - Average(f1, "macro")(m)
+balanced_accuracy = Average(recall, "macro_supported")
+"""Mean recall over classes with true examples, in [0, 1]."""
+micro_macro_gap = Gap(Pooled(f1), Average(f1, "macro"))
+"""Micro F1 minus macro F1, in [-1, 1]."""
 
 
 def _agreement(m: Marginals) -> Any:

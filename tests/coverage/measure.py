@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from evalreport.predictions import Predictions
 from evalreport.values import Estimate, Result
 from tests.coverage.settings import Setting
 
-HUGE = 10_000_000
+HUGE = 4_000_000
 """(row, label) cells of the sample that stands for the population."""
 LABEL = 0
 """The label whose one-vs-rest metrics are measured, named ``label: …``."""
@@ -75,7 +75,13 @@ class Count:
 
 
 def measured(
-    setting: Setting, simulations: int, seed: int, only: Sequence[str] = (), *, ignore_groups: bool = False
+    setting: Setting,
+    simulations: int,
+    seed: int,
+    only: Sequence[str] = (),
+    *,
+    truth: Mapping[str, float] | None = None,
+    ignore_groups: bool = False,
 ) -> dict[str, Count]:
     """Return how the intervals of each metric do in a setting.
 
@@ -86,10 +92,12 @@ def measured(
     seed : int
     only : sequence of str
         Names of metrics; all when empty.
+    truth : mapping from a metric's name to its true value, optional
+        As of `population`; worked out without it.
     ignore_groups : bool
         Treat rows of one cluster as independent, to see what that does.
     """
-    truth = population(replace(setting, n=0))
+    truth = population(setting) if truth is None else truth
     rng = np.random.default_rng([seed, setting.n, setting.labels, round(1000 * setting.prevalence)])
     counts: dict[str, Count] = {}
     for _ in range(simulations):
@@ -119,10 +127,16 @@ def _results(p: Predictions, only: Sequence[str]) -> Iterator[tuple[str, Result]
             yield f"label: {name}", result
 
 
-@lru_cache(maxsize=64)
 def population(setting: Setting) -> dict[str, float]:
-    """Return the true values, from a sample so large that its error does not matter."""
-    setting = replace(setting, n=240 if setting.kind == "clusters" else setting.n)
+    """Return the true values, from a sample so large that its error does not matter.
+
+    Settings that differ in their size alone have one population, which is worked out once.
+    """
+    return _population(replace(setting, n=240 if setting.kind == "clusters" else 0))
+
+
+@cache
+def _population(setting: Setting) -> dict[str, float]:
     whole = setting.draw(np.random.default_rng(99), HUGE // (2 * setting.labels))
     if setting.kind == "clusters":
         whole = setting.draw(np.random.default_rng(99), 500_000)

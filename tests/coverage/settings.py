@@ -31,11 +31,13 @@ class Setting:
         second overconfident; ``steps``: as equal, in steps of a tenth. Multiclass: ``even`` or ``uneven``
         classes (largest ten times the smallest or more). Multilabel: ``labels``, correlated within rows.
         ``clusters``, ``weights``: binary. ``groups``: multiclass, about eight rows each. ``text``: one answer
-        in ten cannot be read.
+        in ten cannot be read. ``apart``: classes that hardly overlap (AUC 0.999). ``hundredths``: as equal,
+        in steps of a hundredth. ``heavy``: weights whose logarithm has the standard deviation 1.2.
+        ``rare``: a class of a few rows in a hundred, of which most are answered wrong.
     n : int
         Rows.
     prevalence : float
-        Of the positive class or of each label; 0 for multiclass.
+        Of the positive class, of each label or of the rare class; 0 for other multiclass.
     labels : int
     """
 
@@ -50,6 +52,8 @@ class Setting:
         """The setting in words."""
         return {
             "steps": f"prevalence {self.prevalence:g}, scores in steps of a tenth",
+            "hundredths": f"prevalence {self.prevalence:g}, scores in steps of a hundredth",
+            "apart": f"prevalence {self.prevalence:g}, AUC 0.999",
             "equal": f"prevalence {self.prevalence:g}, calibrated",
             "unequal": f"prevalence {self.prevalence:g}, unequal spread, overconfident",
             "even": f"{self.labels} even classes",
@@ -59,6 +63,8 @@ class Setting:
             "groups": f"{self.n // GROUP} clusters, {self.labels} classes",
             "text": f"{self.labels} labels read from text, one in ten unread",
             "weights": f"rows sampled unequally, prevalence about {self.prevalence:g}",
+            "heavy": f"very uneven weights, prevalence {self.prevalence:g}",
+            "rare": f"{self.labels} classes, one of {self.prevalence:.0%} that is mostly missed",
         }[self.kind]
 
     def draw(self, rng: np.random.Generator, n: int | None = None) -> Predictions:
@@ -70,7 +76,14 @@ class Setting:
             return _multiclass(self, rows, rng)
         if self.task == "multilabel":
             return _multilabel(self, rows, rng)
-        return {"clusters": _clusters, "weights": _weighted}.get(self.kind, _binary)(self, rows, rng)
+        special = {"clusters": _clusters, "weights": _weighted, "heavy": _heavy}
+        return special.get(self.kind, _binary)(self, rows, rng)
+
+
+APART = 4.37
+"""Standard deviations between the classes at which a score has the AUC 0.999."""
+STEPS = {"steps": 10, "hundredths": 100}
+"""Steps of the scores."""
 
 
 def sigmoid(x: Array) -> Array:
@@ -78,15 +91,21 @@ def sigmoid(x: Array) -> Array:
 
 
 def _binary(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    return _decided(*_rows(s, n, rng), s.prevalence)
+
+
+def _rows(s: Setting, n: int, rng: np.random.Generator) -> tuple[npt.NDArray[np.bool_], Array]:
     truth = rng.random(n) < s.prevalence
     prior = np.log(s.prevalence / (1 - s.prevalence))
-    if s.kind in ("equal", "steps"):
-        scores = sigmoid(prior + 1.5 * (rng.normal(size=n) + 1.5 * truth) - 1.125)
-        scores = (np.floor(10 * scores) + 0.5) / 10 if s.kind == "steps" else scores
+    if s.kind != "unequal":
+        apart = APART if s.kind == "apart" else 1.5
+        scores = sigmoid(prior + apart * (rng.normal(size=n) + apart * truth) - apart**2 / 2)
+        if s.kind in STEPS:
+            scores = (np.floor(STEPS[s.kind] * scores) + 0.5) / STEPS[s.kind]
     else:
         spread = rng.normal(size=n) * np.where(truth, 2.0, 1.0)
         scores = sigmoid(prior + 2.5 * (spread + 1.5 * truth) - 1.5)
-    return _decided(truth, scores, s.prevalence)
+    return truth, scores
 
 
 def _decided(truth: npt.NDArray[np.bool_], scores: Array, threshold: float, **more: Any) -> Predictions:
@@ -115,10 +134,18 @@ def _weighted(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     return _decided(truth[kept], scores[kept], 0.5, weights=1 / chance[kept])
 
 
+def _heavy(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    """Rows whose weights are lognormal, whatever the scores: a few hold most of the mass."""
+    truth, scores = _rows(s, n, rng)
+    return _decided(truth, scores, s.prevalence, weights=np.exp(1.2 * rng.normal(size=n)))
+
+
 def _multiclass(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     share = np.ones(s.labels)
     if s.kind == "uneven":
         share = np.array([0.8, 0.15, 0.05]) if s.labels == 3 else np.linspace(1, 0.1, s.labels)
+    if s.kind == "rare":
+        share[-1] = (s.labels - 1) * s.prevalence / (1 - s.prevalence)
     share = share / share.sum()
     truth = rng.choice(s.labels, n, p=share)
     logit = rng.normal(size=(n, s.labels)) + np.log(share)
@@ -183,6 +210,20 @@ DEPENDENT = (
     Setting("binary", "weights", 2000, 0.1),
 )
 GROUPED = (Setting("multiclass", "groups", 240, 0.0, 5), Setting("multiclass", "groups", 1200, 0.0, 5))
+HARD = (
+    Setting("binary", "apart", 100, 0.3),
+    Setting("binary", "apart", 200, 0.3),
+    Setting("binary", "apart", 2000, 0.3),
+    Setting("binary", "hundredths", 200, 0.5),
+    Setting("binary", "hundredths", 2000, 0.2),
+    Setting("binary", "heavy", 500, 0.3),
+    Setting("binary", "heavy", 2000, 0.3),
+    Setting("binary", "clusters", 400, 0.1, 50),
+    Setting("multiclass", "rare", 500, 0.01, 3),
+    Setting("multiclass", "rare", 2000, 0.01, 3),
+    Setting("multiclass", "rare", 500, 0.03, 10),
+)
+"""Where intervals are known to have it hard."""
 TEXT = (
     *(Setting("binary", "text", n, 0.5) for n in SIZES),
     *(Setting("multiclass", "text", n, 0.0, 5) for n in SIZES),

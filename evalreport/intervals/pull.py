@@ -1,0 +1,169 @@
+"""How far the limits of an average over classes stand off its value, from the limits of each class.
+
+Wilson's limits of one share stand off its value towards a half, the further the fewer rows it has: such a
+share is skewed. The skewness of a sum is that of its parts, each by its share of the variance (the first
+term of Cornish & Fisher 1938). So where one rare class makes nearly all of the variance of an average, the
+limits stand off as that class's own do; where many alike make it, they stand off as little as those of
+Price & Bonett (2004, Computational Statistics & Data Analysis 45:449), who deal two right and two wrong
+rows out to all classes. Limits that only knew the average's own spread covered 87 % with a class of one
+row in a hundred at n = 2,000; these cover 96 %.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evalreport.facts import ClassScores, ScoreTable
+from evalreport.facts.counts import inner
+from evalreport.intervals.auc import auc_limits, delong
+from evalreport.intervals.influence import influence, standard_error
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.quantiles import normal_quantile
+from evalreport.intervals.sampling import FEWEST, Sampling
+from evalreport.intervals.scales import Spread, transformed
+from evalreport.metrics import Metric
+from evalreport.metrics.averages import AreaAverage, Average, Gap
+from evalreport.metrics.catalogue import find
+
+KNOWN = 1e9
+"""Degrees of freedom of a variance that is known."""
+
+
+@dataclass
+class ClassMoves:
+    """What each class does to an average in draws of the counts.
+
+    Parameters
+    ----------
+    average : Average
+    sign : float
+        -1 where the metric falls as the average grows.
+    total, squares : float64 arrays of shape (classes,)
+        Sums over the draws of what a class does to the average, and of its square.
+    draws : int
+    """
+
+    average: Average
+    sign: float
+    total: Any = 0.0
+    squares: Any = 0.0
+    draws: int = 0
+
+    @classmethod
+    def of(cls, metric: Metric) -> ClassMoves | None:
+        """Return the empty sums of a metric; None where it is no average over classes.
+
+        Examples
+        --------
+        >>> from evalreport.metrics.catalogue import find
+        >>> ClassMoves.of(find("micro_macro_gap", "multiclass")).sign
+        -1.0
+        """
+        match metric.function:
+            case Average() as average:
+                return cls(average, 1.0)
+            case Gap() as gap:
+                return cls(gap.average, -1.0)
+            case _:
+                return None
+
+    def add(self, drawn: Any, centre: Any) -> None:
+        """Add draws of the counts, with one leading axis more than `centre`, what they were drawn about."""
+        (values, weights), (base, _) = self.average.parts(drawn), self.average.parts(centre)
+        known = ~np.isnan(values) & (weights > 0) & ~np.isnan(base)
+        share = known * weights
+        moves = np.where(known, values - base, 0.0) * (
+            share / np.maximum(share.sum(-1, keepdims=True), 1e-300)
+        )
+        self.total, self.squares = self.total + moves.sum(axis=0), self.squares + (moves**2).sum(axis=0)
+        self.draws += len(values)
+
+    def pulled(self, spread: Spread, fact: Any, smooth: Any, sampling: Sampling) -> Spread:
+        """Return the spread of the metric with how far its limits stand off the value.
+
+        Parameters
+        ----------
+        spread : Spread
+            Of the draws.
+        fact, smooth : facts of counts
+            As they are, and what the draws were drawn about: with one row more for each class.
+        """
+        variance = np.maximum(self.squares / self.draws - (self.total / self.draws) ** 2, 0.0)
+        values, weights = self.average.parts(fact)
+        soft = np.nan_to_num(self.average.parts(smooth)[0])
+        used = ~np.isnan(values) & (weights > 0) & (variance > 0) & (soft > 0) & (soft < 1)
+        if not used.any() or not np.isfinite(spread.error):
+            return spread
+        share = (weights / np.where(np.isnan(values), 0.0, weights).sum())[used]
+        value, variance = values[used], variance[used]
+        rows = np.maximum(soft[used] * (1 - soft[used]) * share**2 / variance - 1, 1e-3)
+        low, high = wilson(value * rows, rows, sampling.level)
+        reach, off = share * (high - low) / 2, share * ((high + low) / 2 - value)
+        wider = float(np.sqrt(inner(reach, reach) / variance.sum())) / sampling.z
+        pull = self.sign * inner(reach**2, off) / inner(reach, reach)
+        return replace(spread, error=spread.error * max(wider, 1.0), pull=pull)
+
+
+def area_spread(average: AreaAverage, scores: ClassScores, error: float, level: float) -> Spread:
+    """Return the spread of an average of areas with how far its limits stand off, from those of each class.
+
+    The limits of a class are those of its own area: DeLong's in Newcombe's form, or symmetric on the logit.
+    What they are wider than the class's standard error says is added to that of the average, as far as one
+    class makes it (among many such reserves are not needed at once); Student's t is left to the average,
+    whose degrees of freedom are not those of a class.
+
+    Parameters
+    ----------
+    average : AreaAverage
+        But a ``micro`` one.
+    scores : ClassScores
+    error : float
+        Standard error of the average.
+    level : float
+        Confidence level.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.array([0] * 45 + [1] * 5)
+    >>> scores = ClassScores(rng.random((50, 2)) + (truth[:, None] == np.arange(2)), truth, None)
+    >>> spread = area_spread(AreaAverage("average_precision", "macro"), scores, 0.05, 0.95)
+    >>> spread.pull < 0
+    True
+    """
+    ranked = scores.rankings
+    z, weight = normal_quantile((1 + level) / 2), average.weights(ranked)
+    parts = []
+    for label, table in enumerate(ranked.tables):
+        sizes = (table.positives, table.negatives)
+        if weight[label] > 0 and min(sizes) >= FEWEST:
+            parts.append((weight[label], *_area_limits(average.area, table, level)))
+    if not parts:
+        return Spread(error, pull=0.0)
+    share, value, low, high, variance = np.array(parts).T
+    reach, off = share * (high - low) / 2, share * ((high + low) / 2 - value)
+    total = max(inner(reach, reach), 1e-300)
+    one = inner(reach**2, reach**2) / total**2
+    more = one * (total / z**2 - inner(share**2, variance))
+    pull = inner(reach**2, off) / total
+    if average.area == "average_precision":
+        pull = min(pull, 0.0)  # of few examples it is too high already, so that nothing pulls it up
+    return Spread(math.sqrt(error**2 + max(more, 0.0)), pull=pull)
+
+
+def _area_limits(area: str, table: ScoreTable, level: float) -> tuple[float, float, float, float]:
+    """Area of one class, its limits as if its variance were known, and that variance."""
+    smaller = min(table.positives, table.negatives)
+    if area == "roc_auc":
+        value, variance = delong(table)
+        ends = auc_limits(value, variance, (table.positives, table.negatives), KNOWN, level)
+        return value, float(ends[0]), float(ends[1]), variance
+    metric = find("average_precision", "binary")
+    value = float(metric.function(table))
+    error = standard_error(table, influence(metric, table))
+    low, high = transformed(metric, value, error, normal_quantile((1 + level) / 2), smaller)
+    return value, low, high, error**2
