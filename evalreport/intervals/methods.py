@@ -12,15 +12,18 @@ METHODS = {
     "threshold",
     "dirichlet": "quantiles of draws of the counts under Jeffreys' prior, Dirichlet(1/2)",
     "smoothed bootstrap": "score interval about the value less its bias, both from draws of the confusion "
-    "matrix with one row more per class; classes without a value by two stages of sampling (Cochran 1977)",
+    "matrix with one row more per class; of averages it stands off as Wilson's limits of the classes do that "
+    "make the variance (Price & Bonett 2004); classes without a value by two stages of sampling (Cochran 1977)",
     "smoothed bootstrap by row": "the same from the counts of each label, and what rows vary together from "
     "their influence",
     "score of each class": "limits of each class that may be the most frequent, the extreme of them",
-    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log",
+    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log; "
+    "losses lend from the variance that the probabilities promise, averages of areas stand off as those of "
+    "the classes do",
     "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
     "test inversion": "the errors whose draws have the one seen within their central 95 %",
     "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
-    "(Rubin 1981), with half a row beyond each end",
+    "(Rubin 1981), with half a row beyond each end; where a precision is crossed by inverting its score test",
     "posterior at the crossing, clusters": "the same, each class counted as its effective number of rows "
     "(Kish 1965; Korn & Graubard 1998)",
     "posterior at the crossing, weighted rows": "the same, each class counted as its effective number of "
@@ -28,6 +31,7 @@ METHODS = {
     "cluster jackknife": "groups left out one by one (MacKinnon, Nielsen & Webb 2023) with Satterthwaite's "
     "degrees of freedom",
     "cluster bootstrap": "groups drawn whole with replacement; from 101 groups on",
-    "poisson bootstrap": "rows drawn with Poisson(1) counts",
+    "poisson bootstrap": "rows drawn with Poisson(1) counts, the error that of the jackknife (MacKinnon & White "
+    "1985) with Satterthwaite's degrees of freedom",
 }
 """By the name of the method, as it stands beside each estimate."""

@@ -1,0 +1,110 @@
+"""Where intervals have it hard: a rare class, a few heavy rows, classes that hardly overlap, tied scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evalreport.engines.memory import summarise
+from evalreport.facts import Counts, ScoreTable
+from evalreport.intervals import Sampling, estimates
+from evalreport.intervals.binary import table_limits
+from evalreport.intervals.confusions import spreads
+from evalreport.intervals.crossings import RocDraws, recall_at_precision
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.tables import Tables
+from evalreport.intervals.units import Units
+from evalreport.labels import Binary
+from evalreport.metrics.catalogue import find
+from evalreport.predictions import predictions
+from evalreport.scores import Probabilities
+from evalreport.values import Estimate
+
+RECALL = find("recall_macro", "multiclass")
+
+
+def matrix(*rows: tuple[float, ...]) -> Counts:
+    dense = np.array(rows, dtype=int)
+    truth, answer = np.nonzero(dense)
+    times = dense[truth, answer]
+    return Counts.of(np.repeat(truth, times), np.repeat(answer, times), len(rows))
+
+
+def test_a_rare_class_gives_the_average_its_own_limits() -> None:
+    """Of 20 rows none is right; 100,000 others say nothing uncertain: half of Wilson's limits of 0 of 20."""
+    counts = matrix((50_000, 50_000), (20, 0))
+    spread = spreads([RECALL], counts, Sampling())["recall_macro"]
+    low, high = (float(end) for end in wilson(0, 20))
+    assert spread.pull is not None
+    assert 0.25 + spread.pull == pytest.approx(0.25 + (low + high) / 4, abs=0.01)
+    assert 1.96 * spread.error == pytest.approx((high - low) / 4, abs=0.012)
+
+
+def test_many_classes_alike_share_four_rows_as_price_and_bonett_do() -> None:
+    """Two right and two wrong rows dealt out to ten classes move each recall towards a half by as much."""
+    right, n, classes = 80, 100, 10
+    dense = np.full((classes, classes), 0)
+    np.fill_diagonal(dense, right)
+    dense[np.arange(classes), np.arange(classes) ^ 1] = n - right
+    spread = spreads([RECALL], matrix(*map(tuple, dense)), Sampling(seed=3))["recall_macro"]
+    dealt = (right + 2 / classes) / (n + 4 / classes) - right / n
+    assert spread.pull == pytest.approx(dealt, rel=0.15)
+
+
+def test_a_gap_stands_off_the_other_way() -> None:
+    counts = matrix((900, 100), (18, 2))
+    both = spreads([find(n, "multiclass") for n in ("f1_macro", "micro_macro_gap")], counts, Sampling())
+    first, second = both["f1_macro"].pull, both["micro_macro_gap"].pull
+    assert first is not None
+    assert second is not None
+    assert first > 0 > second
+
+
+def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(5)
+    weights = np.exp(1.2 * rng.normal(size=300))
+    right = rng.random(300) < 0.7
+    p = predictions(Binary(0, 1), right.astype(int), np.ones(300, int), weights=weights)
+    units = Units.of(p, Sampling())
+    value = float(weights @ right / weights.sum())
+    pairs = zip(weights, right, strict=True)
+    whole = np.array([(weights @ right - w * r) / (weights.sum() - w) for w, r in pairs])
+    rows = weights * (right - value) / weights.sum()
+    by_leaving_out = float(np.sqrt(np.square(whole - value).sum()))
+    assert units.leverage(rows, float(p.weights.sum())) * np.sqrt(rows @ rows) == pytest.approx(
+        by_leaving_out
+    )
+    assert units.most_freedom == pytest.approx((weights**2).sum() ** 2 / (weights**4).sum())
+    assert units.most_freedom < 60
+    plain = Units.of(predictions(Binary(0, 1), [0, 1] * 40, [0, 1] * 40, weights=np.ones(80)), Sampling())
+    assert plain.most_freedom == 79
+
+
+def test_a_lucky_sample_of_classes_that_hardly_overlap_borrows_from_its_probabilities() -> None:
+    """Sixty sure answers, all right: the next one may cost what the probabilities say that it does."""
+    scores = np.r_[np.full(30, 0.01), np.full(30, 0.99)]
+    table = ScoreTable.of(scores, scores > 0.5)
+    loss = find("log_loss", "binary")
+    found = table_limits(loss, loss.function(table), Tables(table), Sampling())
+    assert found.high > 4 * loss.function(table)
+    useless = ScoreTable.of(np.r_[np.zeros(30) + 0.5, np.full(30, 0.5)], scores > 0.5)
+    assert table_limits(loss, loss.function(useless), Tables(useless), Sampling()).reason is not None
+
+
+def test_recall_at_a_precision_reaches_over_steps_on_either_side_of_the_limit() -> None:
+    """Precision 0.91 and then 0.89 of a hundred rows each: the sample cannot say which one is the last."""
+    tp, fp = np.array([0.0, 91, 178, 250]), np.array([0.0, 9, 22, 1000])
+    drawn = recall_at_precision(RocDraws(tp, fp, 4000, np.random.default_rng(0)), 0.9)
+    shares = [float(np.mean(np.abs(drawn - step / 250) < 0.12)) for step in (0, 91, 178)]
+    assert all(share > 0.05 for share in shares)
+    assert sum(shares) > 0.95
+
+
+def test_a_first_score_that_many_share_may_be_beyond_the_limit() -> None:
+    """Where the highest score is shared by 2 negatives of 300, no threshold may keep an FPR of 1 %."""
+    scores = np.r_[np.full(52, 0.9), np.full(100, 0.6), np.full(348, 0.2)]
+    truth = np.r_[np.ones(50), np.zeros(2), np.ones(90), np.zeros(10), np.ones(60), np.zeros(288)]
+    p = predictions(Binary(0, 1), truth.astype(int), scores=Probabilities(scores), threshold=0.5)
+    found = estimates([find("tpr_at_fpr01", "binary")], summarise(p), p, Sampling())["tpr_at_fpr01"]
+    assert isinstance(found, Estimate)
+    assert (found.value, found.low) == (0.25, 0.0)
