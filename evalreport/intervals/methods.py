@@ -13,7 +13,8 @@ METHODS = {
     "dirichlet": "quantiles of draws of the counts under Jeffreys' prior, Dirichlet(1/2)",
     "smoothed bootstrap": "score interval about the value less its bias, both from draws of the confusion "
     "matrix with one row more per class; of averages it stands off as Wilson's limits of the classes do that "
-    "make the variance (Price & Bonett 2004); classes without a value by two stages of sampling (Cochran 1977)",
+    "make the variance (Price & Bonett 2004); classes without a value by two stages of sampling (Cochran "
+    "1977)",
     "smoothed bootstrap by row": "the same from the counts of each label, and what rows vary together from "
     "their influence",
     "score of each class": "limits of each class that may be the most frequent, the extreme of them",
@@ -31,7 +32,7 @@ METHODS = {
     "cluster jackknife": "groups left out one by one (MacKinnon, Nielsen & Webb 2023) with Satterthwaite's "
     "degrees of freedom",
     "cluster bootstrap": "groups drawn whole with replacement; from 101 groups on",
-    "poisson bootstrap": "rows drawn with Poisson(1) counts, the error that of the jackknife (MacKinnon & White "
-    "1985) with Satterthwaite's degrees of freedom",
+    "poisson bootstrap": "rows drawn with Poisson(1) counts, the error that of the jackknife (MacKinnon & "
+    "White 1985) with Satterthwaite's degrees of freedom",
 }
 """By the name of the method, as it stands beside each estimate."""
