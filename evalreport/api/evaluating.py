@@ -59,6 +59,7 @@ def evaluate(
     resamples: int = 2000,
     seed: int = 0,
     hold: float | None = None,
+    prevalence: float | None = None,
     **columns: Any,
 ) -> Evaluation:
     """Evaluate predictions held in memory: arrays, or the columns of a frame.
@@ -93,6 +94,9 @@ def evaluate(
         fraction of the time.
     hold : float, optional
         Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
+    prevalence : float, optional
+        Share of positives where a binary model goes: adds PPV, NPV, net benefit and alarms per 1,000 there,
+        such as ``ev["precision@prevalence=0.01"]``.
     **columns
         Of a frame: ``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, … as of `evaluate_file`;
         `slices` are then names of columns.
@@ -118,6 +122,7 @@ def evaluate(
         settings["weight_kind"] = weight_kind
         columns |= {name: value for name, value in settings.items() if value is not None}
         columns |= {"confidence": confidence, "resamples": resamples, "seed": seed, "hold": hold}
+        columns |= {} if prevalence is None else {"prevalence": prevalence}
         return _of_frame(y_true, columns, arrays, tune_on)
     if columns:
         raise _no_frame(next(iter(columns)))
@@ -139,7 +144,8 @@ def evaluate(
         weight_kind=weight_kind,
         **read,
     )
-    request = Request(sampling=sampling_of(confidence, resamples, seed, hold), threshold=objective)
+    sampling = sampling_of(confidence, resamples, seed, hold)
+    request = Request(sampling=sampling, threshold=objective, prevalence=prevalence)
     other = _tuning_rows(tune_on, chosen=numbers is None)
     return viewed(Evaluation, evaluated(Collected(rows, (), Provenance()), request, other))
 

@@ -20,6 +20,7 @@ _COMPARE = "Compare"
 @opt.selection
 @opt.describe
 @opt.compared
+@opt.prevalence
 @opt.option(
     _COMPARE,
     "--baseline",

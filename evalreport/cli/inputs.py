@@ -40,6 +40,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         tune_on=options["tune_on"],
         sampling=_sampling(options),
         metrics=_many(options["metrics"]),
+        prevalence=options.get("prevalence"),
         title=options.get("title") or "",
         unit=_unit(options.get("unit")),
         no_examples=bool(options.get("no_examples")),

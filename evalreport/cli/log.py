@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @opt.describe
 @opt.evaluation
 @opt.hold
+@opt.prevalence
 @opt.prefix
 @opt.out
 @opt.page

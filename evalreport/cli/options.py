@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from evalreport.cli.console import Console
-from evalreport.cli.parameters import LEVEL, Confidence, Format, Words
+from evalreport.cli.parameters import LEVEL, Confidence, Format, Share, Words
 
 F = TypeVar("F", bound=Callable[..., Any])
 EVERYWHERE = "Everywhere"
@@ -295,6 +295,13 @@ tune_on = option(
 )
 hold = option(
     _EVALUATE, "--hold", metavar="P", type=click.FloatRange(0.5, 0.999), help="Confidence that bounds hold."
+)
+prevalence = option(
+    _EVALUATE,
+    "--prevalence",
+    metavar="P",
+    type=Share(),
+    help="Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
 )
 confidence = option(
     _EVALUATE,

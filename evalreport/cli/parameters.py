@@ -7,6 +7,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from evalreport.bounds import number
+
 LEVEL = click.FloatRange(0.5, 0.999)
 
 
@@ -28,6 +30,19 @@ class Confidence(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
         """Return the level; None for ``none``."""
         return None if value == "none" else LEVEL.convert(value, param, ctx)
+
+
+class Share(click.ParamType):  # type: ignore[type-arg]
+    """A share between 0 and 1, also written in per cent."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the share."""
+        share = number(str(value))
+        if share is None or not 0 < share < 1:
+            self.fail(f"{value!r} is no share between 0 and 1, such as 0.01 or 1%.", param, ctx)
+        return share
 
 
 class Format(click.ParamType):  # type: ignore[type-arg]

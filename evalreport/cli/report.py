@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @opt.describe
 @opt.evaluation
 @opt.hold
+@opt.prevalence
 @opt.page
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
 @opt.out

@@ -66,7 +66,7 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))
     console.out(title(found.evaluation))
-    for table in (_optima(found), _cutoffs(found), _tuned(found), _labels(found)):
+    for table in (_optima(found), _there(found), _cutoffs(found), _tuned(found), _labels(found)):
         console.out(*("  " + line for line in table))
 
 
@@ -97,6 +97,18 @@ def _optima(found: ThresholdSelection) -> list[str]:
             )
         )
     return aligned(rows)
+
+
+def _there(found: ThresholdSelection) -> list[str]:
+    """What each threshold does at the prevalence of deployment."""
+    from evalreport.metrics.catalogue import find
+
+    rows: list[tuple[str, ...]] = []
+    for objective, results in found.deployed.items():
+        shown = [_elsewhere(result, find(name).style) for name, result in results.items()]
+        rows.append((objective, *(f"{value} ({limits})" for value, limits in shown)))
+    names = next(iter(found.deployed.values()), {})
+    return aligned([("for", *names), *rows]) if rows else []
 
 
 def _promised(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:

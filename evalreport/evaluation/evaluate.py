@@ -36,6 +36,7 @@ def evaluate_predictions(
     sampling: Sampling = DEFAULT,
     *,
     only: Sequence[str] = (),
+    more: Sequence[str] = (),
     sweep: Sweep | None = None,
     tuned: Tuned | None = None,
 ) -> Evaluation:
@@ -48,6 +49,8 @@ def evaluate_predictions(
         Level, number of resamples and seed of the intervals; or that there are none.
     only : sequence of str
         Names of metrics; all of the catalogue when empty.
+    more : sequence of str
+        Names of metrics beside these.
     sweep : Sweep, optional
         The thresholds of a binary problem, when they were judged already.
     tuned : Tuned, optional
@@ -65,6 +68,7 @@ def evaluate_predictions(
     chosen = catalogue(p.space, text=text)
     if only:
         chosen = tuple(find(name, p.space.task) for name in only)
+    chosen += tuple(find(name, p.space.task) for name in more)
     return Evaluation(
         space=p.space,
         rows=len(p),

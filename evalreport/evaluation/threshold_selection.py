@@ -14,7 +14,7 @@ from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_to_wire
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
-from evalreport.values import Undefined
+from evalreport.values import Result, Undefined
 
 PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}
 """What would be taken without a choice, by the name of that starting point."""
@@ -42,6 +42,8 @@ class ThresholdSelection:
         Where the rows of the choice come from; empty when they are the same.
     common : mapping from an objective's name to ((percent, value), …)
         Multilabel: its value where all labels have the same threshold.
+    deployed : mapping from an objective's name to (metric name to Estimate or Undefined)
+        Binary, where a prevalence of deployment was stated: what its threshold does there.
     """
 
     evaluation: Evaluation
@@ -50,6 +52,7 @@ class ThresholdSelection:
     whole: Sweep | None = None
     tuned_on: str = ""
     common: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
+    deployed: Mapping[str, Mapping[str, Result]] = field(default_factory=dict)
 
     def __getitem__(self, objective: str) -> Selected:
         """Return what was chosen for an objective.
@@ -123,6 +126,10 @@ class ThresholdSelection:
         """Return what was chosen as it stands in a file, with the thresholds that the page shows."""
         return self.record()
 
+    def _there(self, objective: str) -> dict[str, Any]:
+        """What a threshold does at the stated prevalence, as an entry of its own."""
+        return {"deployment": encode(self.deployed[objective])} if objective in self.deployed else {}
+
     def record(self, *, whole: bool = False) -> dict[str, Any]:
         """Return what was chosen, as `--json` prints it.
 
@@ -141,7 +148,7 @@ class ThresholdSelection:
             "score_kind": ev.score_kind,
             "tuned_on": self.tuned_on or None,
             "objectives": list(self.found),
-            "optima": {name: written(best) for name, best in self.found.items()},
+            "optima": {name: written(best) | self._there(name) for name, best in self.found.items()},
             "points": () if points is None else points.points,
         }
 

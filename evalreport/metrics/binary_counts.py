@@ -16,6 +16,20 @@ from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.metrics.record import divide
 
 
+def reweighted(c: BinaryCounts, share: float) -> BinaryCounts:
+    """Return the counts of a population in which a share is positive, with this recall and this FPR.
+
+    Their total is 1; NaN or infinite where one class has no example.
+
+    >>> there = reweighted(BinaryCounts(tp=3, fp=1, fn=1, tn=4), 0.1)
+    >>> [round(float(part), 3) for part in (there.tp, there.fp, there.fn, there.tn)]
+    [0.075, 0.18, 0.025, 0.72]
+    """
+    up, down = divide(share, c.positives), divide(1 - share, c.negatives)
+    read = (c.tp * up, c.fp * down, c.fn * up, c.tn * down)
+    return BinaryCounts(*read, c.unread * down, c.threshold, c.unread_positive * up)
+
+
 def prevalence(c: BinaryCounts | ScoreTable) -> Any:
     """Return the share of all rows that are positive, P / n, in [0, 1].
 

@@ -8,7 +8,7 @@ from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.guide import Advice, guide
 from evalreport.format import Style, count
-from evalreport.metrics.catalogue import catalogue
+from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, is_text, missed, units
 from evalreport.panels.parts import Cell, Column, Facts, Folded, Heading, Row, Section, Table
@@ -19,6 +19,7 @@ from evalreport.values import Result, Undefined
 def panel(ev: Evaluation) -> Section:
     """Return the guide and every metric of the evaluation."""
     known = {metric.name: metric for metric in catalogue(ev.space, text=is_text(ev))}
+    known |= {name: find(name) for name in ev.metrics if "@" in name}
     tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
     guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())

@@ -80,7 +80,8 @@ def brief(ev: Evaluation) -> Brief:
 def headline_names(ev: Evaluation) -> tuple[str, ...]:
     """Return the names of the headline metrics that the evaluation has."""
     parsed = () if ev.parsing is None else ("accuracy_parsed", "parse_rate")
-    return tuple(name for name in (*HEADLINE[ev.task], *parsed) if name in ev.metrics)
+    asked = tuple(name for name in ev.metrics if "@" in name)
+    return tuple(name for name in (*HEADLINE[ev.task], *parsed, *asked) if name in ev.metrics)
 
 
 def title(ev: Evaluation) -> str:

@@ -29,7 +29,7 @@ from evalreport.metrics.named_sets import COMPARED
 from evalreport.report.names import EVALUATION
 from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run
-from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.evaluate import deployed, evaluated
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import STDIN, Item
 
@@ -125,7 +125,8 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     plain = with_metrics(replace(request, title=""), how.bounds)
     rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
     task = rivals[0].evaluation.task
-    metrics = wanted(request.metrics, how.bounds, task)
+    there = deployed(rivals[0].evaluation.space, request.prevalence)
+    metrics = wanted(request.metrics, how.bounds, task, there)
     primary = None if how.sort_by is None else find(how.sort_by, task).name
     if primary is not None:
         chosen = None if place is None else rivals[place]
@@ -147,8 +148,10 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     return Compared(found, items, checked, opened)
 
 
-def wanted(metrics: Sequence[str], bounds: Sequence[Bound], task: Task) -> tuple[str, ...]:
-    """Return the metrics that are compared: those asked for, or the headline ones, and those of changes.
+def wanted(
+    metrics: Sequence[str], bounds: Sequence[Bound], task: Task, more: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the metrics that are compared: those asked for, or the headline ones, those of changes, more.
 
     Raises
     ------
@@ -156,6 +159,7 @@ def wanted(metrics: Sequence[str], bounds: Sequence[Bound], task: Task) -> tuple
         A rule names an unknown metric.
     """
     named = [find(bound.metric, task).name for bound in bounds if bound.change and not bound.part]
+    named += more
     return tuple(dict.fromkeys((*(metrics or COMPARED[task]), *named))) if named else tuple(metrics)
 
 

@@ -5,15 +5,41 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
+from evalreport.errors import UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
+from evalreport.labels import Binary, LabelSpace
+from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.predictions import Predictions
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import decided
 
 logger = logging.getLogger(__name__)
+
+
+def deployed(space: LabelSpace, prevalence: float | None) -> tuple[str, ...]:
+    """Return the names of the metrics that a stated prevalence of deployment asks for.
+
+    Raises
+    ------
+    UsageError
+        A prevalence of something that is no share, or of a problem that is not binary.
+    """
+    if prevalence is None:
+        return ()
+    if not isinstance(space, Binary):
+        raise UsageError(
+            f"a prevalence is of one class against another; these are {len(space)} labels",
+            where="--prevalence",
+            fix="leave --prevalence out",
+        )
+    if not 0 < prevalence < 1:
+        raise UsageError(
+            f"prevalence {prevalence} is no share between 0 and 1", where="--prevalence", fix="pass 0.01"
+        )
+    return at_prevalence(prevalence)
 
 
 def evaluated(collected: Collected, request: Request, tune_on: Predictions | None = None) -> Evaluation:
@@ -29,7 +55,12 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
     if request.no_examples or collected.sensitive:
         rows = replace(rows, texts=None)
     ev = evaluate_predictions(
-        rows, request.sampling, only=request.metrics, sweep=decision.sweep, tuned=decision.tuned
+        rows,
+        request.sampling,
+        only=request.metrics,
+        more=deployed(rows.space, request.prevalence),
+        sweep=decision.sweep,
+        tuned=decision.tuned,
     )
     ev = replace(ev, provenance=collected.provenance)
     if request.no_examples or collected.sensitive:

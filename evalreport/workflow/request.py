@@ -37,6 +37,8 @@ class Request:
     sampling : Sampling
     metrics : tuple of str
         Only these; all when empty.
+    prevalence : float or None
+        Share of positives where a binary model goes: PPV, NPV, net benefit and alarms there are asked for.
     label_names : tuple of (label, name)
         What people call a label, wherever a person reads it.
     title, unit, no_examples, checklist, notes
@@ -56,6 +58,7 @@ class Request:
     tune_on: str | None = None
     sampling: Sampling = field(default_factory=Sampling)
     metrics: tuple[str, ...] = ()
+    prevalence: float | None = None
     title: str = ""
     unit: tuple[str, str] = ("case", "cases")
     no_examples: bool = False

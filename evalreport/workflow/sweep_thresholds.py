@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
@@ -10,13 +10,16 @@ from typing import assert_never
 import numpy as np
 
 from evalreport.bounds import Bound, is_bound
+from evalreport.engines.memory import summarise
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
+from evalreport.intervals import estimates
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import OF_SWEEP
-from evalreport.predictions import Predictions
+from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities
 from evalreport.sources.costs import read_costs
 from evalreport.study.search import Search, SearchProgress
@@ -27,8 +30,11 @@ from evalreport.thresholds.cutoff import cutoff
 from evalreport.thresholds.label_objectives import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
+from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
+from evalreport.values import Result
 from evalreport.workflow.collect import Collected
+from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.thresholds import check_both_classes, check_holdable, table_of
@@ -129,6 +135,7 @@ def chosen(
     if isinstance(rows.scores, NoScores):
         raise UsageError("there are no scores to sweep", fix="name them with --score or --scores")
     check_holdable(rows, request.sampling)
+    deployed(rows.space, request.prevalence)
     match rows.space:
         case Binary():
             found = _binary(rows, request, tune_on, asked)
@@ -166,9 +173,23 @@ def _binary(
     table = table_of(rows)
     sweep = judged(table, rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling)
     ev = _evaluation(rows, request, sweep)
+    found = {name: sweep.optima[name] for name in objectives}
+    there = deployed(rows.space, request.prevalence)
     return ThresholdSelection(
-        ev, {name: sweep.optima[name] for name in objectives}, objectives, whole=Sweep.of(table)
+        ev,
+        found,
+        objectives,
+        whole=Sweep.of(table),
+        deployed={name: _at(rows, best, there, request) for name, best in found.items()} if there else {},
     )
+
+
+def _at(rows: Predictions, best: Selected, names: Sequence[str], request: Request) -> Mapping[str, Result]:
+    """What a threshold does at the prevalence that was stated, counted on these rows."""
+    if not isinstance(best, Optimum):
+        return {}
+    decided = rows.at(Threshold(best.threshold, "given"))
+    return estimates([find(name) for name in names], summarise(decided), decided, request.sampling)
 
 
 def _multilabel(

@@ -205,6 +205,15 @@ def test_extremes_make_a_report(capsys: Capture, n_classes: int) -> None:
     assert len(page) < 1_000_000
 
 
+def test_a_prevalence_is_of_a_share_and_of_two_classes(capsys: Capture, tmp_path: Path) -> None:
+    table = tmp_path / "p.csv"
+    table.write_text("y_true,y_pred\n" + "a,a\nb,b\nc,a\n" * 20, encoding="utf-8")
+    done = run(capsys, "report", str(table), "--prevalence", "0.1")
+    assert done.code == 2
+    assert "one class against another; these are 3 labels" in done.err
+    assert run(capsys, "report", str(table), "--prevalence", "120%").code == 2
+
+
 def test_weights_that_are_numbers_of_rows(capsys: Capture) -> None:
     Path("counted.csv").write_text("y_true,y_pred,times\n1,1,30\n1,0,10\n0,0,50\n0,1,10\n")
     rows = ["y_true,y_pred"] + ["1,1"] * 30 + ["1,0"] * 10 + ["0,0"] * 50 + ["0,1"] * 10

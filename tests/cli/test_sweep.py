@@ -50,6 +50,18 @@ def test_thresholds_as_a_table_with_honest_values(capsys: Capture) -> None:
     assert not list(Path.cwd().iterdir())
 
 
+def test_a_stated_prevalence_stands_in_table_json_and_page(capsys: Capture) -> None:
+    asked = ("sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "recall>=0.95", "--prevalence", "1 %")
+    done = run(capsys, *asked, "-o", "sweep.html")
+    heads = next(line for line in done.out.splitlines() if "alarms_per_1000@prevalence=0.01" in line)
+    assert heads.split()[1] == "precision@prevalence=0.01"
+    assert "at a prevalence of 1%" in Path("sweep.html").read_text(encoding="utf-8")
+    found = run(capsys, *asked, "--json").json["sweep"]["optima"]["recall>=0.95"]["deployment"]
+    ppv = found["precision@prevalence=0.01"]
+    assert 0 < ppv["low"] < ppv["value"] < ppv["high"] < 1
+    assert found["alarms_per_1000@prevalence=0.01"]["value"] * ppv["value"] == pytest.approx(9.5, abs=0.1)
+
+
 def test_json_holds_every_threshold_beside_the_run(capsys: Capture) -> None:
     body = run(capsys, "sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "f1", "--json").json
     assert (len(body["runs"]), body["runs"][0]["source"]) == (1, "oof_scores.parquet")

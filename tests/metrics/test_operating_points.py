@@ -59,6 +59,34 @@ def test_other_points_are_what_a_slow_reading_gives() -> None:
         assert find(name).name == name
 
 
+@pytest.mark.parametrize("share", [0.01, 0.3])
+def test_a_stated_prevalence_is_what_rows_weighted_to_it_give(share: float) -> None:
+    """Bayes' rule on recall and FPR against the same metrics of rows weighted to the prevalence."""
+    weights = np.where(TRUTH == 1, share / TRUTH.sum(), (1 - share) / (TRUTH == 0).sum())
+    kinds = {"scores": Probabilities(SCORES), "threshold": 0.4}
+    here = summarise(predictions(Binary(0, 1), TRUTH, **kinds))  # type: ignore[arg-type]
+    there = summarise(predictions(Binary(0, 1), TRUTH, weights=weights, **kinds))  # type: ignore[arg-type]
+    for name in ("precision", "npv", "net_benefit", "f1", "recall", "mcc"):
+        assert find(f"{name}@prevalence={share}").of(here) == pytest.approx(find(name).of(there)), name
+    alarms = find("predicted_positive_rate").of(there)
+    assert isinstance(alarms, float)
+    assert find(f"alarms_per_1000 @ prevalence = {share:%}").of(here) == pytest.approx(1000 * alarms)
+
+
+def test_the_interval_at_a_prevalence_covers() -> None:
+    """PPV at 2 % from 200 rows with as many positives as negatives: 400 samples."""
+    rng, held = np.random.default_rng(5), 0
+    metric = find("precision@prevalence=0.02")
+    truth = np.arange(200) % 2
+    for _ in range(400):
+        answer = (rng.random(200) < np.where(truth, 0.8, 0.1)).astype(int)
+        p = predictions(Binary(0, 1), truth, answer)
+        found = estimates([metric], summarise(p), p, Sampling(resamples=300))[metric.name]
+        assert isinstance(found, Estimate) and found.low is not None and found.high is not None
+        held += found.low <= 0.016 / (0.016 + 0.098) <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+
+
 @pytest.mark.parametrize("more", [{}, {"weights": 1.0 + TRUTH}, {"groups": np.arange(400) // 4}])
 def test_every_point_has_an_interval(more: dict[str, object]) -> None:
     p = predictions(Binary(0, 1), TRUTH, scores=Probabilities(SCORES), **more)  # type: ignore[arg-type]

@@ -19,6 +19,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass
+from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 from tests.report.test_words import Facts, check, of_page
@@ -121,7 +122,9 @@ CONTRADICTIONS = (
 
 @cache
 def edge(name: str) -> Evaluation:
-    ev = evaluate_predictions(EDGES[name](np.random.default_rng(7)), Sampling(resamples=100))
+    p = EDGES[name](np.random.default_rng(7))
+    more = at_prevalence(0.01) if isinstance(p.space, Binary) else ()
+    ev = evaluate_predictions(p, Sampling(resamples=100), more=more)
     return replace(ev, findings=find(ev))
 
 

@@ -273,6 +273,10 @@ ORACLES: Mapping[str, Oracle] = {
     "metrics": lambda f: [len(f.json["metrics"])],
     "undefined": lambda f: [sum(entry["value"] is None for entry in f.json["metrics"].values())],
     "times": lambda _: [4],
+    "thousand": lambda _: [1000],
+    "prevalence": lambda f: [f.positive / f.total],
+    "alarms": lambda f: [f.metric("alarms_per_1000@prevalence=0.01")],
+    "right_there": lambda f: [f.metric("precision@prevalence=0.01")],
     "slice_low": lambda f: [
         entry["value"]
         for part in f.json["slices"]

@@ -54,6 +54,7 @@ _SWEEP = "Sweep"
 @opt.describe
 @opt.tune_on
 @opt.hold
+@opt.prevalence
 @opt.confidence
 @opt.resamples
 @opt.seed

@@ -1,27 +1,33 @@
-"""Records of operating points of the user's own: ``recall@fpr=0.02``, ``pauc@fpr<=0.05`` and the like."""
+"""Records of the user's own: ``recall@fpr=0.02``, ``pauc@fpr<=0.05``, ``npv@prevalence=0.01`` and more."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
 from evalreport.errors import UsageError
-from evalreport.facts import ScoreTable
+from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.metrics import binary_ranking as rank
 from evalreport.metrics import derivatives
-from evalreport.metrics.entries.binary_counts import NO_POSITIVE, always
+from evalreport.metrics.binary_counts import predicted_positive_rate, reweighted
+from evalreport.metrics.entries.binary_agreement import AGREEMENT
+from evalreport.metrics.entries.binary_counts import COUNTS, NO_POSITIVE, ONE_CLASS, always
 from evalreport.metrics.entries.binary_ranking import RANKING
-from evalreport.metrics.record import Metric
-from evalreport.metrics.strategies import CurvePoint
+from evalreport.metrics.record import Metric, because
+from evalreport.metrics.strategies import CountDraws, CurvePoint, Proportion
 
 PATTERN = re.compile(
-    r"(?P<read>[a-z]+)@(?:(?P<at>[a-z]+)(?:<=|>=|=))?(?P<limit>\d*\.?\d+(?:e-?\d+)?)(?P<cent>%?)"
+    r"(?P<read>[a-z]\w*)@(?:(?P<at>[a-z]+)(?:<=|>=|=))?(?P<limit>\d*\.?\d+(?:e-?\d+)?)(?P<cent>%?)"
 )
 EXAMPLES = (
-    "recall@fpr=0.02, fpr@recall=0.9, precision@recall=0.8, recall@precision=0.95, lift@0.05, pauc@fpr<=0.05"
+    "recall@fpr=0.02, fpr@recall=0.9, precision@recall=0.8, recall@precision=0.95, lift@0.05, "
+    "pauc@fpr<=0.05, precision@prevalence=0.01"
 )
+ALARMS = "alarms_per_1000"
+AT_PREVALENCE = ("precision", "npv", "net_benefit", ALARMS)
+"""What a stated prevalence of deployment is asked for; any other rate of the counts can be."""
 
 
 def operating_point(name: str) -> Metric | None:
@@ -48,12 +54,35 @@ def operating_point(name: str) -> Metric | None:
     if "@" not in name:
         return None
     found = PATTERN.fullmatch(name.replace(" ", "").replace("tpr", "recall"))
-    make = found and READINGS.get((found["read"], found["at"]))
+    make = found and (READINGS.get((found["read"], found["at"])) or _of_counts(found["read"], found["at"]))
     limit = float(found["limit"]) / (100 if found["cent"] else 1) if found else 0.0
     if not make or not 0 < limit < 1:
         what = "its limit is no share between 0 and 1" if make else "it is no reading of a curve at a limit"
         raise UsageError(f"there is no metric {name!r}: {what}", where=name, fix=f"name one like {EXAMPLES}")
     return make(limit)
+
+
+def stated_prevalence(names: Iterable[str]) -> float | None:
+    """Return the prevalence of deployment that metrics are named after; None where none is.
+
+    Examples
+    --------
+    >>> stated_prevalence(["f1", "npv@prevalence=0.01"]), stated_prevalence(["f1"])
+    (0.01, None)
+    """
+    found = (name.partition("@prevalence=")[2] for name in names)
+    return next((float(limit) for limit in found if limit), None)
+
+
+def at_prevalence(share: float) -> tuple[str, ...]:
+    """Return the names of what a stated prevalence of deployment is asked for.
+
+    Examples
+    --------
+    >>> at_prevalence(0.01)[0]
+    'precision@prevalence=0.01'
+    """
+    return tuple(f"{name}@prevalence={share:g}" for name in AT_PREVALENCE)
 
 
 def _base(name: str) -> Metric:
@@ -149,6 +178,48 @@ def _partial_auc(limit: float) -> Metric:
         derivative=partial(derivatives.partial_auc, limit=limit),
         source=f"McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr={limit:g})",
         trap=f"the raw partial area goes to {limit:g}, not to 1: this one is standardised",
+    )
+
+
+def _of_counts(read: str, at: str | None) -> Callable[[float], Metric] | None:
+    """What makes the record of a function of the counts at a stated prevalence."""
+    known = {metric.name: metric for metric in (*COUNTS, *AGREEMENT)}
+    known[ALARMS] = replace(
+        known["predicted_positive_rate"],
+        name=ALARMS,
+        title="Alarms per 1,000",
+        meaning="of 1,000 cases, how many are called positive",
+        formula="1000 (TP + FP) / n",
+        high=1000.0,
+        function=lambda c: 1000 * predicted_positive_rate(c),
+    )
+    base = known.get(read)
+    moves = base is not None and isinstance(base.strategy, Proportion | CountDraws) and read != "prevalence"
+    return partial(_at_prevalence, base) if base is not None and moves and at == "prevalence" else None
+
+
+def _at_prevalence(base: Metric, limit: float) -> Metric:
+    def undefined(c: BinaryCounts) -> str:
+        reason = base.undefined if isinstance(base.undefined, str) else base.undefined(c)
+        return because(ONE_CLASS, (lambda _: True, reason))(c)
+
+    levels = {"precision": limit, "npv": 1 - limit}
+    return replace(
+        base,
+        name=f"{base.name}@prevalence={limit:g}",
+        title=f"{base.title} at prevalence {limit:g}",
+        meaning=f"{base.meaning}, where {limit:.4g} of all are positive",
+        formula=f"{base.formula}, with TPR and FPR as here and a prevalence of {limit:g}",
+        strategy=CountDraws(),
+        rate=base.style == "percent" and base.high <= 1,
+        over=None,
+        monotone=None,
+        function=lambda c: base.function(reweighted(c, limit)),
+        undefined=undefined,
+        no_skill=always(levels[base.name]) if base.name in levels else None,
+        source="Altman & Bland 1994, BMJ 309:102; " + base.source,
+        use="the model goes where positives are rarer, or more frequent, than in these data",
+        trap="recall and FPR are taken to stay as they are, which they do not where the cases differ in kind",
     )
 
 

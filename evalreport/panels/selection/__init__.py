@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.labels import Task
-from evalreport.panels import curves, cutoff, micro, provenance, threshold
+from evalreport.panels import curves, cutoff, deployment, micro, provenance, threshold
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import cutoffs, labels, optima, search, verdict
 
@@ -18,6 +18,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         verdict.panel,
         lambda found: threshold.panel(found.evaluation, found.optima, found.whole),
         optima.course,
+        deployment.chosen,
         lambda found: curves.panel(found.evaluation),
     ),
     "multiclass": (
