@@ -61,7 +61,7 @@ faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults
 
 fuzz: $(INSTALLED)
-	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py
+	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py tests/findings/test_false_alarms.py
 
 # Trainer, Lightning, Keras, boosters and frames for real, in an environment outside of the checkout (about 3 GB)
 test-frameworks:

@@ -76,7 +76,14 @@ KINDS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("store", "kind"),
+    [
+        *(("sqlite", kind) for kind in KINDS),
+        *(pytest.param("http", kind, marks=pytest.mark.server) for kind in ("binary", "child runs")),
+    ],
+    indirect=["store"],
+)
 def test_a_sweep_is_logged_once_and_the_run_stays_as_it_was(
     store: Store, tmp_path: Path, capsys: Capture, kind: str
 ) -> None:

@@ -7,6 +7,7 @@ elsewhere.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 
@@ -20,8 +21,8 @@ from tests.findings import faults
 from tests.findings.light import FEW, light
 from tests.findings.wild import wild
 
-EACH = 250
-"""Evaluations of each kind: a thousand in all."""
+EACH = 1000 if "FUZZ_EXAMPLES" in os.environ else 150
+"""Evaluations of each kind; `make fuzz` looks at a thousand."""
 ROWS = 500
 CLEAN: dict[str, Callable[[int], Predictions]] = {
     "binary": lambda seed: factories.binary(ROWS, prevalence=0.5, seed=seed),

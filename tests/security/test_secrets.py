@@ -12,7 +12,7 @@ import pytest
 
 from evalreport.sources.mlflow_client import Store
 from evalreport.text import redact
-from tests.cli.running import Ran
+from tests.cli.running import Ran, run
 from tests.tracking import make_run
 
 ROOT = Path(__file__).parents[2]
@@ -73,9 +73,18 @@ FAILING = [
 
 
 @pytest.mark.parametrize("arguments", FAILING, ids=lambda value: " ".join(value)[:40])
-def test_no_failure_tells_a_secret(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_no_failure_tells_a_secret(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+) -> None:
     variables = {} if "--tracking-uri" in arguments else {"MLFLOW_TRACKING_URI": REFUSED}
-    done = shell(tmp_path, *arguments, MLFLOW_HTTP_REQUEST_MAX_RETRIES="0", **variables)
+    variables |= {**dict.fromkeys(NAMES, CANARY), "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    done = run(capfd, *arguments)
     assert CANARY not in done.out + done.err
     assert done.out + done.err
 
