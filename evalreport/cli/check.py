@@ -19,7 +19,7 @@ from evalreport.errors import EvalreportError, UsageError
 if TYPE_CHECKING:
     from evalreport.gate.documents import CheckedRun
     from evalreport.workflow.check import CheckedItem, GateRequest
-    from evalreport.workflow.registry import Candidate
+    from evalreport.workflow.registry import ModelCandidate
     from evalreport.workflow.request import Request
     from evalreport.workflow.runs import Item
 
@@ -107,7 +107,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     return _checked(console, items, request, wanted, options, candidate)
 
 
-def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> Candidate | None:
+def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> ModelCandidate | None:
     """Return the model that is to be judged; None when runs or files are."""
     from evalreport.workflow.registry import candidate_of
 
@@ -150,7 +150,7 @@ def _checked(
     request: Request,
     wanted: GateRequest,
     options: dict[str, Any],
-    candidate: Candidate | None,
+    candidate: ModelCandidate | None,
 ) -> int:
     from evalreport.gate.documents import CheckedRun, as_dicts
     from evalreport.gate.results import is_open
@@ -193,7 +193,7 @@ def _checked(
 
 
 def _settled(
-    console: Console, candidate: Candidate, outcome: CheckedItem, *, strict: bool
+    console: Console, candidate: ModelCandidate, outcome: CheckedItem, *, strict: bool
 ) -> dict[str, object]:
     """Write the verdict on the model, promote it if it may be, and say what was done."""
     from evalreport.workflow.registry import settle

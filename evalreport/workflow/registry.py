@@ -15,7 +15,7 @@ from evalreport.workflow.runs import Item
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ModelCandidate:
     """A model that is judged, and what it is judged against.
 
     Parameters
@@ -41,7 +41,7 @@ class Candidate:
 
 def candidate_of(
     address: str, baseline: str | None, alias: str | None, tracking_uri: str | None
-) -> Candidate:
+) -> ModelCandidate:
     """Return the model that an address means now, and the one that its baseline means.
 
     Raises
@@ -59,15 +59,15 @@ def candidate_of(
             f"{model.shown} is no version of a registered model, so that it can have no alias",
             fix="register the model, and name it as models:/NAME/VERSION",
         )
-    return Candidate(store, model, held, alias or "")
+    return ModelCandidate(store, model, held, alias or "")
 
 
-def settle(candidate: Candidate, outcome: CheckedItem, *, inconclusive_fails: bool) -> dict[str, object]:
+def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fails: bool) -> dict[str, object]:
     """Write the verdict to the model and, if the gate is open and nothing has moved meanwhile, set its alias.
 
     Parameters
     ----------
-    candidate : Candidate
+    candidate : ModelCandidate
     outcome : CheckedItem
         Of its run.
     inconclusive_fails : bool
@@ -109,7 +109,7 @@ def settle(candidate: Candidate, outcome: CheckedItem, *, inconclusive_fails: bo
     return told
 
 
-def _promoted(candidate: Candidate) -> bool:
+def _promoted(candidate: ModelCandidate) -> bool:
     """Set the alias, if both addresses still mean what was judged."""
     for judged in filter(None, (candidate.model, candidate.baseline)):
         now = find_model(candidate.store, judged.address)
