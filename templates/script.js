@@ -38,7 +38,7 @@ const meter = (id, text, share) => {
   if (!element) return;
   element.textContent = text;
   const bar = Math.round(100 * (share || 0));
-  element.className = bar ? "b" + Math.min(100, bar) : "";
+  element.className = bar ? "b" + String(Math.min(100, bar)).padStart(2, "0") : "";
 };
 const show = (element, on) => set(element, "visibility", on ? "visible" : "hidden");
 const part = (a, b) => b ? a / b : null;
@@ -182,6 +182,26 @@ if (cutoff) slider("cutoff", i => {
   return "Confidence " + threshold(t[i]) + ": " + count(answered[i]) + " " + unit + " answered, " + count(wrong) +
     " of them wrong";
 });
+
+// Two runs at the same number of alarms: the baseline, and the run that is held against it.
+const alarms = data.matched;
+if (alarms) slider("alarms", i => {
+  const { a, n, P, names, what, sides } = alarms, rate = 1000 * a[i] / n;
+  const [base, run] = ["base", "run"].map((prefix, k) => {
+    const { t, tp, fp } = sides[k];
+    write(prefix + "-t", t[i] === null ? "above all" : threshold(t[i]));
+    counts(prefix + "-", { tp: tp[i], fn: P - tp[i], fp: fp[i], tn: n - P - fp[i] });
+    return tp[i];
+  });
+  const more = run - base;
+  const gap = more ? count(Math.abs(more)) + (more > 0 ? " more" : " fewer") : "as many";
+  const said = "With at most " + count(a[i]) + " alarms each, " + names[1] + " finds " + gap + ": " + count(run) +
+    " and " + count(base) + " of " + count(P) + " " + what + ".";
+  write("alarms-value", fixed(rate, rate >= 100 || Number.isInteger(rate) ? 0 : 1));
+  write("alarms-said", said);
+  return said;
+});
+all("[data-fold]").forEach(details => { details.open = false; });
 
 // Sorting: a head's text becomes a button.
 all("th[data-sorts]").forEach(head => {

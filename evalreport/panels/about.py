@@ -8,11 +8,13 @@ from typing import TypeVar
 import numpy as np
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.facts import BinaryCounts, Counts
+from evalreport.facts import BinaryCounts, Counts, ScoreTable
 from evalreport.format import percent, plural
 from evalreport.intervals.measured import NOMINAL, off_coverage
 from evalreport.labels import Binary, Label
 from evalreport.panels.words import Sentence, say
+from evalreport.scores import NoScores
+from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate, Result, Undefined
 
 SMALL_TABLE = 12
@@ -161,3 +163,17 @@ def upper_bound_of_none(ev: Evaluation) -> Sentence:
         what=what,
         bound=1 - 0.05 ** (1 / n),
     )
+
+
+def whole_sweep(ev: Evaluation) -> Sweep | None:
+    """Return every threshold, where the predictions are at hand; else those that the evaluation kept.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    """
+    p = ev.predictions
+    if p is None or isinstance(p.scores, NoScores) or not isinstance(ev.space, Binary):
+        return ev.sweep
+    weights = p.weights if p.weighted else None
+    return Sweep.of(ScoreTable.of(p.scores.values, p.y_true == 1, weights))

@@ -9,8 +9,7 @@ from typing import Any
 from evalreport.codec import dumps, encode
 from evalreport.evaluation.document import CLASS_KEYS
 from evalreport.evaluation.model import Evaluation
-from evalreport.facts import ScoreTable
-from evalreport.labels import Binary
+from evalreport.panels.about import whole_sweep
 from evalreport.report.description import description
 from evalreport.report.grids import grids
 from evalreport.report.keys import metric_keys, objective_keys
@@ -33,9 +32,7 @@ from evalreport.report.tables import (
     predictions_table,
     thresholds_table,
 )
-from evalreport.scores import NoScores
 from evalreport.thresholds.optimum import Optimum
-from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate
 
 PREFIX = "eval/"
@@ -206,17 +203,3 @@ def folder_files(ev: Evaluation, page: str, figures: Mapping[str, bytes]) -> dic
     if rows:
         files["predictions.parquet"] = as_parquet(rows)
     return files
-
-
-def whole_sweep(ev: Evaluation) -> Sweep | None:
-    """Return every threshold, where the predictions are at hand; else those that the evaluation kept.
-
-    Parameters
-    ----------
-    ev : Evaluation
-    """
-    p = ev.predictions
-    if p is None or isinstance(p.scores, NoScores) or not isinstance(ev.space, Binary):
-        return ev.sweep
-    weights = p.weights if p.weighted else None
-    return Sweep.of(ScoreTable.of(p.scores.values, p.y_true == 1, weights))

@@ -6,15 +6,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from evalreport.comparison.values import Comparison
-from evalreport.panels.comparison import curves, moves, origin, values, verdict
+from evalreport.panels.comparison import curves, leaderboard, matched, moves, origin, values, verdict
 from evalreport.panels.parts import Section
 
 Panel: TypeAlias = Callable[[Comparison], Section | None]
 
 PANELS: tuple[Panel, ...] = (
     verdict.panel,
+    matched.panel,
     verdict.pairs,
-    values.panel,
+    leaderboard.panel,
     curves.panel,
     values.parts,
     moves.panel,

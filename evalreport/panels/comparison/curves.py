@@ -33,8 +33,8 @@ from evalreport.panels.curves import TITLE, until_all_found
 from evalreport.panels.parts import Beside, Section, Table
 from evalreport.panels.words import Sentence, say, shortened
 
-STYLES: tuple[Shape, ...] = ("line", "line-2", "line-3", "line-4")
-"""A line per run; more runs than these are not told apart in one chart."""
+STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
+"""A line per run, the baseline's grey one first; more runs than these are not told apart in one chart."""
 ROW = 17.0
 NAME = 16
 Kind = Literal["roc", "pr"]

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.estimates import interval, valued
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.stated import stated
-from evalreport.panels.comparison.words import title_of_metric
 from evalreport.panels.parts import Cell, Column, Row, Section, Table
 from evalreport.panels.words import say
-from evalreport.values import Estimate
 
 MOST = 1000
 """Rows of the table of classes and slices."""
 CONTROLS = 8
 """Rows above which it can be searched and filtered."""
-
-
-def panel(comparison: Comparison) -> Section:
-    """Return every metric of every run, each over all its own rows."""
-    names = list(dict.fromkeys(d.metric for d in comparison.differences))
-    rows: Iterable[Row] = (
-        (
-            title_of_metric(comparison, name),
-            *(_cell(name, ev.metrics.get(name)) for ev in comparison.evaluations),
-        )
-        for name in names
-    )
-    table = Table.of("values-table", "Values of each run", ("Metric", *comparison.names), rows)
-    lede = say("Each over all of its own rows, with its interval.")
-    return Section.of("values", "Values", "What each run reaches", lede, table)
-
-
-def _cell(name: str, result: object) -> Cell:
-    if not isinstance(result, Estimate):
-        return Cell("–")
-    style = find(name).style
-    limits = "" if result.low is None else interval(result, style)
-    return Cell(valued(result, style), sort=round(result.value, 6), sub=limits)
 
 
 def parts(comparison: Comparison) -> Section | None:

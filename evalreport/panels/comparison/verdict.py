@@ -2,79 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from evalreport.comparison.values import Comparison, Difference
+from evalreport.comparison.values import DEMONSTRATED, Comparison, Difference
 from evalreport.format import plural
-from evalreport.metrics.catalogue import find
-from evalreport.panels.comparison.stated import stated, style_of
+from evalreport.panels.comparison.axis import differences_of
+from evalreport.panels.comparison.leaderboard import every_value, leaderboard
+from evalreport.panels.comparison.matched import points_table, sentence
 from evalreport.panels.comparison.words import (
     against,
-    because,
     detectable,
     headline,
     p_value,
     same_matching,
-    title_of_metric,
-    verdict,
 )
-from evalreport.panels.intervals import Forest, ForestRow, forest_row
-from evalreport.panels.parts import Heading, PagePart, Section
-from evalreport.panels.words import NOTHING, Sentence, paragraph, say
-from evalreport.values import Estimate, Result, Undefined
-
-ROWS = 24
-"""Most rows of one forest table."""
-SPANS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-"""Ends that the axis of differences may have."""
+from evalreport.panels.parts import Folded, PagePart, Section
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say, shortened
 
 
 @dataclass(frozen=True)
 class Versus:
-    """Kicker, headline, lede and the differences."""
+    """Kicker, headline, lede, and the figures that decide."""
 
     runs: int
     kicker: tuple[str, ...]
     headline: Sentence
     lede: Sentence
-    forest: Forest
-    note: Sentence
+    parts: tuple[PagePart, ...]
     notes: tuple[str, ...]
 
 
 def panel(comparison: Comparison) -> Section:
-    """Return the verdict: of two runs every difference, of more the primary metric of each pair."""
-    two = len(comparison.pairings) == 1
-    found = comparison.differences if two else comparison.of(comparison.primary)
+    """Return the verdict: two binary runs at matched points; else all runs, ranked."""
+    two = len(comparison.names) == 2
+    matched = points_table(comparison)
+    parts = [matched] if two and matched is not None else [leaderboard(comparison), matched]
     body = Versus(
         runs=len(comparison.names),
         kicker=_kicker(comparison),
         headline=headline(comparison),
         lede=lede(comparison),
-        forest=forest(comparison, found[:ROWS], by_pair=not two),
-        note=_left_out(len(found)),
+        parts=tuple(part for part in parts if part is not None),
         notes=comparison.notes,
     )
     return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)
 
 
 def _kicker(comparison: Comparison) -> tuple[str, ...]:
-    task = comparison.evaluations[0].task
-    if comparison.baseline is None:
-        return (task, "all against all")
-    return (task, f"baseline {comparison.names[comparison.baseline]}")
-
-
-def _left_out(found: int) -> Sentence:
-    if found <= ROWS:
-        return NOTHING
-    return say("{left:count} more pairs are in the JSON.", left=found - ROWS)
+    first = comparison.evaluations[0]
+    datasets = {ev.provenance.dataset for ev in comparison.evaluations if ev.provenance.dataset}
+    base = (
+        "all against all"
+        if comparison.baseline is None
+        else f"baseline {comparison.names[comparison.baseline]}"
+    )
+    return (first.task, *(datasets if len(datasets) == 1 else ()), base)
 
 
 def lede(comparison: Comparison) -> Sentence:
     """Return what the verdict rests on: the examples that moved, and how the runs were matched."""
     return paragraph(
+        sentence(comparison),
         against(comparison),
         _moved(comparison),
         _could(comparison),
@@ -132,74 +121,26 @@ def _several(comparison: Comparison) -> Sentence:
     return say("Verdicts are corrected for {pairs:count} comparisons (Holm).", pairs=pairs)
 
 
-def forest(comparison: Comparison, found: Sequence[Difference], *, by_pair: bool = False) -> Forest:
-    """Return differences with their intervals around a line at zero.
-
-    Parameters
-    ----------
-    by_pair : bool
-        Whether the rows are pairs of runs, else metrics.
-    """
-    span = _span(found)
-    ends = f"{span:g}"
-    level = f"{comparison.evaluations[0].sampling.level * 100:.10g}% interval"
-    return Forest(
-        rows=tuple(_row(comparison, d, span, by_pair=by_pair) for d in found),
-        ticks=((0, "−" + ends), (500, "0"), (1000, "+" + ends)),
-        heads=("Run" if by_pair else "Metric", "Difference", level, "Baseline"),
-    )
-
-
-def _span(found: Iterable[Difference]) -> float:
-    """The axis: of differences of scores between 0 and 1, round; what lies beyond is marked."""
-    ends = [
-        abs(end)
-        for d in found
-        for end in (*(d.limits or ()), d.difference)
-        if end is not None and find(d.metric).high <= 1
-    ]
-    return next((span for span in SPANS if span >= max(ends, default=1.0)), 1.0)
-
-
-def _row(comparison: Comparison, d: Difference, span: float, *, by_pair: bool) -> ForestRow:
-    title = _pair(comparison, d) if by_pair else title_of_metric(comparison, d.metric)
-    row = forest_row(
-        d.metric,
-        title,
-        NOTHING if d.verdict == "undefined" else _gloss(comparison, d),
-        result(d),
-        style_of(d),
-        reference=0.0,
-        axis=(-span, span),
-        difference=True,
-    )
-    return replace(row, reference=stated(d).before)
-
-
-def _pair(comparison: Comparison, d: Difference) -> str:
-    return d.run if comparison.baseline is not None else f"{d.run} against {d.baseline}"
-
-
-def _gloss(comparison: Comparison, d: Difference) -> Sentence:
-    lower = find(d.metric, comparison.evaluations[0].task).better == "lower"
-    return joined(verdict(d), say("; lower is better" if lower else ""))
-
-
-def result(d: Difference) -> Result:
-    """Return a difference as an estimate."""
-    if d.difference is None:
-        return Undefined(because(d))
-    low, high = d.limits or (None, None)
-    return Estimate(d.difference, 0, low, high, d.method)
-
-
 def pairs(comparison: Comparison) -> Section | None:
-    """Return every difference, pair by pair; of two runs they stand in the verdict already."""
-    if len(comparison.pairings) == 1 or comparison.baseline is None:
+    """Return every difference of two runs; of more the grid of values states them."""
+    if len(comparison.names) != 2:
         return None
-    parts: list[PagePart] = []
-    for run, base, _ in comparison.pairings:
-        own = [d for d in comparison.differences if d.run == run]
-        parts += [Heading(f"{run} against {base}"), forest(comparison, own)]
-    lede = say("Run minus baseline; the line is at zero.")
-    return Section.of("differences", "Differences", "Every difference from the baseline", lede, *parts)
+    run, base, _ = comparison.pairings[0]
+    plot = differences_of(comparison, comparison.differences, f"{run} against {base}")
+    values = Folded("Values of each run with their intervals", (every_value(comparison),))
+    lede = _tallied(comparison.differences, run)
+    return Section.of("differences", "Differences", "Every difference", lede, plot, values)
+
+
+def _tallied(found: Sequence[Difference], run: str) -> Sentence:
+    """How many metrics say what: right of zero is better for every one of them."""
+    better, worse = (sum(d.verdict == word for d in found) for word in DEMONSTRATED)
+    return say(
+        "Right of zero {run} is better, left of it worse: by {better:count} of {metrics:count} metrics it is "
+        "demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. Whiskers: "
+        "the interval of the paired difference.",
+        run=shortened(run),
+        better=better,
+        worse=worse,
+        metrics=len(found),
+    )
