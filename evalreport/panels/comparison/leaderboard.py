@@ -91,7 +91,10 @@ def every_value(comparison: Comparison) -> Table:
             (run, *(_value(comparison, place, name, told) for name in names))
             for place, run in enumerate(comparison.names)
         )
-        heads = ("Run", *(Column(title_of_metric(comparison, name)) for name in names))
+        heads: tuple[Column | str, ...] = (
+            "Run",
+            *(Column(title_of_metric(comparison, name)) for name in names),
+        )
     else:
         rows = (
             (
