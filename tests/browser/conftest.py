@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
+import evalreport as er
+from evalreport.comparison.compare import compare
+from evalreport.comparison.values import Comparison
 from evalreport.report.render import render, render_comparison, render_thresholds, render_trials
 from tests.report.made import evaluation, made, multiclass
 from tests.report.sweeps import made as chosen
@@ -43,12 +48,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
 
 
+@cache
+def two_models() -> Comparison:
+    """Two models of one rare class, one of them the better by far, with tied scores."""
+    rng = np.random.default_rng(7)
+    truth = rng.random(600) < 0.1
+    runs = []
+    for strength in (1.0, 2.5):
+        scores = np.round(1 / (1 + np.exp(2 - strength * truth - rng.normal(size=600))), 2)
+        runs.append(er.evaluate(truth.astype(int), scores=er.Probabilities(scores)))
+    return compare(runs, names=["old", "new"])
+
+
 def page_of(kind: str) -> str:
     """The page of an evaluation, of 77 classes (``many``), of a sweep, or of chosen ``thresholds-…``."""
     if kind in SWEEPS:
         return render_trials(SWEEPS[kind]())
     if kind.startswith("thresholds-"):
         return render_thresholds(chosen(kind.removeprefix("thresholds-")))
+    if kind == "comparison-two":
+        return render_comparison(two_models())
     if kind == "comparison":
         return render_comparison(several("binary-slices", 3))
     ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 Open = Callable[..., "Page"]
 SWEPT = ("sweep-goals", "thresholds-binary", "thresholds-multiclass-tuned", "thresholds-multilabel-tuned")
-PAGES = ("binary-slices", "twenty", "text", "multilabel-thresholds", "sweep", "comparison", *SWEPT)
+PAGES = (
+    "binary-slices",
+    "twenty",
+    "text",
+    "multilabel-thresholds",
+    "sweep",
+    "comparison",
+    "comparison-two",
+    *SWEPT,
+)
 WIDTHS = (1400, 602, 360)
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 

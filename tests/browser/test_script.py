@@ -16,6 +16,7 @@ from evalreport.estimates import interval, valued
 from evalreport.intervals.proportions import wilson
 from evalreport.report.render import asset
 from evalreport.values import Estimate
+from tests.browser.conftest import two_models
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -275,3 +276,42 @@ def test_links_lead_to_their_sections_and_the_contents_follow(opened: Open) -> N
     page.click("nav a[href='#calibration']")
     assert page.evaluate("document.activeElement.id") == "calibration-title"
     expect(page.locator("nav a[aria-current]")).to_have_attribute("href", "#calibration")
+
+
+def test_one_slider_moves_two_runs_to_the_same_number_of_alarms(opened: Open) -> None:
+    """At each place: the lowest threshold that raises no more alarms, counted from the rows themselves."""
+    runs = two_models().evaluations
+    page = opened("comparison-two")
+    handle = page.locator("#alarms-slider")
+    last = int(handle.get_attribute("max") or 0)
+    for place in (0, last // 3, last // 2, last - 5, last):
+        handle.evaluate("(e, at) => { e.value = at; e.dispatchEvent(new Event('input')); }", place)
+        said = page.locator("#alarms-said").inner_text()
+        most = int(said.removeprefix("With at most ").split(" ")[0].replace(",", ""))
+        for prefix, ev in zip(("base", "run"), runs, strict=True):
+            assert ev.predictions is not None
+            scores, truth = ev.predictions.scores.values, ev.predictions.y_true == 1
+            fits = [t for t in np.unique(scores) if (scores >= t).sum() <= most]
+            flagged = scores >= min(fits, default=np.inf)
+            wanted = {
+                "tp": flagged & truth,
+                "fn": ~flagged & truth,
+                "fp": flagged & ~truth,
+                "tn": ~(flagged | truth),
+            }
+            for key, rows in wanted.items():
+                assert page.locator(f"#{prefix}-{key}").inner_text() == fmt.count(int(rows.sum()))
+        finds = [page.locator(f"#{prefix}-tp").inner_text() for prefix in ("run", "base")]
+        assert said.endswith(f": {' and '.join(finds)} of {int(truth.sum())} positive cases.")
+    own = page.locator("button[data-for=alarms]", has_text="new’s own")
+    own.click()
+    assert own.get_attribute("aria-pressed") == "true"
+    rows = runs[1].confusion
+    assert rows is not None and page.locator("#run-fp").inner_text() == fmt.count(rows.dense()[0, 1])
+
+
+def test_two_runs_stand_in_a_table_without_scripts(opened: Open) -> None:
+    page = opened("comparison-two", java_script_enabled=False)
+    expect(page.locator("#matched-values tbody tr").nth(2)).to_be_visible()
+    expect(page.locator("#run-tp")).to_be_visible()
+    expect(page.locator("#alarms-slider")).to_be_hidden()
