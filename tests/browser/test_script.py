@@ -15,6 +15,7 @@ from evalreport import format as fmt
 from evalreport.estimates import interval, valued
 from evalreport.intervals.proportions import wilson
 from evalreport.report.render import asset
+from evalreport.scores import Probabilities
 from evalreport.values import Estimate
 from tests.browser.conftest import two_models
 
@@ -289,7 +290,7 @@ def test_one_slider_moves_two_runs_to_the_same_number_of_alarms(opened: Open) ->
         said = page.locator("#alarms-said").inner_text()
         most = int(said.removeprefix("With at most ").split(" ")[0].replace(",", ""))
         for prefix, ev in zip(("base", "run"), runs, strict=True):
-            assert ev.predictions is not None
+            assert ev.predictions is not None and isinstance(ev.predictions.scores, Probabilities)
             scores, truth = ev.predictions.scores.values, ev.predictions.y_true == 1
             fits = [t for t in np.unique(scores) if (scores >= t).sum() <= most]
             flagged = scores >= min(fits, default=np.inf)
