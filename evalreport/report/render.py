@@ -223,7 +223,8 @@ def asset(name: str) -> str:
     A line is a comment as a whole or not at all, and no text of ours goes over lines.
     """
     lines = (line.strip() for line in (templates() / name).read_text(encoding="utf-8").splitlines())
-    text = "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+    kept = (line for line in lines if line and not line.startswith(("//", "/*")))
+    text = ("" if name.endswith(".css") else "\n").join(kept)  # a rule ends by itself, a statement by its line
     return "".join(part if part[:1] in QUOTES else SPACED.sub(r"\1", part) for part in QUOTED.split(text))
 
 
