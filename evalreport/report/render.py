@@ -224,7 +224,7 @@ def asset(name: str) -> str:
     """
     lines = (line.strip() for line in (templates() / name).read_text(encoding="utf-8").splitlines())
     kept = (line for line in lines if line and not line.startswith(("//", "/*")))
-    text = ("" if name.endswith(".css") else "\n").join(kept)  # a rule needs no end of its line, a statement does
+    text = ("" if name.endswith(".css") else "\n").join(kept)  # rules need no line ends
     return "".join(part if part[:1] in QUOTES else SPACED.sub(r"\1", part) for part in QUOTED.split(text))
 
 
