@@ -271,9 +271,10 @@ def _per_thousand(grid: _Grid, place: int) -> str:
 
 def _side(ev: Evaluation, name: str, prefix: str, grid: _Grid, side: int, place: int) -> AlarmSide:
     here = grid.sides[side][place]
-    labels = [called(ev, label) for label in (ev.space.labels[1], ev.space.labels[0])]
-    counts = [count(float(n)) for n in (here.tp, here.fn, here.fp, here.tn)]
-    return AlarmSide(name, prefix, _threshold(here), Four(*labels, *counts))
+    positives, negatives = (called(ev, label) for label in ev.space.labels[::-1])
+    found, missed, raised, left = (count(float(n)) for n in (here.tp, here.fn, here.fp, here.tn))
+    four = Four(positives, negatives, found, missed, raised, left)
+    return AlarmSide(name, prefix, _threshold(here), four)
 
 
 def _threshold(here: BinaryCounts) -> str:
