@@ -150,7 +150,7 @@ class AlarmSlider:
 
 
 @dataclass(frozen=True)
-class _Grid:
+class _AlarmGrid:
     """Numbers of alarms, and of each run (baseline first) its thresholds that raise no more, as counts."""
 
     alarms: Floats
@@ -159,7 +159,7 @@ class _Grid:
     total: float
 
     @classmethod
-    def of(cls, sweeps: tuple[Sweep, Sweep], extra: Sequence[float]) -> _Grid:
+    def of(cls, sweeps: tuple[Sweep, Sweep], extra: Sequence[float]) -> _AlarmGrid:
         n = sweeps[0].positives + sweeps[0].negatives
         even = np.round(np.geomspace(max(n / 1000, 1), n, PLACES))
         alarms = np.unique([*even, *extra])
@@ -195,7 +195,7 @@ def panel(comparison: Comparison) -> Section | None:
     if before is None or after is None or not before.positives:
         return None
     own = [_own(ev, sweep) for ev, sweep in zip(evaluations, (before, after), strict=True)]
-    grid = _Grid.of((before, after), [alarms for alarms in own if alarms])
+    grid = _AlarmGrid.of((before, after), [alarms for alarms in own if alarms])
     return _section(comparison, (base, run), grid, own)
 
 
@@ -209,7 +209,7 @@ def _own(ev: Evaluation, sweep: Sweep) -> float | None:
 
 
 def _section(
-    comparison: Comparison, names: tuple[str, str], grid: _Grid, own: Sequence[float | None]
+    comparison: Comparison, names: tuple[str, str], grid: _AlarmGrid, own: Sequence[float | None]
 ) -> Section:
     ev = comparison.evaluations[0]
     presets = tuple(_presets(names, grid, own))
@@ -244,7 +244,7 @@ def _section(
     return Section("matched", "Same alarms", title, "matched", lede, body, data)
 
 
-def _presets(names: tuple[str, str], grid: _Grid, own: Sequence[float | None]) -> Iterator[Preset]:
+def _presets(names: tuple[str, str], grid: _AlarmGrid, own: Sequence[float | None]) -> Iterator[Preset]:
     for name, alarms, key in zip(names[::-1], own[::-1], ("run", "base"), strict=True):
         if alarms:
             yield Preset(key, f"{shortened(name)}’s own", grid.place(alarms))
@@ -253,7 +253,7 @@ def _presets(names: tuple[str, str], grid: _Grid, own: Sequence[float | None]) -
         yield Preset(f"{rate}", f"{rate} per 1,000", grid.place(round(rate * grid.total / 1000)))
 
 
-def _ticks(grid: _Grid) -> tuple[tuple[float, str], ...]:
+def _ticks(grid: _AlarmGrid) -> tuple[tuple[float, str], ...]:
     """Places of round numbers in per cent of the slider, whose places are even in the logarithm."""
     shown = grid.per_thousand
     inside = [tick for tick in TICKS if shown[0] <= tick * (1 + 1e-9) and tick <= shown[-1] * (1 + 1e-9)]
@@ -264,12 +264,12 @@ def _ticks(grid: _Grid) -> tuple[tuple[float, str], ...]:
     )
 
 
-def _per_thousand(grid: _Grid, place: int) -> str:
+def _per_thousand(grid: _AlarmGrid, place: int) -> str:
     value = float(grid.per_thousand[place])
     return fixed(value, 0 if value >= 100 or value.is_integer() else 1)
 
 
-def _side(ev: Evaluation, name: str, prefix: str, grid: _Grid, side: int, place: int) -> AlarmSide:
+def _side(ev: Evaluation, name: str, prefix: str, grid: _AlarmGrid, side: int, place: int) -> AlarmSide:
     here = grid.sides[side][place]
     positives, negatives = (called(ev, label) for label in ev.space.labels[::-1])
     found, missed, raised, left = (count(float(n)) for n in (here.tp, here.fn, here.fp, here.tn))
@@ -282,7 +282,7 @@ def _threshold(here: BinaryCounts) -> str:
     return "above all" if np.isinf(at) else threshold_text(at)
 
 
-def said(names: tuple[str, str], grid: _Grid, place: int, what: str) -> str:
+def said(names: tuple[str, str], grid: _AlarmGrid, place: int, what: str) -> str:
     """Return who finds more at a number of alarms."""
     base, run = (side[place] for side in grid.sides)
     more = float(run.tp - base.tp)
@@ -291,7 +291,7 @@ def said(names: tuple[str, str], grid: _Grid, place: int, what: str) -> str:
     return f"With at most {count(grid.alarms[place])} alarms each, {names[1]} finds {gap}: {counts}."
 
 
-def _values(names: tuple[str, str], grid: _Grid, own: Sequence[float | None]) -> Table:
+def _values(names: tuple[str, str], grid: _AlarmGrid, own: Sequence[float | None]) -> Table:
     n = grid.total
     named = {grid.place(alarms): f"{name}’s own" for name, alarms in zip(names, own, strict=True) if alarms}
     places = sorted({*(grid.place(round(rate * n / 1000)) for rate in SHOWN), *named})
@@ -301,7 +301,7 @@ def _values(names: tuple[str, str], grid: _Grid, own: Sequence[float | None]) ->
     return Table.of("matched-values", "Both runs at numbers of alarms", heads, rows)
 
 
-def _value_row(grid: _Grid, place: int, name: str) -> Row:
+def _value_row(grid: _AlarmGrid, place: int, name: str) -> Row:
     base, run = (side[place] for side in grid.sides)
     more = float(run.tp - base.tp)
     gap = "0" if not more else f"{count(abs(more))} {'more' if more > 0 else 'fewer'}"
