@@ -188,10 +188,10 @@ const alarms = data.matched;
 if (alarms) slider("alarms", i => {
   const { a, n, P, names, what, sides } = alarms, rate = 1000 * a[i] / n;
   const [base, run] = ["base", "run"].map((prefix, k) => {
-    const { t, tp, fp } = sides[k];
-    write(prefix + "-t", t[i] === null ? "above all" : threshold(t[i]));
-    counts(prefix + "-", { tp: tp[i], fn: P - tp[i], fp: fp[i], tn: n - P - fp[i] });
-    return tp[i];
+    const side = sides[k], t = side.t[i], tp = side.found[i], fp = side.alarms[i];
+    write(prefix + "-t", t === null ? "above all" : threshold(t));
+    counts(prefix + "-", { tp, fn: P - tp, fp, tn: n - P - fp });
+    return tp;
   });
   const more = run - base;
   const gap = more ? count(Math.abs(more)) + (more > 0 ? " more" : " fewer") : "as many";

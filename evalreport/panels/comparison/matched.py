@@ -235,8 +235,8 @@ def _section(
         "sides": [
             {
                 "t": [None if np.isinf(t) else float(f"{t:.9g}") for t in np.atleast_1d(side.threshold)],
-                "tp": whole(np.asarray(side.tp)),
-                "fp": whole(np.asarray(side.fp)),
+                "found": whole(np.asarray(side.tp)),
+                "alarms": whole(np.asarray(side.fp)),
             }
             for side in grid.sides
         ],
