@@ -345,6 +345,8 @@ if (svg && m) {
   select(...m.first);
 }
 
+all("textarea").forEach(box => on(box, "focus", () => box.select()));
+
 // Links within the page: a sandboxed frame does not scroll to them by itself.
 const links = all("nav a"), bar = document.querySelector("nav");
 const visit = id => {

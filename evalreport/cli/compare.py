@@ -38,6 +38,7 @@ _COMPARE = "Compare"
 @opt.no_examples
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout.")
 @opt.out
+@opt.summary
 @opt.option("Write", "--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
 @opt.option("Write", "--log-to", metavar="ID", envvar=None, help="Log page and differences into this run.")
 @opt.force
@@ -79,6 +80,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if to_stdout:
         console.document(made.document.html)
     console.out(*made.lines)
+    console.summarise(done.comparison)
     runs = [as_run(ev) for ev in done.comparison.evaluations]
     console.emit(
         runs=runs,

@@ -10,13 +10,16 @@ import time
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalreport.cli.streams import StdoutError, forget, put, put_document
 from evalreport.errors import EvalreportError
 from evalreport.text import printable, redact
+
+if TYPE_CHECKING:
+    from evalreport.report.summary import Concluded
 
 SCHEMA = 1
 """Version of the object that `--json` prints."""
@@ -34,12 +37,15 @@ class Console:
     ----------
     json : bool
         Print one JSON object on stdout instead of text.
+    summary : str
+        Form of the summary that stdout holds instead of text; what else is told goes to stderr.
     verbosity : int
         -2 nothing, -1 errors only, 0 normal, 1 what is read and written, 2 timings and tracebacks.
     color : {"auto", "always", "never"}
     """
 
     json: bool = False
+    summary: str = ""
     verbosity: int = 0
     color: str = "auto"
     command: str = ""
@@ -111,8 +117,10 @@ class Console:
         return click.style(text, fg=color, bold=True) if self.colored else text
 
     def out(self, *lines: str) -> None:
-        """Print a result on stdout, except when JSON, or nothing, is asked for."""
-        if not self.json and self.verbosity > -2:
+        """Print a result on stdout, except when JSON, a summary, or nothing is asked for."""
+        if self.summary:
+            self.say(*lines)
+        elif not self.json and self.verbosity > -2:
             self.clear()
             for line in lines:
                 put(printable(line))
@@ -121,6 +129,14 @@ class Console:
         """Print a whole document on stdout: the result that was asked for."""
         self.clear()
         put_document(text)
+
+    def summarise(self, made: Concluded) -> None:
+        """Print the summary of a result on stdout, where one is asked for."""
+        if not self.summary:
+            return
+        from evalreport.report.summary import FORMS, summary_of
+
+        self.document(FORMS[self.summary](summary_of(made)) + "\n")
 
     def emit(self, *, runs: Sequence[Any], ok: bool = True, **parts: Any) -> None:
         """Print the JSON object of a command, when it is asked for."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @opt.option(
     "Check", "--repair", is_flag=True, envvar=None, help="Verify, and send again what is missing or changed."
 )
+@opt.summary
 @opt.dry_run
 @opt.jobs
 @opt.fail_fast
@@ -69,6 +70,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
             console.warn(warning)
         print_evaluation(console, done.made, done.taken, console.out)
         console.out(*done.lines)
+        console.summarise(done.made)
         return as_run(done.made) | {"logged": done.logged_json}
 
     return each_run(console, items, work, show, options)

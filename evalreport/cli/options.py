@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from evalreport.cli.console import Console
 from evalreport.cli.parameters import LEVEL, Confidence, Format, Share, Words
+from evalreport.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 EVERYWHERE = "Everywhere"
@@ -95,6 +96,13 @@ def _sets(name: str) -> Callable[..., Any]:
         return value
 
     return callback
+
+
+def _sets_summary(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    console = ctx.find_object(Console)
+    if console is not None and value is not None and console.json:
+        raise UsageError("--summary and --json both want stdout", fix="leave one of them out")
+    _sets("summary")(ctx, param, value)
 
 
 def _keep_uri(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -362,6 +370,14 @@ label_names = option(
 )
 notes = option(
     _PAGE, "--notes", metavar="FILE", type=FILE, help="Markdown: intended use, limits, approval; a section."
+)
+summary = option(
+    "Write",
+    "--summary",
+    type=click.Choice(["md", "slack", "tex", "card"]),
+    expose_value=False,
+    callback=_sets_summary,
+    help="A few lines on stdout: Markdown, Slack, LaTeX, or a model card.",
 )
 said = together([unit, label_names, notes])
 no_examples = option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id.")

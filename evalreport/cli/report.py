@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @opt.page
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
 @opt.out
+@opt.summary
 @opt.force
 @opt.jobs
 @opt.fail_fast
@@ -45,7 +46,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if options["output"] and len(items) > 1:
         raise UsageError("-o names one file for several reports", fix="use --out DIR")
     request = request_of(options, command_line())
-    page = not (console.json or options["jsonl"] or options["out"]) or options["output"] is not None
+    elsewhere = console.json or console.summary or options["jsonl"] or options["out"]
+    page = not elsewhere or options["output"] is not None
     written = {name: options[name] for name in ("output", "out", "force")}
     where = Destination(page=page, several=len(items) > 1, **written)
 
@@ -59,6 +61,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         if options["output"] == STDOUT:
             console.document(done.document.html)
         console.out(*done.lines)
+        console.summarise(done.made)
         return as_run(done.made) | {"files": done.files}
 
     return each_run(console, items, work, show, options)

@@ -6,21 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.codec import dumps
-from evalreport.comparison.values import Comparison, Difference
-from evalreport.metrics.catalogue import find
-from evalreport.panels.comparison.stated import stated
+from evalreport.comparison.values import Comparison
 from evalreport.report.contents import LONGEST_VERDICT, lasting
-from evalreport.report.description import as_text
 from evalreport.report.keys import metric_keys
 from evalreport.report.names import COMPARISON, COMPARISON_PAGE, VERSION_TAG
 from evalreport.report.payload import Payload, content_digest
+from evalreport.report.summary import described
 from evalreport.report.tables import as_csv
 
 PREFIX = "compare/"
 LONGEST_RUN = 100
 """Letters of a run's name in a metric key."""
-MOST_ROWS = 20
-"""Rows of the table in a run's description."""
 
 
 def comparison_payload(
@@ -44,7 +40,7 @@ def comparison_payload(
         digest=content_digest(dict(content), [lasting(ev) for ev in comparison.evaluations], version, notes),
         metrics=differences(comparison),
         tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
-        description=_description(comparison, verdict),
+        description=described(comparison, COMPARISON_PAGE),
         artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: dumps(content).encode()},
         part="comparison",
     )
@@ -92,23 +88,3 @@ def _sections(comparison: Comparison) -> dict[tuple[str, str], str]:
     ]
     keys = metric_keys((name.replace("/", "_") for name in short), PREFIX)
     return {pair: keys[name.replace("/", "_")] + "/" for pair, name in zip(pairs, short, strict=True)}
-
-
-def _description(comparison: Comparison, verdict: str) -> str:
-    two = len(comparison.pairings) == 1
-    chosen = comparison.differences if two else comparison.of(comparison.primary)
-    level = f"{comparison.evaluations[0].sampling.level * 100:g}%"
-    rows = [
-        f"**{as_text(verdict)}**",
-        "",
-        f"| | Difference | {level} interval | Verdict |",
-        "|---|---|---|---|",
-    ]
-    rows += [_row(d, two=two) for d in chosen[:MOST_ROWS]]
-    return "\n".join([*rows, "", f"The whole comparison is the artifact `{COMPARISON_PAGE}`."])
-
-
-def _row(d: Difference, *, two: bool) -> str:
-    name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
-    shown = stated(d)
-    return f"| {as_text(name)} | {shown.gap} | {shown.limits} | {d.verdict.replace('_', ' ')} |"

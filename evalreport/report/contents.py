@@ -10,7 +10,6 @@ from evalreport.codec import dumps, encode
 from evalreport.evaluation.document import CLASS_KEYS
 from evalreport.evaluation.model import Evaluation
 from evalreport.panels.about import whole_sweep
-from evalreport.report.description import description
 from evalreport.report.grids import grids
 from evalreport.report.keys import metric_keys, objective_keys
 from evalreport.report.names import (
@@ -24,6 +23,7 @@ from evalreport.report.names import (
     in_run,
 )
 from evalreport.report.payload import Payload, content_digest, split_json
+from evalreport.report.summary import described
 from evalreport.report.tables import (
     as_csv,
     as_parquet,
@@ -79,7 +79,7 @@ def payload(
         metrics=metrics(ev, prefix, keys),
         series={prefix + key: series for key, series in grids(ev).items()},
         tags=_tags(ev, verdict, version),
-        description=description(ev, verdict),
+        description=described(ev, PAGE),
         artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_rows(ev), **_figures(figures)},
         tables={path: split_json(table) for path, table in _tables(ev).items()},
         images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},

@@ -21,9 +21,11 @@ from evalreport.panels.notes import with_notes
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import LAST
 from evalreport.panels.selection import PANELS as THRESHOLDS
+from evalreport.panels.words import say
 from evalreport.report.brief import brief
 from evalreport.report.comparison_brief import comparison_brief
 from evalreport.report.page import sections
+from evalreport.report.summary import Concluded, markdown, summary_of
 from evalreport.study.judged import Study
 from evalreport.text import printable
 from evalreport.values import Estimate
@@ -86,7 +88,8 @@ def render(evaluation: Evaluation, *, checklist: str | None = None, notes: str =
     UsageError
         No such checklist.
     """
-    return to_page(title_of(evaluation), sections(evaluation, checklist), footer_of(evaluation), notes)
+    made = sections(evaluation, checklist)
+    return to_page(title_of(evaluation), made, footer_of(evaluation), notes, evaluation)
 
 
 def render_trials(study: Study, notes: str = "") -> str:
@@ -102,7 +105,7 @@ def render_trials(study: Study, notes: str = "") -> str:
     name = study.trials.study_name or study.provenance.run_name or "Sweep"
     footer = f"evalreport {__version__} · one file, no network requests."
     title = study.provenance.title or f"{name}: sweep of {study.objective.name}"
-    return to_page(title, study_panels.sections(study), footer, notes)
+    return to_page(title, study_panels.sections(study), footer, notes, study)
 
 
 def render_comparison(comparison: Comparison, title: str = "", notes: str = "") -> str:
@@ -121,7 +124,7 @@ def render_comparison(comparison: Comparison, title: str = "", notes: str = "") 
     made = [section for panel in COMPARISON_PANELS if (section := panel(comparison)) is not None]
     level = f"{comparison.evaluations[0].sampling.level * 100:.10g}%"
     footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
-    return to_page(title or f"Comparison of {named}", made, footer, notes)
+    return to_page(title or f"Comparison of {named}", made, footer, notes, comparison)
 
 
 def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:
@@ -137,7 +140,7 @@ def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:
     made = [section for panel in (*THRESHOLDS[ev.task], *LAST) if (section := panel(found)) is not None]
     name = ev.provenance.title or ev.provenance.run_name or "Thresholds"
     footer = f"evalreport {__version__} · one file, no network requests."
-    return to_page(f"{name}: thresholds", made, footer, notes)
+    return to_page(f"{name}: thresholds", made, footer, notes, found)
 
 
 def render_brief(ev: Evaluation) -> str:
@@ -151,7 +154,7 @@ def render_comparison_brief(comparison: Comparison) -> str:
     return environment().get_template("notebook_comparison.html.j2").render(brief=told)
 
 
-def to_page(title: str, made: Sequence[Section], footer: str, notes: str = "") -> str:
+def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Concluded) -> str:
     """Return a page of sections, with our style, script and policy.
 
     Parameters
@@ -163,8 +166,12 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str = "") -
     footer : str
     notes : str
         Markdown that stands before the origin of the numbers.
+    of : evaluation, comparison or sweep
+        What the box at the end sums up.
     """
-    made = with_notes(made, notes)
+    told = say("Markdown: a click selects it.")
+    box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
+    made = (*with_notes(made, notes), box)
     style, script = asset("style.css"), asset("script.js")
     page = Page(
         title=title,

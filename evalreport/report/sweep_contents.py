@@ -9,7 +9,6 @@ from evalreport.codec import dumps, encode
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.provenance import Provenance
 from evalreport.report.contents import LONGEST_VERDICT, PASSING, PREFIX
-from evalreport.report.description import as_text
 from evalreport.report.names import (
     FOLDER,
     OPTIMA_TABLE,
@@ -22,6 +21,7 @@ from evalreport.report.names import (
 )
 from evalreport.report.payload import Payload, content_digest, split_json
 from evalreport.report.study_numbers import study_metrics, study_series, study_tags
+from evalreport.report.summary import described
 from evalreport.report.sweep_tables import labels_table, optima_table, points_table, trials_table
 from evalreport.report.tables import as_csv, as_parquet
 from evalreport.report.threshold_numbers import chosen_metrics, chosen_series, chosen_tags
@@ -68,7 +68,7 @@ def sweep_payload(
         metrics=study_metrics(swept, prefix) if isinstance(swept, Study) else chosen_metrics(swept, prefix),
         series=study_series(swept, prefix) if isinstance(swept, Study) else chosen_series(swept, prefix),
         tags={VERSION_TAG: version, f"{SWEEP_TAGS}verdict": verdict[:LONGEST_VERDICT], **tags},
-        description=f"**{as_text(verdict)}**\n\nThe whole sweep is the artifact `{SWEEP_PAGE}`.",
+        description=described(swept, SWEEP_PAGE),
         artifacts={
             SWEEP_PAGE: page.encode(),
             SWEEP: dumps(swept).encode(),

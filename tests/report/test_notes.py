@@ -29,6 +29,7 @@ For **triage**, *not* for [therapy](https://example.org/x?a=1&b=2).
 
 ```html
 <b>code</b>
+second line
 ```
 """
 
@@ -44,7 +45,10 @@ def test_a_note_keeps_its_shape_and_nothing_else() -> None:
     links = [node.get("href") for node in note.iter(XHTML + "a")]
     assert links == ["#notes", "https://example.org/x?a=1&b=2"]
     words = "".join(note.itertext())
-    assert "<script>alert(1)</script> <img src=x onerror=alert(1)>" in words and "<b>code</b>" in words
+    assert (
+        "<script>alert(1)</script> <img src=x onerror=alert(1)>" in words
+        and "<b>code</b>\nsecond line" in words
+    )
     assert "secret" in words and "pixel" not in words
     ids = [node.get("id") for node in sections]
     assert ids.index("notes") == ids.index("provenance") - 1

@@ -21,8 +21,8 @@ from evalreport.panels.parts import Cell, Table
 from evalreport.predictions import predictions
 from evalreport.report.brief import brief, headline_names
 from evalreport.report.comparison_brief import comparison_brief
-from evalreport.report.description import description
 from evalreport.report.page import sections
+from evalreport.report.summary import described
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate, Result
 from tests.report.made import KINDS, evaluation, made
@@ -115,7 +115,7 @@ def notebook(ev: Evaluation) -> Iterator[Stated]:
 
 def markdown(ev: Evaluation) -> Iterator[Stated]:
     titles = {find(name, ev.task).title: name for name in ev.metrics}
-    for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", description(ev, "V."), re.MULTILINE)[1:]:
+    for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", described(ev, "p"), re.MULTILINE)[1:]:
         name = titles[row[0]]
         yield from stated("description", name, ev.metrics[name], row[1], row[2])
 

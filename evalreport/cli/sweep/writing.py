@@ -17,6 +17,7 @@ writing = opt.together(
     [
         opt.option(_WRITE, "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout."),
         opt.out,
+        opt.summary,
         opt.option(
             _WRITE, "--log", is_flag=True, envvar=None, help="Log into the run: page, table, best, series."
         ),
@@ -54,3 +55,4 @@ def print_delivered(console: Console, done: Delivered[Any], options: dict[str, A
     if options["output"] == "-":
         console.document(done.document.html)
     console.out(*done.lines)
+    console.summarise(done.made)

@@ -1,0 +1,292 @@
+"""A result in a few lines, to carry elsewhere: one value, as Markdown, Slack, LaTeX or a model card."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from evalreport.comparison.values import Comparison, Difference
+from evalreport.estimates import interval, valued
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.format import threshold as threshold_text
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import DESCRIBED
+from evalreport.panels.comparison.stated import stated
+from evalreport.panels.comparison.words import headline as compared_headline
+from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.selection.verdict import headline as chosen_headline
+from evalreport.panels.study.verdict import headline as study_headline
+from evalreport.panels.verdict.headline import headline
+from evalreport.report.brief import title
+from evalreport.report.description import as_text
+from evalreport.study.judged import Study
+from evalreport.text import printable, slug
+from evalreport.values import Estimate, Result
+
+MOST_FINDINGS = 3
+MOST_ROWS = 20
+"""Rows of the table: those of a comparison or a search may be many."""
+Concluded: TypeAlias = Evaluation | Comparison | ThresholdSelection | Study
+"""What has a summary."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One model's numbers, as a model card's metadata hold them."""
+
+    name: str
+    dataset: str
+    task: str
+    values: tuple[tuple[str, str, float], ...]
+
+
+@dataclass(frozen=True)
+class ResultSummary:
+    """What is said of a result in a few lines.
+
+    Parameters
+    ----------
+    verdict : str
+        One sentence, plain text.
+    about : str
+        Of what: name, task, size.
+    heads : tuple of str
+    rows : tuple of tuple of str
+        A table of texts; the first column is words, the others are numbers.
+    cautions : tuple of str
+    measured : tuple of Measured
+    """
+
+    verdict: str
+    about: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    cautions: tuple[str, ...] = ()
+    measured: tuple[Measured, ...] = ()
+
+
+def summary_of(made: Concluded) -> ResultSummary:
+    """Return the summary of an evaluation, a comparison, or what a sweep found."""
+    match made:
+        case Evaluation():
+            return _of_evaluation(made)
+        case Comparison():
+            return _of_comparison(made)
+        case ThresholdSelection():
+            return _of_thresholds(made)
+        case Study():
+            return _of_study(made)
+
+
+def described(made: Concluded, whole: str) -> str:
+    """Return our block of a run's description.
+
+    Parameters
+    ----------
+    whole : str
+        Where all of it is: an artifact.
+    """
+    kind = {Evaluation: "report", Comparison: "comparison"}.get(type(made), "sweep")
+    short = replace(summary_of(made), about="")
+    return f"{markdown(short)}\n\nThe whole {kind} is the artifact `{whole}`."
+
+
+def _of_evaluation(ev: Evaluation) -> ResultSummary:
+    known = [(name, r) for name in DESCRIBED[ev.task] if isinstance(r := ev.metrics.get(name), Estimate)]
+    styles = {name: find(name, ev.task) for name, _ in known}
+    rows = [(styles[n].title, valued(r, styles[n].style), interval(r, styles[n].style)) for n, r in known]
+    weighty = [finding.claim for finding in ev.findings if finding.severity != "note"]
+    heads = ("Metric", "Estimate", f"{ev.sampling.level * 100:g}% interval")
+    cautions = tuple(weighty[:MOST_FINDINGS])
+    return ResultSummary(headline(ev).text, title(ev), heads, tuple(rows), cautions, (_measured(ev),))
+
+
+def _measured(ev: Evaluation, name: str = "") -> Measured:
+    known = [(name, r) for name in DESCRIBED[ev.task] if isinstance(r := ev.metrics.get(name), Estimate)]
+    p = ev.provenance
+    task = "text-classification" if ev.parsing is not None else "other"
+    shown = name or p.title or p.run_name or p.model or "model"
+    values = tuple((name, find(name, ev.task).title, r.value) for name, r in known)
+    return Measured(shown, p.dataset or p.source or "held-out data", task, values)
+
+
+def _of_comparison(comparison: Comparison) -> ResultSummary:
+    two = len(comparison.pairings) == 1
+    chosen = comparison.differences if two else comparison.of(comparison.primary)
+    level = f"{comparison.evaluations[0].sampling.level * 100:g}%"
+    pairs = zip(comparison.names, comparison.evaluations, strict=True)
+    return ResultSummary(
+        compared_headline(comparison).text,
+        " and ".join(comparison.names) if two else f"{len(comparison.names)} runs",
+        ("Metric" if two else "Run", "Difference", f"{level} interval", "Verdict"),
+        tuple(_difference(d, two=two) for d in chosen[:MOST_ROWS]),
+        measured=tuple(_measured(ev, name) for name, ev in pairs),
+    )
+
+
+def _difference(d: Difference, *, two: bool) -> tuple[str, ...]:
+    shown = stated(d)
+    name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
+    return (name, shown.gap, shown.limits, d.verdict.replace("_", " "))
+
+
+def _of_thresholds(found: ThresholdSelection) -> ResultSummary:
+    values: list[tuple[str, str, str, Result | None]] = []
+    for name, best in found.optima.items():
+        value = None if best.out_of_sample is None else best.out_of_sample.value
+        values.append((name, threshold_text(best.threshold), best.metric, value))
+    for name, cut in found.cutoffs.items():
+        values.append((name, threshold_text(cut.threshold), "accuracy", cut.out_of_sample.kept))
+    for name, chosen in found.tuned.items():
+        values.append((name, f"{len(chosen.values)} values", name, chosen.out_of_sample.value))
+    return ResultSummary(
+        chosen_headline(found).text,
+        title(found.evaluation),
+        ("Chosen for", "Threshold", "Elsewhere", f"{found.evaluation.sampling.level * 100:g}% interval"),
+        tuple((objective_title(name), at, *_elsewhere(value, metric)) for name, at, metric, value in values),
+        found.doubts[:MOST_FINDINGS],
+        (_measured(found.evaluation),),
+    )
+
+
+def _elsewhere(value: Result | None, metric: str) -> tuple[str, str]:
+    if not isinstance(value, Estimate):
+        return "–", "–"
+    style = objective_style(metric)
+    return valued(value, style), interval(value, style)
+
+
+def _of_study(study: Study) -> ResultSummary:
+    best = study.best.params.items() if study.trials.contenders else ()
+    rows = tuple((name, str(value)) for name, value in best)
+    name = study.trials.study_name or study.provenance.run_name or "Sweep"
+    about = f"{name}, {len(study.trials):,} trials, {study.objective.name}"
+    return ResultSummary(study_headline(study).text, about, ("Parameter", "Best trial"), rows[:MOST_ROWS])
+
+
+def markdown(summary: ResultSummary) -> str:
+    """Return a summary in the Markdown of GitHub, GitLab and MLflow; names of strangers stand in it as text.
+
+    Examples
+    --------
+    >>> print(markdown(ResultSummary("Finds 3 of 4.", "", ("Metric", "Estimate"), (("Recall", "75%"),))))
+    **Finds 3 of 4.**
+    <BLANKLINE>
+    | Metric | Estimate |
+    |---|---:|
+    | Recall | 75% |
+    """
+    parts = [f"**{as_text(summary.verdict)}**"]
+    if summary.about:
+        parts.append(as_text(summary.about))
+    if summary.rows:
+        rule = "|---|" + "---:|" * (len(summary.heads) - 1)
+        parts.append("\n".join([_piped(summary.heads), rule, *map(_piped, summary.rows)]))
+    if summary.cautions:
+        parts.append("\n".join(f"- {as_text(caution)}" for caution in summary.cautions))
+    return "\n\n".join(parts)
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(as_text, cells)) + " |"
+
+
+def slack(summary: ResultSummary) -> str:
+    """Return a summary in Slack's mrkdwn, which has no tables.
+
+    Examples
+    --------
+    >>> print(slack(ResultSummary("Finds 3 of 4 <b>.", "", ("Metric", "Estimate"), (("Recall", "75%"),))))
+    *Finds 3 of 4 &lt;b&gt;.*
+    • Recall: 75%
+    """
+    lines = [f"*{_slacked(summary.verdict)}*"]
+    lines += [_slacked(summary.about)] if summary.about else []
+    for name, *values in summary.rows:
+        first, rest = values[0], [value for value in values[1:] if value != "–"]
+        more = f" ({', '.join(map(_slacked, rest))})" if rest else ""
+        lines.append(f"• {_slacked(name)}: {_slacked(first)}{more}")
+    lines += [f":warning: {_slacked(caution)}" for caution in summary.cautions]
+    return "\n".join(lines)
+
+
+def _slacked(text: str) -> str:
+    plain = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"[*_~`]", lambda mark: f"\u200b{mark.group()}\u200b", plain)
+
+
+_TEX = {
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"−": "$-$", "≥": r"$\geq$", "≤": r"$\leq$", "<": "$<$", ">": "$>$", "–": "--", "“": "``", "”": "''"},
+}
+
+
+def latex(summary: ResultSummary) -> str:
+    r"""Return a summary as a LaTeX table, for the package booktabs; the verdict is its caption.
+
+    Examples
+    --------
+    >>> short = ResultSummary("Finds 75%.", "", ("Metric", "Estimate"), (("Recall", "75%"),))
+    >>> print(latex(short).splitlines()[2])
+    \caption{Finds 75\%.}
+    """
+    columns = "l" + "r" * (len(summary.heads) - 1)
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_texed(summary.verdict)}}}"]
+    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _ampersands(summary.heads), r"\midrule"]
+    lines += [*map(_ampersands, summary.rows), r"\bottomrule", r"\end{tabular}"]
+    lines += [rf"% {printable(caution)}" for caution in summary.cautions]
+    return "\n".join([*lines, r"\end{table}"])
+
+
+def _ampersands(cells: Sequence[str]) -> str:
+    return " & ".join(map(_texed, cells)) + r" \\"
+
+
+def _texed(text: str) -> str:
+    return "".join(_TEX.get(char, char) for char in " ".join(printable(text).split()))
+
+
+def card(summary: ResultSummary) -> str:
+    """Return a summary as a Hugging Face model card: metadata with a `model-index`, then Markdown.
+
+    Texts are written as JSON, which is YAML.
+
+    Examples
+    --------
+    >>> measured = Measured("nb", "sms", "other", (("recall", "Recall", 0.75),))
+    >>> made = card(ResultSummary("Finds 3 of 4.", "", ("Metric",), (), (), (measured,)))
+    >>> made.splitlines()[:3]
+    ['---', 'model-index:', '- name: "nb"']
+    """
+    lines = ["---", "model-index:"] if summary.measured else []
+    for one in summary.measured:
+        lines += [f"- name: {_quoted(one.name)}", "  results:", "  - task:", f"      type: {one.task}"]
+        lines += [
+            "    dataset:",
+            f"      name: {_quoted(one.dataset)}",
+            f"      type: {_quoted(slug(one.dataset))}",
+        ]
+        lines += ["    metrics:"]
+        for name, shown, value in one.values:
+            lines += [f"    - type: {name}", f"      name: {_quoted(shown)}", f"      value: {value!r}"]
+    lines += ["---", ""] if summary.measured else []
+    body = ["# Evaluation", "", markdown(summary)]
+    return "\n".join([*lines, *body])
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(printable(text), ensure_ascii=False)
+
+
+FORMS: Mapping[str, Callable[[ResultSummary], str]] = {
+    "md": markdown,
+    "slack": slack,
+    "tex": latex,
+    "card": card,
+}
+"""Ways to write a summary, by the name of the option."""
