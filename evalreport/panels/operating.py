@@ -38,7 +38,7 @@ ORIGINS = {"default": "the default", "given": "given", "tuned": "chosen on other
 
 
 @dataclass(frozen=True)
-class Candidate:
+class NamedThreshold:
     """A threshold with what is flagged at it.
 
     Parameters
@@ -64,7 +64,7 @@ class Candidate:
 
 def candidates(
     ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None = None
-) -> tuple[Candidate, ...]:
+) -> tuple[NamedThreshold, ...]:
     """Return the thresholds that the page names, fewest found first.
 
     Parameters
@@ -81,7 +81,9 @@ def candidates(
         title = STANDARD.get(name, objective_title(name)) if asked is None else objective_title(name)
         why = "what the sample suggests" if best.bound else _why(name, best)
         counts = sweep.at(best.threshold)
-        found.append(Candidate(name, title, why, best.threshold, float(counts.tp), float(counts.fp), best))
+        found.append(
+            NamedThreshold(name, title, why, best.threshold, float(counts.tp), float(counts.fp), best)
+        )
         found += _safe(ev, sweep, title, name, best)
     kept = found
     if asked is None:
@@ -89,12 +91,12 @@ def candidates(
     return tuple(sorted(kept, key=lambda one: (one.tp, one.fp)))
 
 
-def _in_use(ev: Evaluation) -> list[Candidate]:
+def _in_use(ev: Evaluation) -> list[NamedThreshold]:
     now, counts = one_threshold(ev), four_counts(ev)
     if now is None or counts is None or ev.threshold is None or not math.isfinite(now):
         return []
     why = ORIGINS.get(ev.threshold.origin, "as logged")
-    return [Candidate("now", "In use", why, now, float(counts.tp), float(counts.fp))]
+    return [NamedThreshold("now", "In use", why, now, float(counts.tp), float(counts.fp))]
 
 
 def _standard(sweep: Sweep) -> dict[str, Optimum]:
@@ -110,12 +112,12 @@ def _why(name: str, best: Optimum) -> str:
     return "" if name == best.metric else f"best {objective_title(best.metric)}"
 
 
-def _beats(one: Candidate, other: Candidate) -> bool:
+def _beats(one: NamedThreshold, other: NamedThreshold) -> bool:
     """Whether one finds no fewer with no more false alarms, and differs."""
     return (one.tp, one.fp) != (other.tp, other.fp) and one.tp >= other.tp and one.fp <= other.fp
 
 
-def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) -> list[Candidate]:
+def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) -> list[NamedThreshold]:
     """The threshold that keeps the bound surely: the one that was asked for, else the exact limit."""
     if best.bound is None:
         return []
@@ -128,7 +130,7 @@ def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) ->
     counts = sweep.at(at)
     why = f"holds with {percent(sure, ROUGH)} confidence"
     tp, fp = float(counts.tp), float(counts.fp)
-    return [Candidate(f"{name}-safe", f"{title}, safe", why, at, tp, fp, best, safe=True)]
+    return [NamedThreshold(f"{name}-safe", f"{title}, safe", why, at, tp, fp, best, safe=True)]
 
 
 def _enough(best: Optimum, safe: float) -> bool:
@@ -156,7 +158,9 @@ def bound_of(best: Optimum) -> Constraint | None:
     )
 
 
-def advised(ev: Evaluation, found: Sequence[Candidate], asked: Mapping[str, Optimum] | None) -> str | None:
+def advised(
+    ev: Evaluation, found: Sequence[NamedThreshold], asked: Mapping[str, Optimum] | None
+) -> str | None:
     """Return the key of the candidate that the page recommends: the first that was asked for, or none."""
     keys = {one.key for one in found}
     if asked is not None:
@@ -165,7 +169,7 @@ def advised(ev: Evaluation, found: Sequence[Candidate], asked: Mapping[str, Opti
     return "f1" if "f1" in keys and recommended(ev) is not None else None
 
 
-def steps(ev: Evaluation, sweep: Sweep, found: Sequence[Candidate], advice: str | None) -> Table | None:
+def steps(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice: str | None) -> Table | None:
     """Return what each step to more finds costs; None where there is but one threshold."""
     if len(found) < 2:
         return None
@@ -177,7 +181,9 @@ def steps(ev: Evaluation, sweep: Sweep, found: Sequence[Candidate], advice: str 
     return Table.of("threshold-steps", "What each threshold costs", ("Chosen for", *heads), rows)
 
 
-def _step(ev: Evaluation, sweep: Sweep, one: Candidate, before: Candidate | None, *, chosen: bool) -> Row:
+def _step(
+    ev: Evaluation, sweep: Sweep, one: NamedThreshold, before: NamedThreshold | None, *, chosen: bool
+) -> Row:
     why = [*(["recommended"] if chosen else []), *([one.why] if one.why else []), *_cheapest(sweep, one)]
     best = one.best
     known = best is not None and not one.safe and best.low is not None and best.high is not None
@@ -195,7 +201,7 @@ def _step(ev: Evaluation, sweep: Sweep, one: Candidate, before: Candidate | None
     )
 
 
-def _price(one: Candidate, before: Candidate | None) -> tuple[str, str]:
+def _price(one: NamedThreshold, before: NamedThreshold | None) -> tuple[str, str]:
     more = 0.0 if before is None else one.tp - before.tp
     if before is None or more <= 0:
         return "–", ""
@@ -208,7 +214,7 @@ def _price(one: Candidate, before: Candidate | None) -> tuple[str, str]:
     )
 
 
-def _cheapest(sweep: Sweep, one: Candidate) -> list[str]:
+def _cheapest(sweep: Sweep, one: NamedThreshold) -> list[str]:
     """For which costs of a miss no threshold is cheaper; none where there is always one."""
     more, extra = sweep.tp - one.tp, sweep.fp - one.fp
     if one.best is None or one.safe or one.key == "cost" or ((more >= 0) & (extra < 0)).any():
@@ -227,7 +233,7 @@ def _cheapest(sweep: Sweep, one: Candidate) -> list[str]:
     return [f"cheapest if a miss costs {ends} false alarms"]
 
 
-def _elsewhere(ev: Evaluation, sweep: Sweep, one: Candidate) -> tuple[str, str]:
+def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, str]:
     """What to expect of it on rows that took no part in its choice, and by which measure."""
     if one.best is None:
         recall = estimate(ev, "recall")
@@ -249,7 +255,7 @@ def _told(result: Estimate, style: str) -> str:
     return valued(result, style) + ("" if limits == "–" else f" ({limits})")  # type: ignore[arg-type]
 
 
-def chance_at(sweep: Sweep, one: Candidate) -> float | None:
+def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
     """Return the chance that the bound of a candidate holds on new rows; None where nobody knows."""
     if one.best is None or one.best.bound is None:
         return None
@@ -273,7 +279,7 @@ class Promise:
     words: Sentence
 
 
-def promises(ev: Evaluation, sweep: Sweep, found: Sequence[Candidate]) -> tuple[Promise, ...]:
+def promises(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold]) -> tuple[Promise, ...]:
     """Return what may be promised of each bound."""
     made = []
     for one in found:
@@ -283,7 +289,7 @@ def promises(ev: Evaluation, sweep: Sweep, found: Sequence[Candidate]) -> tuple[
     return tuple(made)
 
 
-def _promise(ev: Evaluation, sweep: Sweep, one: Candidate, safe: Candidate | None) -> Promise:
+def _promise(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshold | None) -> Promise:
     assert one.best is not None and one.best.bound is not None  # noqa: S101  asked before
     chance, bound = one.best.chance, one.best.bound
     title = one.title
@@ -302,7 +308,7 @@ def _promise(ev: Evaluation, sweep: Sweep, one: Candidate, safe: Candidate | Non
     return Promise(title + (": what the sample suggests is a coin toss" if coin else ""), words)
 
 
-def _kept(ev: Evaluation, sweep: Sweep, one: Candidate, safe: Candidate | None) -> Sentence:
+def _kept(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshold | None) -> Sentence:
     assert one.best is not None  # noqa: S101  asked before
     hold, bound = one.best.hold, bound_of(one.best)
     if safe is not None:
@@ -332,7 +338,7 @@ def _kept(ev: Evaluation, sweep: Sweep, one: Candidate, safe: Candidate | None) 
     return say(words + "needs {needed:count}.", few=n, what=what, needed=needed, sure=SURE, of=ROUGH)
 
 
-def story(found: Sequence[Candidate], advice: str | None) -> Sentence:
+def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
     """Return what the section says first: the recommended threshold with its price, or none."""
     one = next((other for other in found if other.key == advice), None)
     now = next((other for other in found if other.key == "now"), None)

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.facts.counts import Array
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.chart import nice_step, tick_text
-from evalreport.panels.operating import Candidate
+from evalreport.panels.operating import NamedThreshold
 from evalreport.panels.words import Sentence, say
 from evalreport.thresholds.sweep import Sweep
 
@@ -130,7 +130,7 @@ class Ruler:
         return tuple(zip(self.places(np.array(wanted)).tolist(), map(tick_text, wanted), strict=True))
 
 
-def ruler(found: Sequence[Candidate], low: float, high: float, *, probability: bool) -> Ruler:
+def ruler(found: Sequence[NamedThreshold], low: float, high: float, *, probability: bool) -> Ruler:
     """Return the ruler of a figure: log-odds where named probabilities lie too close to be told apart."""
     plain = Ruler(low, high)
     places = np.unique(plain.places(np.array([one.threshold for one in found])))
@@ -142,14 +142,14 @@ def ruler(found: Sequence[Candidate], low: float, high: float, *, probability: b
 
 
 def scores_figure(
-    sweep: Sweep, found: Sequence[Candidate], rule: Ruler, at: float, names: tuple[str, str]
+    sweep: Sweep, found: Sequence[NamedThreshold], rule: Ruler, at: float, names: tuple[str, str]
 ) -> ScoresFigure:
     """Return the figure.
 
     Parameters
     ----------
     sweep : Sweep
-    found : sequence of Candidate
+    found : sequence of NamedThreshold
         Thresholds that have a flag.
     rule : Ruler
     at : float
@@ -188,9 +188,9 @@ def _columns(weights: Array, height: float) -> str:
     )
 
 
-def _flags(found: Sequence[Candidate], rule: Ruler) -> tuple[Flag, ...]:
+def _flags(found: Sequence[NamedThreshold], rule: Ruler) -> tuple[Flag, ...]:
     """Leftmost on top, a line each; thresholds that are equal share theirs."""
-    shared: dict[float, list[Candidate]] = {}
+    shared: dict[float, list[NamedThreshold]] = {}
     for one in found:
         shared.setdefault(one.threshold, []).append(one)
     flags = []

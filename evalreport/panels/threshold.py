@@ -27,7 +27,7 @@ from evalreport.panels.about import (
     units,
 )
 from evalreport.panels.operating import (
-    Candidate,
+    NamedThreshold,
     Promise,
     advised,
     candidates,
@@ -217,7 +217,7 @@ def _lede(ev: Evaluation) -> Sentence:
     return lede
 
 
-def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[Candidate], advice: str | None) -> _Grid:
+def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice: str | None) -> _Grid:
     """The kept thresholds of the sweep, an even grid, and every threshold that has a name."""
     kept = sweep.thresholds[np.isfinite(sweep.thresholds)]
     unit = ev.score_kind != "decision"

@@ -35,7 +35,7 @@ Concluded: TypeAlias = Evaluation | Comparison | ThresholdSelection | Study
 
 
 @dataclass(frozen=True)
-class Measured:
+class CardEntry:
     """One model's numbers, as a model card's metadata hold them."""
 
     name: str
@@ -58,7 +58,7 @@ class ResultSummary:
     rows : tuple of tuple of str
         A table of texts; the first column is words, the others are numbers.
     cautions : tuple of str
-    measured : tuple of Measured
+    measured : tuple of CardEntry
     """
 
     verdict: str
@@ -66,7 +66,7 @@ class ResultSummary:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     cautions: tuple[str, ...] = ()
-    measured: tuple[Measured, ...] = ()
+    measured: tuple[CardEntry, ...] = ()
 
 
 def summary_of(made: Concluded) -> ResultSummary:
@@ -105,13 +105,13 @@ def _of_evaluation(ev: Evaluation) -> ResultSummary:
     return ResultSummary(headline(ev).text, title(ev), heads, tuple(rows), cautions, (_measured(ev),))
 
 
-def _measured(ev: Evaluation, name: str = "") -> Measured:
+def _measured(ev: Evaluation, name: str = "") -> CardEntry:
     known = [(name, r) for name in DESCRIBED[ev.task] if isinstance(r := ev.metrics.get(name), Estimate)]
     p = ev.provenance
     task = "text-classification" if ev.parsing is not None else "other"
     shown = name or p.title or p.run_name or p.model or "model"
     values = tuple((name, find(name, ev.task).title, r.value) for name, r in known)
-    return Measured(shown, p.dataset or p.source or "held-out data", task, values)
+    return CardEntry(shown, p.dataset or p.source or "held-out data", task, values)
 
 
 def _of_comparison(comparison: Comparison) -> ResultSummary:
@@ -258,7 +258,7 @@ def card(summary: ResultSummary) -> str:
 
     Examples
     --------
-    >>> measured = Measured("nb", "sms", "other", (("recall", "Recall", 0.75),))
+    >>> measured = CardEntry("nb", "sms", "other", (("recall", "Recall", 0.75),))
     >>> made = card(ResultSummary("Finds 3 of 4.", "", ("Metric",), (), (), (measured,)))
     >>> made.splitlines()[:3]
     ['---', 'model-index:', '- name: "nb"']
