@@ -11,6 +11,7 @@ from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, title, warn_of
 from evalreport.cli.streams import put_document
@@ -69,7 +70,7 @@ files_of_ci = opt.together(
 )
 
 
-@click.command("check", cls=opt.SectionCommand)
+@click.command("check", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @gate.rules
 @files_of_ci

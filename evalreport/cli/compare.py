@@ -10,12 +10,13 @@ from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.show import as_run
 
 _COMPARE = "Compare"
 
 
-@click.command("compare", cls=opt.SectionCommand)
+@click.command("compare", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.describe

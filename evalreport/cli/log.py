@@ -10,6 +10,7 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, print_evaluation
 from evalreport.errors import UsageError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from evalreport.workflow.verify import Verified
 
 
-@click.command("log", cls=opt.SectionCommand)
+@click.command("log", cls=SectionCommand)
 @opt.selection
 @opt.describe
 @opt.evaluation

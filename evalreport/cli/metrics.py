@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.options import SectionCommand, global_options
+from evalreport.cli.options import global_options
+from evalreport.cli.sections import SectionCommand
 
 if TYPE_CHECKING:
     from evalreport.metrics.record import Metric

@@ -9,6 +9,7 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, print_evaluation
 from evalreport.errors import UsageError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from evalreport.workflow.runs import Item
 
 
-@click.command("report", cls=opt.SectionCommand)
+@click.command("report", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.describe

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.options import SectionCommand, global_options
+from evalreport.cli.options import global_options
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.settings import KNOWN, RENAMED, Settings
 
 BUILT_IN = "built-in"

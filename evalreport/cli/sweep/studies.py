@@ -12,6 +12,7 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, read_notes, tracking_uri, written_now
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
 from evalreport.errors import UsageError
@@ -68,7 +69,7 @@ _trial_options = opt.together(
 )
 
 
-@click.command("optuna", cls=opt.SectionCommand)
+@click.command("optuna", cls=SectionCommand)
 @opt.option(
     _TRIALS,
     "--study",
@@ -115,7 +116,7 @@ def _optuna_study(storage: str, name: str | None) -> Reader:
     return read
 
 
-@click.command("runs", cls=opt.SectionCommand)
+@click.command("runs", cls=SectionCommand)
 @opt.option(
     _TRIALS,
     "--run-id",

@@ -10,6 +10,7 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
 from evalreport.errors import UsageError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _SWEEP = "Sweep"
 
 
-@click.command("thresholds", cls=opt.SectionCommand)
+@click.command("thresholds", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.option(
     _SWEEP,
