@@ -70,3 +70,5 @@ OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 """What each class or label has against all others."""
 AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")
 """Whose value at each threshold is logged, where scores are probabilities."""
+OF_FOUR = ("recall", "specificity", "precision", "npv", "f1", "predicted_positive_rate")
+"""What stands beside a two-by-two table, in its order."""

@@ -19,6 +19,7 @@ from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import OF_FOUR
 from evalreport.panels.about import (
     called,
     confidence_percent,
@@ -289,6 +290,11 @@ def _changes(c: BinaryCounts, now: BinaryCounts) -> tuple[str, str, str, str]:
     return told[0], told[1], told[2], told[3]
 
 
+KEYS = (*OF_FOUR[:-1], "flagged")
+TITLES = {key: find(name, "binary").title for key, name in zip(KEYS, OF_FOUR, strict=True)}
+STYLES = {key: find(name, "binary").style for key, name in zip(KEYS, OF_FOUR, strict=True)}
+
+
 def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
     """Return the rates of four counts and what they are shares of; None where that is nothing.
 
@@ -297,26 +303,20 @@ def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
     >>> rates(BinaryCounts(3, 1, 1, 5))["recall"], rates(BinaryCounts(0, 0, 2, 2))["precision"]
     ((0.75, 4.0), (None, 0.0))
     """
-    pairs = {
-        "recall": (c.tp, c.tp + c.fn),
-        "specificity": (c.tn, c.negatives),
-        "precision": (c.tp, c.tp + c.fp),
-        "npv": (c.tn, c.tn + c.fn),
-        "f1": (2 * c.tp, 2 * c.tp + c.fp + c.fn),
-        "flagged": (c.tp + c.fp, c.total),
-    }
-    return {
-        name: (float(part / whole) if whole else None, float(whole)) for name, (part, whole) in pairs.items()
-    }
-
-
-TITLES = {
-    key: find(name, "binary").title
-    for key, name in (
-        *((name, name) for name in ("recall", "specificity", "precision", "npv", "f1")),
-        ("flagged", "predicted_positive_rate"),
+    pairs = (
+        (c.tp, c.tp + c.fn),
+        (c.tn, c.negatives),
+        (c.tp, c.tp + c.fp),
+        (c.tn, c.tn + c.fn),
+        (2 * c.tp, 2 * c.tp + c.fp + c.fn),
+        (c.tp + c.fp, c.total),
     )
-}
+    return {
+        name: (float(part / whole) if whole else None, float(whole))
+        for name, (part, whole) in zip(KEYS, pairs, strict=True)
+    }
+
+
 SHORT = ("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged")
 """The same over narrow columns: all of them stand side by side on a wide screen."""
 HEADS = ("Threshold", "Found", "Missed", "False alarms", "Left alone", *SHORT)
@@ -326,9 +326,10 @@ def meters_of(c: BinaryCounts, level: float | None = None) -> tuple[Meter, ...]:
     """Return the lines under the two-by-two table; with a level, shares have Wilson's intervals."""
     found = []
     for key, (value, whole_of) in rates(c).items():
-        text = "–" if value is None else ratio(value) if key == "f1" else percent(value, whole_of)
+        is_share = STYLES[key] == "percent"
+        text = "–" if value is None else percent(value, whole_of) if is_share else ratio(value)
         limits = ""
-        if level is not None and value is not None and key != "f1":
+        if level is not None and value is not None and is_share:
             low, high = (float(end) for end in wilson(value * whole_of, whole_of, level))
             result = Estimate(value, whole_of, min(low, value), max(high, value))
             text, limits = valued(result, "percent"), interval(result, "percent")
