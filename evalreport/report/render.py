@@ -42,7 +42,10 @@ METHODS = {
 
 QUOTES = ('"', "`")
 QUOTED = re.compile(r'("[^"\n]*"|`[^`\n]*`)')
-SPACED = re.compile(r" *([=<>?:,;{}&|]+) *")
+SPACED = {
+    ".css": re.compile(r" *([=<>?:,;{}&|]+) *"),
+    ".js": re.compile(r" *([=<>?:,;{}&|(*]+|(?<!\+)\+(?! *\+)) *"),
+}
 """Spaces that neither a script nor a style needs: around signs that join no two words or numbers."""
 
 
@@ -232,7 +235,8 @@ def asset(name: str) -> str:
     lines = (line.strip() for line in (templates() / name).read_text(encoding="utf-8").splitlines())
     kept = (line for line in lines if line and not line.startswith(("//", "/*")))
     text = ("" if name.endswith(".css") else "\n").join(kept)  # rules need no line ends
-    return "".join(part if part[:1] in QUOTES else SPACED.sub(r"\1", part) for part in QUOTED.split(text))
+    spaced = SPACED[Path(name).suffix]
+    return "".join(part if part[:1] in QUOTES else spaced.sub(r"\1", part) for part in QUOTED.split(text))
 
 
 @lru_cache
