@@ -371,8 +371,4 @@ const watch = new IntersectionObserver(seen => seen.forEach(entry => {
 }), { rootMargin: "-15% 0px -75% 0px" });
 all("main>section").forEach(section => watch.observe(section));
 
-// On paper everything is open.
-let closed = [];
-addEventListener("beforeprint", () => { closed = all("details:not([open])"); closed.forEach(d => { d.open = true; }); });
-addEventListener("afterprint", () => closed.forEach(d => { d.open = false; }));
 })();

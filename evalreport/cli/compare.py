@@ -74,8 +74,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     items = items_of(files, selection_of(options), uri)
     request = request_of(options, command_line())
     done = compared(items, request, how)
-    print_comparison(console, done, console.say if to_stdout else console.out)
-    made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+    try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
+        made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+    finally:
+        print_comparison(console, done, console.say if to_stdout else console.out)
     for warning in made.warnings:
         console.warn(warning)
     if to_stdout:

@@ -8,7 +8,7 @@ from evalreport.panels.comparison.stated import stated
 from evalreport.panels.parts import Cell, Column, Row, Section, Table
 from evalreport.panels.words import say
 
-MOST = 1000
+MOST = 30
 """Rows of the table of classes and slices."""
 CONTROLS = 8
 """Rows above which it can be searched and filtered."""
