@@ -22,7 +22,8 @@ from evalreport.study.selection import (
     expected_maximum,
     expected_optimism,
     gupta_critical,
-    luckiest_limit,
+    hybrid_limits,
+    simultaneous_limits,
 )
 from evalreport.study.trials import Trials
 from evalreport.study.values import Trial
@@ -59,7 +60,7 @@ class WinnersCurse:
     optimism_if_equal : float
         The same if all trials were truly equally good: the greatest it can be.
     corrected : float
-        `observed` less the optimism, in the direction of the objective.
+        `observed` less the optimism, in the direction of the objective, and within the interval.
     standard_error : float
         Sampling error of one trial's value: root mean square over the best and its ties, since the
         error at the best value alone is too small where that value is too good.
@@ -76,8 +77,10 @@ class WinnersCurse:
         the truly best trial is the best or one of these.
     confidence : float
     low, high : float
-        Interval of the true value of the best, whichever it is: the side of luck reaches as far as the
-        luckiest of all errors, so that it holds `confidence` at least, also where the correlation is unknown.
+        Interval of the true value of the best, whichever it is. Where the correlation is known it is exact
+        given which trial is the best (`hybrid_limits`); where it is not, it holds `confidence` at least.
+    method : str
+        Of the interval, in words.
     """
 
     objective: str
@@ -95,6 +98,7 @@ class WinnersCurse:
     confidence: float
     low: float
     high: float
+    method: str
 
     @property
     def at_most(self) -> bool:
@@ -105,7 +109,7 @@ class WinnersCurse:
     def winner(self) -> dict[str, Any]:
         """The best trial's true value, as JSON holds it: what is expected, and its interval."""
         limits = {"value": self.corrected, "low": self.low, "high": self.high}
-        return {**limits, "method": "simultaneous limits over all trials"}
+        return {**limits, "method": self.method}
 
 
 def winners_curse(
@@ -141,8 +145,9 @@ def winners_curse(
     standard_error : float or sequence of float
         Error of each value, for any other metric: one for all, or one per trial of `contenders`.
     correlation : float
-        In [0, 1): mean correlation between the errors of two trials (`error_correlation`). Left
-        out, errors count as independent, which gives the greatest optimism and the most ties.
+        In [0, 1): mean correlation between the errors of two trials (`error_correlation`). Left out it is
+        unknown: optimism and ties are the greatest that there can be, those of independent errors, and the
+        interval holds whatever it is.
     objective : str
         Which one, when the study has several.
     confidence : float
@@ -169,6 +174,7 @@ def winners_curse(
     of infinitely many incidental parameters. Annals of Mathematical Statistics 27, 887-906.
     Bhatia, R. & Davis, C. (2000). A better bound on the variance. Amer. Math. Monthly 107, 353-357.
     Efron, B. (2011). Tweedie's formula and selection bias. JASA 106, 1602-1614.
+    Andrews, I., Kitagawa, T. & McCloskey, A. (2024). Inference on winners. QJE 139, 305-358.
     Cawley, G. C. & Talbot, N. L. C. (2010). On over-fitting in model selection. JMLR 11, 2079-2107.
 
     Examples
@@ -195,15 +201,16 @@ def winners_curse(
     error = math.sqrt(float(np.mean(errors[near] ** 2)))
     own = error * math.sqrt(1 - shared)
     optimism = expected_optimism(values[keep], own)
-    bounded = standard_error is None
-    low, high = _limits(best.values[at], goal.sign, error, len(rivals), shared, confidence, bounded)
+    share = n if standard_error is None else None
+    low, high = winner_limits(values[keep], goal.sign, error, correlation, confidence, share)
+    corrected = min(max(best.values[at] - goal.sign * optimism, low), high)
     return WinnersCurse(
         objective=goal.name,
         best=best.number,
         observed=best.values[at],
         optimism=optimism,
         optimism_if_equal=own * expected_maximum(len(rivals)),
-        corrected=best.values[at] - goal.sign * optimism,
+        corrected=corrected,
         standard_error=error,
         n=n if standard_error is None else None,
         n_trials=len(rivals),
@@ -213,21 +220,47 @@ def winners_curse(
         confidence=confidence,
         low=low,
         high=high,
+        method="limits over all trials" if correlation is None else "limits given which trial is the best",
     )
 
 
-def _limits(
-    observed: float, sign: float, error: float, rivals: int, shared: float, confidence: float, bounded: bool
+def winner_limits(
+    values: Floats, sign: float, error: float, correlation: float | None, confidence: float, n: int | None
 ) -> tuple[float, float]:
-    """Interval of the best's true value: luck pushes one way alone, so that the other side is the usual one.
+    """Return the interval of the best's true value, in the direction of the objective.
 
-    Metrics whose error is binomial lie in [0, 1], and so does their interval.
+    Parameters
+    ----------
+    values : float64 array of shape (trials,)
+        At least two; the greater is better.
+    sign : {1.0, -1.0}
+        From `values` to the objective.
+    error : float
+        Standard error of each value; not read where `n` is given.
+    correlation : float or None
+        Between the errors of two trials; None: unknown.
+    confidence : float
+    n : int or None
+        Examples of which each value is a share: its error is that at the limit, and it lies in [0, 1].
+
+    Examples
+    --------
+    >>> [round(x, 2) for x in winner_limits(np.array([0.80, 0.81, 0.60]), 1.0, 0.0, None, 0.95, 500)]
+    [0.76, 0.84]
     """
-    side = (1 + confidence) / 2
-    lucky, unlucky = luckiest_limit(rivals, side, shared), luckiest_limit(1, side)
-    ends = sorted((observed - sign * lucky * error, observed + sign * unlucky * error))
-    low, high = (min(max(end, 0.0), 1.0) for end in ends) if bounded else ends
-    return low, high
+
+    def error_at(true: float) -> float:
+        share = min(max(sign * true, 0.5 / n), 1 - 0.5 / n) if n else 0.0
+        return math.sqrt(share * (1 - share) / n) if n else error
+
+    second, best = np.sort(values)[-2:].tolist()
+    if correlation is None:
+        found = simultaneous_limits(best, len(values), confidence, error_at)
+    else:  # shares of n examples stand on a grid: a tie is within half a step of it
+        second -= 0.5 / n if n else 0.0
+        found = hybrid_limits(best, second, len(values), correlation, confidence, error_at)
+    low, high = sorted(sign * end for end in found)
+    return (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)) if n else (low, high)
 
 
 def error_correlation(correct: npt.ArrayLike) -> float:

@@ -1,8 +1,9 @@
-"""The luck of the best of N normal values: its expectation, and how far behind the truly best may fall."""
+"""The luck of the best of N normal values: its expectation, its limits, how far behind the best may fall."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -113,6 +114,114 @@ def luckiest_limit(n_trials: int, confidence: float, correlation: float = 0.0) -
         middle = (low + high) / 2
         inside = _cdf((middle + shared * _GRID) / own) ** n_trials * _density(_GRID)
         low, high = (middle, high) if _integral(inside, _GRID) < confidence else (low, middle)
+    return (low + high) / 2
+
+
+SLICE = 0.1
+"""Share of the error that the hybrid limits spend on the luckiest of all errors (Andrews et al. 2024)."""
+
+
+def simultaneous_limits(
+    best: float, n_trials: int, confidence: float, error: Callable[[float], float]
+) -> tuple[float, float]:
+    """Return limits of the true value of the best of N, whatever the correlation of their errors is.
+
+    Luck pushes one way alone: below, they reach as far as the luckiest of all errors, independent ones being
+    the worst (Slepian 1962); above, as far as one error does.
+
+    Parameters
+    ----------
+    best : float
+        Greater is better.
+    n_trials : int
+    confidence : float
+    error : callable
+        From a true value to the standard error of a trial that has it.
+
+    Examples
+    --------
+    >>> [round(x, 2) for x in simultaneous_limits(0.0, 100, 0.95, lambda true: 1.0)]
+    [-3.48, 1.96]
+    """
+    side = (1 + confidence) / 2
+    lucky, one = luckiest_limit(n_trials, side), luckiest_limit(1, side)
+    reach = WIDE * error(best)
+    return (
+        _root(lambda true: (best - true) - lucky * error(true), best - reach, best),
+        _root(lambda true: one * error(true) - (true - best), best, best + reach),
+    )
+
+
+def hybrid_limits(
+    best: float,
+    second: float,
+    n_trials: int,
+    correlation: float,
+    confidence: float,
+    error: Callable[[float], float],
+) -> tuple[float, float]:
+    """Return limits of the true value of the best of N whose errors correlate by a known number.
+
+    Given what the other trials have beyond what they share with it, the best is a normal value cut off below
+    at V = best - (best - second) / (1 - ρ): its limits are those of a truncated normal, exact whatever the
+    true values are. Cut off above, too, where the error would exceed the luckiest of all, they stay short
+    where the second comes close.
+
+    Parameters
+    ----------
+    best, second : float
+        The two greatest values; greater is better.
+    n_trials : int
+    correlation : float
+        In [0, 1).
+    confidence : float
+    error : callable
+        From a true value to the standard error of a trial that has it.
+
+    References
+    ----------
+    Andrews, I., Kitagawa, T. & McCloskey, A. (2024). Inference on winners. Quarterly Journal of Economics
+    139, 305-358.
+
+    Examples
+    --------
+    >>> [round(x, 2) for x in hybrid_limits(0.0, -9.0, 10, 0.0, 0.95, lambda true: 1.0)]
+    [-1.99, 2.0]
+    >>> [round(x, 2) for x in hybrid_limits(0.0, -0.5, 10, 0.0, 0.95, lambda true: 1.0)]
+    [-3.26, 1.86]
+    """
+    spent = SLICE * (1 - confidence)
+    side = (1 - confidence - spent) / (1 - spent) / 2
+    lucky = luckiest_limit(n_trials, 1 - spent, correlation)
+    cut = best - (best - second) / (1 - correlation)
+    normal = NormalDist()
+
+    def beyond(true: float, share: float) -> float:
+        """Chance of a value up to the best, less a share; decreasing in the true value."""
+        own = error(true)
+        least = normal.cdf((cut - true) / own)
+        mass = normal.cdf(lucky) - least
+        if (best - true) / own >= lucky or mass <= 0:
+            return 1.0
+        return (normal.cdf((best - true) / own) - least) / mass - share
+
+    reach = WIDE * error(best)
+    low, high = (
+        _root(lambda true, share=share: beyond(true, share), best - reach, best + reach)  # type: ignore[misc]
+        for share in (1 - side, side)
+    )
+    return low, high
+
+
+WIDE = 40.0
+"""Standard errors on either side within which limits are sought."""
+
+
+def _root(falls: Callable[[float], float], low: float, high: float) -> float:
+    """Where a decreasing function is 0, by bisection."""
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if falls(middle) > 0 else (low, middle)
     return (low + high) / 2
 
 

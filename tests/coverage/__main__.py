@@ -1,27 +1,28 @@
 """`make coverage`: simulate every setting; write `coverage.json` into the package, and the table here.
 
-The first argument is the number of simulations of a setting (1,000 without it), made in blocks of 50.
+The first argument is the number of simulations of a setting (1,000 without it; half of them below 200 rows),
+the second one the kinds of settings, the third one metrics, both all without it: what is simulated replaces
+its rows of the table, setting by setting, and the others stay.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
 from evalreport.intervals.measured import ENOUGH, NEAR, Measured
 from evalreport.intervals.methods import METHODS
-from tests.coverage.measure import Count, measured, population
+from tests.coverage.measure import Count, measured
 from tests.coverage.settings import BINARY, DEPENDENT, GROUPED, HARD, MULTICLASS, MULTILABEL, TEXT, Setting
 
 HERE = Path(__file__).parent
 JSON = HERE.parents[1] / "evalreport" / "intervals" / "coverage.json"
 TABLE = HERE / "COVERAGE.md"
 SEED = 20240607
-BLOCK = 50
 SHARE = f"{NEAR[0]:.0%} to {NEAR[1]:.0%}"
 TRUTH = (
     "The truth is the value that the metric has on the population: the same model, on a sample so large that",
@@ -46,10 +47,10 @@ TRUTH = (
 """What the simulations hold intervals against."""
 
 
-def counts_of(job: tuple[Setting, int, int, dict[str, float]]) -> dict[str, Count]:
-    """Simulate one setting, a number of times from a seed, against its true values."""
-    setting, simulations, seed, truth = job
-    return measured(setting, simulations, seed, truth=truth)
+def counts_of(job: tuple[Setting, int, Sequence[str]]) -> dict[str, Count]:
+    """Simulate one setting, a number of times; below 200 rows, where nothing is promised, half as often."""
+    setting, simulations, only = job
+    return measured(setting, simulations if setting.n >= ENOUGH else simulations // 2, SEED, only)
 
 
 def rows_of(setting: Setting, found: Mapping[str, Count]) -> list[Measured]:
@@ -75,10 +76,12 @@ def as_markdown(rows: list[Measured]) -> str:
     outside = [row for row in large if not row.within]
     settings = len({(row.setting, row.n, row.task) for row in rows})
     off = sum(not row.near for row in large)
+    least, most = _simulations(rows)
     lines = [
         "# Measured coverage of the 95 % intervals",
         "",
-        f"Made by `make coverage` ({_times(rows)} of each of {settings} settings); not typed.",
+        f"Made by `make coverage` ({least:,} to {most:,} simulations of each of {settings} settings, fewer",
+        "where a metric is undefined); not typed.",
         f"From {ENOUGH} rows on an interval is meant to hold the truth in {SHARE} of data sets. Of",
         f"{len(large):,} shares {len(large) - len(outside):,} are within that; {len(outside):,} are outside",
         f"(the list at the end), {off:,} of them by more than two standard errors of the simulation: reports",
@@ -95,12 +98,13 @@ def as_markdown(rows: list[Measured]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _times(rows: list[Measured]) -> str:
-    """How often settings were simulated, those below 200 rows apart."""
-    most, small = (
-        max((r.simulations for r in rows if (r.n >= ENOUGH) == large), default=0) for large in (True, False)
-    )
-    return f"{most:,} simulations, below {ENOUGH} rows {small:,},"
+def _simulations(rows: list[Measured]) -> tuple[int, int]:
+    """Fewest and most simulations of a setting."""
+    most: dict[tuple[str, str, int], int] = {}
+    for row in rows:
+        key = (row.task, row.setting, row.n)
+        most[key] = max(row.simulations, most.get(key, 0))
+    return min(most.values()), max(most.values())
 
 
 def tables(rows: list[Measured]) -> list[str]:
@@ -137,34 +141,33 @@ def _summary(rows: list[Measured]) -> list[str]:
     return lines
 
 
-def main() -> None:
-    """Simulate block by block, and write both files after each: it can be stopped at any time."""
-    wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    settings = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT, *HARD)
-    totals: list[dict[str, Count]] = [{} for _ in settings]
+def main(simulations: str = "1000", kinds: str = "", metrics: str = "") -> None:
+    """Simulate setting by setting, and write both files after each: it can be stopped at any time."""
+    every = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT, *HARD)
+    order = {(s.task, s.what, s.n): place for place, s in enumerate(every)}
+    settings = [s for s in every if not kinds or s.kind in kinds.split(",")]
+    only = metrics.split(",") if metrics else ()
+    before = [Measured(**row) for row in json.loads(JSON.read_text("utf-8"))]
+    table = {_key(row): row for row in before}
     with ProcessPoolExecutor(2) as pool:
-        truths = list(pool.map(population, settings))
-        for done in range(0, wanted, BLOCK):
-            size = min(BLOCK, wanted - done)
-            # Below 200 rows nothing is promised: a half of the simulations is enough to tell of it.
-            asked = [s.n >= ENOUGH or done // BLOCK % 2 == 0 for s in settings]
-            jobs = [
-                (s, size, SEED + done, t) for s, t, ask in zip(settings, truths, asked, strict=True) if ask
-            ]
-            some = [total for total, ask in zip(totals, asked, strict=True) if ask]
-            for total, part in zip(some, pool.map(counts_of, jobs), strict=True):
-                for name, count in part.items():
-                    total.setdefault(name, Count()).merge(count)
-            _write([row for pair in zip(settings, totals, strict=True) for row in rows_of(*pair)])
+        found = pool.map(counts_of, [(s, int(simulations), only) for s in settings])
+        for setting, counts in zip(settings, found, strict=True):
+            gone = [k for k in table if k[:3] == (setting.task, setting.what, setting.n) and not only]
+            table = {key: row for key, row in table.items() if key not in gone and key[:3] in order}
+            table |= {_key(row): row for row in rows_of(setting, counts)}
+            _write(sorted(table.values(), key=lambda row: order[_key(row)[:3]]))
+
+
+def _key(row: Measured) -> tuple[str, str, int, str]:
+    return row.task, row.setting, row.n, row.metric
 
 
 def _write(rows: list[Measured]) -> None:
     text = ",\n".join(json.dumps(asdict(row), ensure_ascii=False) for row in rows)
     JSON.write_text(f"[\n{text}\n]\n", encoding="utf-8")
     TABLE.write_text(as_markdown(rows), encoding="utf-8")
-    most = max(row.simulations for row in rows)
-    print(f"{most} simulations: wrote {JSON.name} ({len(rows)} rows) and {TABLE.name}", flush=True)
+    print(f"wrote {JSON.name} ({len(rows)} rows) and {TABLE.name}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

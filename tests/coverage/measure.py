@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -80,7 +80,6 @@ def measured(
     seed: int,
     only: Sequence[str] = (),
     *,
-    truth: Mapping[str, float] | None = None,
     ignore_groups: bool = False,
 ) -> dict[str, Count]:
     """Return how the intervals of each metric do in a setting.
@@ -92,12 +91,10 @@ def measured(
     seed : int
     only : sequence of str
         Names of metrics; all when empty.
-    truth : mapping from a metric's name to its true value, optional
-        As of `population`; worked out without it.
     ignore_groups : bool
         Treat rows of one cluster as independent, to see what that does.
     """
-    truth = population(setting) if truth is None else truth
+    truth = population(setting)
     rng = np.random.default_rng([seed, setting.n, setting.labels, round(1000 * setting.prevalence)])
     counts: dict[str, Count] = {}
     for _ in range(simulations):
