@@ -144,7 +144,7 @@ def _summary(rows: list[Measured]) -> list[str]:
 def main(simulations: str = "1000", kinds: str = "", metrics: str = "") -> None:
     """Simulate setting by setting, and write both files after each: it can be stopped at any time."""
     every = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT, *HARD)
-    order = {(s.task, s.what, s.n): place for place, s in enumerate(every)}
+    order: dict[tuple[str, str, int], int] = {(s.task, s.what, s.n): i for i, s in enumerate(every)}
     settings = [s for s in every if not kinds or s.kind in kinds.split(",")]
     only = metrics.split(",") if metrics else ()
     before = [Measured(**row) for row in json.loads(JSON.read_text("utf-8"))]
