@@ -149,13 +149,10 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
         search = find_multilabel if _is_multilabel(rows, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
         found = _found(search(rows, part, named, table.name), rows, named, files)
-        notes = (
-            *said,
-            *rows.notes,
-            *filter(None, [note]),
-            *found.notes,
-            *left_alone(found.unused, found.space, found.notes, ranked=found.scores is not None),
-        )
+        chosen = request.score is not None or request.scores is not None  # who names scores means no others
+        ranked = found.scores is not None
+        left = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
+        notes = (*said, *rows.notes, *filter(None, [note]), *found.notes, *left)
         return replace(found, notes=notes)
 
 
