@@ -7,11 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evalreport.codec import encode
+from evalreport.codec import decode, encode
 from evalreport.engines.memory import summarise
+from evalreport.evaluation.disparities import disparities
+from evalreport.evaluation.parts import Disparity
 from evalreport.evaluation.slices import slice_results
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.ranges import gap_between
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
@@ -99,3 +103,52 @@ def test_difference_of_undefined_is_undefined() -> None:
     known = Estimate(0.5, n=10, low=0.2, high=0.8, method="wilson")
     assert independent_difference(known, Undefined("no example"))[0] == Undefined("no example")
     assert encode(independent_difference(known, Estimate(0.4, n=3, reason="too few"))[0])["low"] is None
+
+
+def three_sites() -> Predictions:
+    rng, n = np.random.default_rng(11), 900
+    site = np.array(["north", "south", "west"])[np.arange(n) % 9 // 4]
+    truth = rng.random(n) < np.where(site == "north", 0.3, 0.45)
+    rate = np.where(truth, np.where(site == "west", 0.6, 0.8), np.where(site == "south", 0.25, 0.1))
+    answer = (rng.random(n) < rate).astype(int)
+    return sliced(predictions(Binary(0, 1), truth.astype(int), answer), site.tolist())
+
+
+def test_gaps_and_ratios_are_those_of_fairlearn() -> None:
+    """Values of Fairlearn 0.12 on the same rows: demographic parity, equal opportunity, equalized odds."""
+    fairlearn = {
+        "predicted_positive_rate": (0.1975, 0.605),
+        "recall": (0.14465833614769785, 0.8201287793952967),
+        "equalized_odds": (0.1520164535455602, 0.33176100628930816),
+    }
+    p = three_sites()
+    found = {one.metric: one for one in disparities(p, slice_results(p, SAMPLING), SAMPLING)}
+    for name, (difference, ratio) in fairlearn.items():
+        assert found[name].difference.value == pytest.approx(difference, abs=1e-12), name
+        assert found[name].ratio.value == pytest.approx(ratio, abs=1e-12), name
+    odds = found["equalized_odds"]
+    assert (odds.lowest, odds.highest, odds.smallest, odds.smallest_rows) == ("west", "south", "west", 100)
+    assert decode(Disparity, encode(odds)) == odds
+
+
+def test_groups_without_a_value_are_left_out_and_counted() -> None:
+    p = predictions(Binary(0, 1), [0, 1] * 20 + [0] * 20 + [1] * 9, [0, 1] * 20 + [0] * 20 + [1] * 9)
+    p = sliced(p, ["a"] * 20 + ["b"] * 20 + ["negative"] * 20 + ["few"] * 9)
+    found = {one.metric: one for one in disparities(p, slice_results(p, SAMPLING), SAMPLING)}
+    assert (found["recall"].groups, found["recall"].left_out) == (2, 2)
+    assert (found["predicted_positive_rate"].groups, found["predicted_positive_rate"].left_out) == (3, 1)
+
+
+@pytest.mark.parametrize("rates", [(0.7, 0.7), (0.7, 0.6), (0.05, 0.1)])
+def test_intervals_of_gaps_hold_them(rates: tuple[float, float]) -> None:
+    """Groups of 200 and 50 rows, 150 samples: the gap and the ratio, which are biased away from none."""
+    rng, truth, sizes = np.random.default_rng(3), np.array(rates), np.array([200, 50])
+    true, held = (float(np.ptp(truth)), float(truth.min() / truth.max())), np.zeros(2)
+    for _ in range(150):
+        right = rng.binomial(sizes, truth)
+        rows = zip(right / sizes, sizes, *wilson(right, sizes), strict=True)
+        values = [Estimate(p, float(n), min(float(low), p), max(float(high), p)) for p, n, low, high in rows]
+        for place, found in enumerate(gap_between([values], SAMPLING)):
+            assert isinstance(found, Estimate) and found.low is not None and found.high is not None
+            held[place] += found.low - 1e-9 <= true[place] <= found.high + 1e-9
+    assert (held / 150 >= 0.92).all(), held

@@ -40,6 +40,8 @@ def print_evaluation(
     line(title(ev))
     for name in ev.metrics if len(ev.metrics) <= FEW else headline_names(ev):
         line("  " + metric_line(ev, name))
+    for gap in gaps(ev):
+        line("  " + gap)
     wrong = mistakes(ev)
     if wrong:
         line("  " + wrong)
@@ -75,6 +77,21 @@ def metric_line(ev: Evaluation, name: str) -> str:
     if result.low is None or result.high is None:
         return shown.rstrip()
     return f"{shown} {interval(result, style)}"
+
+
+def gaps(ev: Evaluation) -> list[str]:
+    """Return the greatest difference between groups of each column, by what groups are judged by."""
+    from evalreport.estimates import interval, valued
+    from evalreport.metrics.named_sets import OF_SLICES
+    from evalreport.values import Estimate
+
+    known = {one.column: one for one in reversed(ev.disparities) if one.metric in OF_SLICES[ev.task]}
+    return [
+        f"{one.metric} differs by {valued(one.difference, 'ratio')} ({interval(one.difference, 'ratio')}) "
+        f"over {column}: {one.lowest} to {one.highest}"
+        for column, one in reversed(known.items())
+        if isinstance(one.difference, Estimate)
+    ]
 
 
 def mistakes(ev: Evaluation) -> str:

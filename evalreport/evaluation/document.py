@@ -11,7 +11,7 @@ import numpy as np
 
 from evalreport.codec import Infinite, Mass, Whole
 from evalreport.curves import BinaryCurves, MulticlassCurves, MultilabelCurves
-from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
+from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, Task
@@ -87,6 +87,7 @@ class EvaluationRecord:
     thresholds: SweepRecord | None
     parsing: ParsingReport | None
     slices: tuple[Slice, ...]
+    disparities: tuple[Disparity, ...]
     mistakes: tuple[Mistake, ...]
     swaps: tuple[Swap, ...]
     pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from evalreport.curves import BinaryCurves, Curves, curves
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
+from evalreport.evaluation.disparities import disparities
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.row_facts import row_facts
 from evalreport.evaluation.rows import one_label as label_rows
@@ -64,6 +65,7 @@ def evaluate_predictions(
     (0.667, 'ok')
     """
     summary, facts = summarise(p), row_facts(p)
+    slices = slice_results(p, sampling)
     text = p.parsed is not None
     chosen = catalogue(p.space, text=text)
     if only:
@@ -87,7 +89,8 @@ def evaluate_predictions(
         sweep=_sweep(summary, p, sampling) if sweep is None else sweep.thin(),
         tuned=tuned,
         parsing=None if p.parsed is None else p.parsed.summary(),
-        slices=slice_results(p, sampling),
+        slices=slices,
+        disparities=disparities(p, slices, sampling),
         mistakes=worst_mistakes(p),
         swaps=swaps(p),
         pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),

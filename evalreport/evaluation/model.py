@@ -11,7 +11,7 @@ from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.estimates import valued
 from evalreport.evaluation.document import CLASS_KEYS, ConfusionRecord, EvaluationRecord
-from evalreport.evaluation.parts import ClassResult, Mistake, Slice, Swap
+from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, LabelSpace, Multiclass, Task
@@ -58,7 +58,7 @@ class Evaluation:
         Binary and multiclass.
     tuned : Tuned or None
         Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
-    curves, sweep, parsing, slices, mistakes, swaps, findings, provenance
+    curves, sweep, parsing, slices, disparities, mistakes, swaps, findings, provenance
         Undefined parts are None or empty.
     pair_texts : tuple of (truth code, predicted code, texts)
         Example texts of frequent confusions, only when their column was named.
@@ -82,6 +82,7 @@ class Evaluation:
     tuned: Tuned | None = None
     parsing: ParsingReport | None = None
     slices: tuple[Slice, ...] = ()
+    disparities: tuple[Disparity, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     swaps: tuple[Swap, ...] = ()
     pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
@@ -165,6 +166,7 @@ class Evaluation:
             thresholds=self._thresholds(),
             parsing=self.parsing,
             slices=self.slices,
+            disparities=self.disparities,
             mistakes=self.mistakes,
             swaps=self.swaps,
             pair_texts=self.pair_texts,
@@ -202,6 +204,7 @@ class Evaluation:
             tuned=wire.tuned(),
             parsing=wire.parsing,
             slices=wire.slices,
+            disparities=wire.disparities,
             mistakes=wire.mistakes,
             swaps=wire.swaps,
             pair_texts=wire.pair_texts,

@@ -97,6 +97,39 @@ class Slice:
 
 
 @dataclass(frozen=True)
+class Disparity:
+    """How far apart the groups of a column lie by one metric.
+
+    Parameters
+    ----------
+    column, metric : str
+        ``equalized_odds`` is the worse of recall and false positive rate.
+    difference, ratio : Estimate or Undefined
+        The greatest value of a group less the least, and the least over the greatest.
+    lowest, highest : str
+        Groups; of equalized odds those of the metric that differs more.
+    groups, left_out : int
+        How many were compared, and how many were not: fewer than ten rows, or no value.
+    smallest : str
+    smallest_rows : int
+    smallest_value : Estimate or Undefined
+        The least group that was judged, and its value: how surely it is known limits the rest.
+    """
+
+    column: str
+    metric: str
+    difference: Result
+    ratio: Result
+    lowest: str
+    highest: str
+    groups: Whole
+    left_out: Whole
+    smallest: str
+    smallest_rows: Whole
+    smallest_value: Result
+
+
+@dataclass(frozen=True)
 class Mistake:
     """One wrong answer.
 

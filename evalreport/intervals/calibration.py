@@ -30,6 +30,7 @@ CERTAIN = 1e-3
 """Nearest to 0 and 1 that a bin's probability is taken for when its noise is told."""
 SMALLEST = 1e-15
 """Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
+TIE = 1e-12
 FEW = 500
 """Draws below which tails come from their mean and spread."""
 ROWS = 2000
@@ -87,9 +88,7 @@ def gap_limits(
     ]
     normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
     drawn = np.stack([statistic(gap + normal * sd, weight) for gap, sd in moved])
-    least, most = np.maximum.accumulate(_tails(drawn, sampling), axis=1)
-    truths = statistic(factors[:, None] * gaps, weight)
-    low, high = (float(np.interp(value, tail, truths)) for tail in (most, least))
+    low, high = inverted(value, drawn, statistic(factors[:, None] * gaps, weight), sampling)
     if statistic is not greatest_gap:
         # Gaps well beyond their noise are not inflated by it; their sum then varies as any mean of rows does.
         if error is None:
@@ -97,6 +96,28 @@ def gap_limits(
         reach = sampling.z * error
         low, high = max(min(low, value - reach), 0.0), max(high, value + reach)
     return low, high
+
+
+def inverted(value: float, drawn: Array, truths: Array, sampling: Sampling) -> tuple[float, float]:
+    """Return the least and the greatest truth whose draws have the value within their central share.
+
+    Parameters
+    ----------
+    value : float
+        What was seen.
+    drawn : float64 array of shape (factors, draws)
+        What samples of each truth give.
+    truths : float64 array of shape (factors,), ascending
+
+    Examples
+    --------
+    >>> drawn = np.linspace(0, 1, 11)[:, None] + np.linspace(-0.2, 0.2, 801)
+    >>> [round(limit, 2) for limit in inverted(0.5, drawn, np.linspace(0, 1, 11), Sampling())]
+    [0.31, 0.69]
+    """
+    least, most = np.maximum.accumulate(_tails(drawn, sampling), axis=1)
+    low = float(np.interp(value - TIE, most, truths))  # draws of counts are tied: the outermost truth counts
+    return low, float(np.interp(value + TIE, least, truths))
 
 
 def _mean_error(gaps: Array, spread: Array, weight: Array, *, squared: bool) -> float:

@@ -22,6 +22,8 @@ METHODS = {
     "losses lend from the variance that the probabilities promise, averages of areas stand off as those of "
     "the classes do",
     "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
+    "test inversion over groups": "the lower end by scaling how far the groups "
+    "lie apart; the upper that of the two groups furthest apart, by MOVER (Zou & Donner 2008)",
     "test inversion": "the errors whose draws have the one seen within their central 95 %",
     "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
     "(Rubin 1981), with half a row beyond each end; where a precision is crossed by inverting its score test",

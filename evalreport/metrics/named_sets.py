@@ -54,6 +54,12 @@ OF_SLICES: Mapping[Task, tuple[str, ...]] = {
     "multilabel": ("f1_micro", "subset_accuracy"),
 }
 """What slices are judged by, as far as they are known, the first ones first."""
+OF_GROUPS: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("predicted_positive_rate", "recall", "fpr", "precision", "accuracy", "roc_auc"),
+    "multiclass": ("accuracy", "f1_macro"),
+    "multilabel": ("f1_micro", "subset_accuracy"),
+}
+"""Whose gap and ratio between groups are told."""
 OF_SWEEP: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "average_precision"),
     "multiclass": ("accuracy",),

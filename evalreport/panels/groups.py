@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from evalreport.estimates import gap, interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.format import count
+from evalreport.format import Style, count
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import OF_SLICES
 from evalreport.metrics.record import Metric
@@ -15,12 +16,18 @@ from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.intervals import forest_row
 from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, PagePart, Row, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.values import Estimate, Result
+from evalreport.values import Estimate, Result, Undefined
 
 SURE = 0.05
 """Adjusted p-value below which a slice is said to differ from the rest."""
 SHOWN = 2
 """Metrics that are shown of each slice."""
+PARITY = {
+    "predicted_positive_rate": "Predicted positive rate (demographic parity)",
+    "recall": "Recall (equal opportunity)",
+    "equalized_odds": "Worse of recall and false positive rate (equalized odds)",
+}
+"""What gaps between groups are known as."""
 MOST = 30
 """Values of a column that are shown, the weakest first."""
 
@@ -41,7 +48,7 @@ def panel(ev: Evaluation) -> Section:
     columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
     lede = NOTHING
     for name, found in columns:
-        lede += _verdict(ev, name, found)
+        lede += _verdict(ev, name, found) + _furthest(ev, name)
     lede += say("Groups with fewer than ten {units} show counts, not rates.", units=units(ev))
     parts = [part for place, pair in enumerate(columns) for part in _split(ev, place, *pair)]
     return Section.of("groups", "Groups", title, lede, *parts)
@@ -53,6 +60,32 @@ def headline(ev: Evaluation) -> tuple[Metric, ...]:
     return tuple(find(name, ev.task) for name in OF_SLICES[ev.task] if name in known)[:SHOWN]
 
 
+def _furthest(ev: Evaluation, column: str) -> Sentence:
+    """The gap between groups by what they are judged by, and how surely the smallest group is known."""
+    judged = {metric.name for metric in headline(ev)}
+    among = [one for one in ev.disparities if one.column == column and one.metric in judged]
+    one = among[0] if among else None
+    if one is None or not isinstance(one.difference, Estimate) or one.difference.low is None:
+        return NOTHING
+    metric = find(one.metric, ev.task)
+    told = say(
+        metric.title + " differs by {gap:ratio} ({gap:ratio interval}) between {lowest} and {highest}.",
+        lowest=one.lowest,
+        highest=one.highest,
+        gap=one.difference,
+    )
+    if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
+        told += say(
+            "The smallest group, {smallest}, has {smallest_rows:count} {units}: its own value may be "
+            "anywhere from {smallest_value:" + metric.style + " interval}.",
+            smallest=one.smallest,
+            smallest_rows=one.smallest_rows,
+            units=units(ev, one.smallest_rows),
+            smallest_value=one.smallest_value,
+        )
+    return told
+
+
 def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
     """The table of one column, under its name."""
     metrics, level = headline(ev), f"{confidence_percent(ev)} interval"
@@ -61,8 +94,39 @@ def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Itera
     heads = ("Group", units(ev).capitalize(), *measured, Column("Compared with the rest"))
     yield Heading(column)
     yield Table.of(f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST]))
+    yield from _apart(ev, place, column)
     if len(ordered) > MOST:
         yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
+
+
+def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
+    """How far the groups of a column lie apart, metric by metric."""
+    found = [one for one in ev.disparities if one.column == column and one.groups > 1]
+    if not found:
+        return
+    level = f"{confidence_percent(ev)} interval"
+    heads = ("Between groups", "Greatest gap", level, "Least / greatest", level, "From", "To")
+    rows = (
+        (
+            PARITY.get(one.metric) or find(one.metric, ev.task).title,
+            *_estimated(one.difference, "percent", points=True),
+            *_estimated(one.ratio, "ratio"),
+            one.lowest,
+            one.highest,
+        )
+        for one in found
+    )
+    yield Table.of(f"gaps-{place}", f"Gaps by {column}", heads, rows)
+
+
+def _estimated(result: Result, style: Style, *, points: bool = False) -> tuple[str, str]:
+    """An estimate and its interval; a gap of rates is in points."""
+    if isinstance(result, Undefined):
+        return "–", result.reason
+    if points:
+        shown, limits = gap(result.value, result.low, result.high, style)
+        return shown.removeprefix("+"), limits.replace("+", "")
+    return valued(result, style), interval(result, style)
 
 
 def _worst_first(part: Slice, name: str) -> tuple[bool, float]:

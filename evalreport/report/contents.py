@@ -121,11 +121,19 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
     ):
         found[f"{prefix}threshold"] = ev.threshold.value
     found |= _best_thresholds(ev, prefix)
+    found |= _gaps(ev, prefix)
     for entry in ev.classes:
         f1 = entry.metrics.get("f1")
         if str(entry.label) in keys and isinstance(f1, Estimate):
             found[keys[str(entry.label)]] = f1.value
     return found
+
+
+def _gaps(ev: Evaluation, prefix: str) -> dict[str, float]:
+    """The greatest difference between the groups of each column, metric by metric."""
+    known = {f"{one.metric} by {one.column}": one.difference for one in ev.disparities}
+    keys = metric_keys(known, f"{prefix}gaps/")
+    return {keys[name]: gap.value for name, gap in known.items() if isinstance(gap, Estimate)}
 
 
 def _best_thresholds(ev: Evaluation, prefix: str) -> dict[str, float]:

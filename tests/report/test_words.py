@@ -168,6 +168,10 @@ def suggested(facts: Facts) -> dict[str, Any]:
 Oracle = Callable[[Facts], Iterable[float]]
 
 
+def _values(found: list[Any], part: str, key: str = "value") -> list[float]:
+    return [one[part].get(key) for one in found]
+
+
 def of_metric(name: str) -> Oracle:
     return lambda f: [f.metric(name)]
 
@@ -278,6 +282,12 @@ ORACLES: Mapping[str, Oracle] = {
     "prevalence": lambda f: [f.positive / f.total],
     "alarms": lambda f: [f.metric("alarms_per_1000@prevalence=0.01")],
     "right_there": lambda f: [f.metric("precision@prevalence=0.01")],
+    "gap": lambda f: _values(f.json["disparities"], "difference"),
+    "gap_low": lambda f: _values(f.json["disparities"], "difference", "low"),
+    "gap_high": lambda f: _values(f.json["disparities"], "difference", "high"),
+    "smallest_rows": lambda f: [one["smallest_rows"] for one in f.json["disparities"]],
+    "smallest_value_low": lambda f: _values(f.json["disparities"], "smallest_value", "low"),
+    "smallest_value_high": lambda f: _values(f.json["disparities"], "smallest_value", "high"),
     "slice_low": lambda f: [
         entry["value"]
         for part in f.json["slices"]
