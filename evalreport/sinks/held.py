@@ -56,7 +56,14 @@ class Held:
 
 
 def held_by(
-    tracking: Tracking, run: Any, names: Collection[str], manifest_path: str, tag: str, where: str
+    tracking: Tracking,
+    run: Any,
+    names: Collection[str],
+    manifest_path: str,
+    tag: str,
+    where: str,
+    *,
+    repair: bool = False,
 ) -> Held:
     """Return what a run holds.
 
@@ -69,12 +76,15 @@ def held_by(
     tag : str
         The digest tag before anything was written: whether a logging was cut short.
     where : str
+    repair : bool
+        Whether files of our names are ours where the manifest is lost and the digest tag stands: they were
+        when it was set, as a logging refuses those of others.
     """
     sizes = listed(tracking, run.info.run_id, {*names, manifest_path}, where)
-    manifest, cut, lost = Manifest(), tag.startswith(UNFINISHED), False
+    manifest, cut = Manifest(), tag.startswith(UNFINISHED)
     if manifest_path in sizes and (sizes[manifest_path] or 0) <= MAX_COMPARED:
         manifest = Manifest.read(content(tracking, run.info.run_id, manifest_path, sizes, where))
-        lost = cut and manifest == Manifest()
+    lost = manifest == Manifest() and ((cut and manifest_path in sizes) or (repair and bool(tag)))
     ours: dict[str, bytes] = {}
     for path, size in sizes.items():
         if path != manifest_path and (lost or path in manifest.files) and (size or 0) <= MAX_COMPARED:

@@ -143,7 +143,7 @@ def _held(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> Held:
         for name in (*files, path):
             refuse_link(root / name, root)
     try:
-        held = held_by(job.tracking, run, files, path, tag, job.where)
+        held = held_by(job.tracking, run, files, path, tag, job.where, repair=job.repair)
     except OtherSizeError:
         _check_alone(job, run)
         raise
@@ -176,10 +176,19 @@ def _timestamp(job: Job, held: Held, mark: Mark | None) -> tuple[bool, int]:
     for known in earlier:
         if known.digest == job.payload.digest and 0 < known.timestamp < job.timestamp + _YEAR:
             return True, known.timestamp
+    if job.repair and held.manifest.sent is None and held.tag == job.payload.digest:
+        return True, _logged_at(job)
     latest = [_number(held.run.data.tags.get(TIME_TAG, "")), *(known.timestamp for known in earlier)]
     return False, max(
         job.timestamp, *(known + 1 for known in latest if job.timestamp <= known < job.timestamp + _YEAR), 0
     )
+
+
+def _logged_at(job: Job) -> int:
+    """Return when the metrics of this payload were logged, where no manifest tells; now, where none is left."""
+    key = next(iter(job.payload.metrics), "")
+    points = job.tracking.ask(methodcaller("get_metric_history", job.run_id, key), job.where) if key else ()
+    return max((point.timestamp for point in points), default=job.timestamp)
 
 
 def _covered(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -> bool:

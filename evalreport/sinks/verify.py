@@ -74,6 +74,8 @@ class CheckedPart:
     unfinished : bool
         Whether a logging is under way or was cut short.
     manifest : Manifest
+    digest : str
+        Of what was logged, by the manifest, or by the tag where that is lost.
     """
 
     KEYS: ClassVar = ("part", "whole", "unfinished", "files", "metrics", "lacking")
@@ -84,6 +86,7 @@ class CheckedPart:
     metrics: int
     unfinished: bool
     manifest: Manifest
+    digest: str
 
     @property
     def whole(self) -> bool:
@@ -122,14 +125,15 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedP
     sent = manifest.sent
     if sent is None:
         lost = Lacking({path: "changed" if path in sizes else "missing"})
-        return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest) if tag or sizes else None
+        known = bool(tag or sizes)
+        return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest, tag) if known else None
     lacking = Lacking(
         lacking_files(tracking, run.info.run_id, sent.sizes, manifest.stands, sent.sizes, where),
         missing_points(tracking, run, sent.metrics, sent.timestamp, where),
         {name: text for name, text in sent.tags.items() if run.data.tags.get(name) != text},
     )
     unfinished = tag.startswith(UNFINISHED) or tag != sent.digest
-    return CheckedPart(part, lacking, len(sent.sizes), len(sent.metrics), unfinished, manifest)
+    return CheckedPart(part, lacking, len(sent.sizes), len(sent.metrics), unfinished, manifest, sent.digest)
 
 
 def lacking_files(

@@ -42,6 +42,22 @@ class RunClient:
     def _stores(self) -> dict[str, Any]:
         return {}
 
+    def get_run(self, run_id: str) -> Any:
+        """Return a run.
+
+        Raises
+        ------
+        ServerError
+            The answer is of no run, or of another one: something answers in the server's place.
+        """
+        run = self._client.get_run(run_id)
+        if run.info.run_id != run_id:
+            raise ServerError(
+                f"the server answers without the run {run_id[:8]} that was asked for",
+                fix="look for a proxy that answers in the server's place, and try again",
+            )
+        return run
+
     def list_artifacts(self, run_id: str, path: str | None = None) -> list[Any]:
         """Return what lies directly in a folder of a run."""
         return list(self._store_of(run_id).list_artifacts(path))
@@ -75,7 +91,7 @@ class RunClient:
 
     def _store_of(self, run_id: str) -> Any:
         if run_id not in self._stores:
-            self._stores[run_id] = _artifact_store(self._client, self._uri, run_id)
+            self._stores[run_id] = _artifact_store(self, self._uri, run_id)
         return self._stores[run_id]
 
 

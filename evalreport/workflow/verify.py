@@ -98,8 +98,7 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     kept = _kept(item, evaluation)
     document = evaluation_document(kept, request.checklist, request.notes) if kept is not None else None
     made = None if document is None else document.payload(where.prefix, False)
-    sent = evaluation.manifest.sent
-    if made is None or sent is None or made.digest != sent.digest:
+    if made is None or made.digest != evaluation.digest:
         ev = evaluated(item.collect(request), request, item.tuning_rows(request))
         made = evaluation_document(ev, request.checklist, request.notes).payload(where.prefix, False)
     sink.log(made)
@@ -123,11 +122,11 @@ def _checked(item: Item) -> tuple[CheckedPart, ...]:
 
 
 def _kept(item: Item, evaluation: CheckedPart) -> Evaluation | None:
-    """Return the evaluation that lies in the run, if it is the one that was logged."""
-    if EVALUATION in evaluation.lacking.files or EVALUATION not in evaluation.manifest.files:
-        return None
+    """Return the evaluation that lies in the run, if it is not known to be another than was logged."""
     store, where = item.opened, item.shown
     sizes = listed(store, _run_id(item), {EVALUATION}, where)
+    if EVALUATION not in sizes or EVALUATION in evaluation.lacking.files:
+        return None
     try:
         return Evaluation.from_json(content(store, _run_id(item), EVALUATION, sizes, where))
     except EvalreportError:

@@ -12,7 +12,7 @@ import pytest
 from evalreport.report.names import DIGEST_TAG, EVALUATION, MANIFEST, PAGE
 from evalreport.sources.mlflow_client import Store
 from tests.cli.running import Ran, run
-from tests.faults.harness import check_mended, fresh_run, log_command
+from tests.faults.harness import SCORES, check_mended, fresh_run, log_command
 from tests.tracking import MadeRun, log_bytes
 
 Capture = pytest.CaptureFixture[str]
@@ -21,7 +21,7 @@ SCHEMA = json.loads((Path(__file__).parent / "output.schema.json").read_text(enc
 
 @pytest.fixture
 def logged(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> MadeRun:
-    made = fresh_run(sqlite_store, tmp_path)
+    made = fresh_run(sqlite_store, tmp_path, SCORES)
     done = run(capsys, *log_command(sqlite_store.uri, made.run_id))
     assert done.code == 0, done.err
     return made
@@ -82,12 +82,21 @@ def test_without_its_evaluation_a_run_is_evaluated_again(
     (place(logged, tmp_path) / lost).unlink()
     assert verify(capsys, sqlite_store, logged, "--verify").code == 1
     mended = verify(capsys, sqlite_store, logged, "--repair")
-    if lost == MANIFEST:  # nobody can tell any more whose files those are
-        assert (mended.code, "--force" in mended.err) == (2, True)
-        mended = verify(capsys, sqlite_store, logged, "--repair", "--force")
     assert mended.code == 0, mended.err
-    if lost == EVALUATION:
-        check_mended(sqlite_store, logged)
+    check_mended(sqlite_store, logged)
+
+
+def test_without_its_manifest_what_is_changed_and_missing_is_mended(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, logged: MadeRun
+) -> None:
+    folder = place(logged, tmp_path)
+    whole = (folder / PAGE).read_bytes()
+    (folder / MANIFEST).write_bytes(b"{")
+    (folder / PAGE).write_bytes(b"theirs")
+    (folder / "evalreport/metrics.json").unlink()
+    assert verify(capsys, sqlite_store, logged, "--repair").code == 0
+    assert (folder / PAGE).read_bytes() == whole
+    check_mended(sqlite_store, logged)
 
 
 def test_a_half_logged_run_is_finished(

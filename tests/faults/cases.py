@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import signal
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from typing import TypeAlias
 
 from evalreport.sources.mlflow_client import Store, connect
 from tests.faults.harness import (
+    LABELS,
+    SCORES,
     check_claims,
     check_mended,
     check_words,
@@ -41,17 +43,19 @@ class Faults:
         """The server without the proxy."""
         return connect(self.server)
 
-    def count(self) -> int:
-        """How many requests a logging takes when nothing fails."""
-        made = fresh_run(self.store)
+    def requests(self, table: str = LABELS) -> list[str]:
+        """Return the requests that a logging takes when nothing fails, without ids."""
+        made = fresh_run(self.store, table=table)
         self.proxy.plan()
         done = said(*log_command(self.uri, made.run_id))
         assert done.code == 0, done.err
-        return self.proxy.count
+        return [
+            re.sub(r"[0-9a-f]{32}|(?<=metric_key=)[^&]*", "*", request) for request in self.proxy.requests
+        ]
 
-    def case(self, at: int, kind: str, *, lasting: bool) -> int:
+    def case(self, at: int, kind: str, *, lasting: bool, table: str = LABELS) -> int:
         """Let request `at` fail, once or from there on, and check what must hold; the exit code."""
-        made = fresh_run(self.store)
+        made = fresh_run(self.store, table=table)
         self.proxy.plan(at, kind, lasting=lasting)
         with quick():
             done = said(*log_command(self.uri, made.run_id))
@@ -65,7 +69,7 @@ class Faults:
 def end_case(store: Store, folder: Path | None, at: int, name: str, *, after: bool) -> int:
     """End the command at a question to the store, and check what must hold; its exit code."""
     made = fresh_run(store, folder)
-    code, err = ended_at(log_command(store.uri, made.run_id), at, SIGNALS[name], Path(), after=after)
+    code, err = ended_at(log_command(store.uri, made.run_id), at, SIGNALS[name], after=after)
     assert code in (0, 130 if name == "SIGINT" else -9), f"exit {code}: {err}"
     run = store.ask(lambda client: client.get_run(made.run_id))
     if code == 130:
@@ -80,8 +84,7 @@ def end_case(store: Store, folder: Path | None, at: int, name: str, *, after: bo
 def together_case(store: Store, folder: Path | None, count: int) -> int:
     """Log one run by several processes at once: one completes it, no other claims what is not so; 0."""
     made = fresh_run(store, folder)
-    with tempfile.TemporaryDirectory() as place:
-        ends = ended_together(log_command(store.uri, made.run_id), count, Path(place))
+    ends = ended_together(log_command(store.uri, made.run_id), count)
     codes = Counter(code for code, _ in ends)
     assert codes[0] >= 1, ends
     assert set(codes) <= {0, 2}, ends
@@ -100,22 +103,30 @@ Attempt: TypeAlias = Callable[[], int]
 
 
 def server_cases(faults: Faults, every: int = 1) -> dict[tuple[str, str], Attempt]:
-    """Return every case of the proxy, or each `every`th."""
-    places = range(1, faults.count() + 1)
-    cases = [(at, kind, lasting) for kind in KINDS for lasting in (False, True) for at in places]
+    """Return every case of the proxy, or each `every`th.
 
-    def attempt(at: int, kind: str, lasting: bool) -> Attempt:
-        return lambda: faults.case(at, kind, lasting=lasting)
+    Every request of a small logging, and of a large one those that the small one does not make.
+    """
+    small, large = faults.requests(), faults.requests(SCORES)
+    places = [(LABELS, at) for at in range(1, len(small) + 1)]
+    places += [(SCORES, large.index(request) + 1) for request in dict.fromkeys(large) if request not in small]
+    cases = [(*place, kind, lasting) for place in places for lasting in (False, True) for kind in KINDS]
+
+    def attempt(table: str, at: int, kind: str, lasting: bool) -> Attempt:
+        return lambda: faults.case(at, kind, lasting=lasting, table=table)
 
     return {
-        (f"{kind}, {'from there on' if lasting else 'once'}", f"request {at}"): attempt(at, kind, lasting)
-        for at, kind, lasting in cases[::every]
+        (
+            f"{kind}, {'from there on' if lasting else 'once'}",
+            f"{'labels' if table == LABELS else 'scores'}, request {at}",
+        ): attempt(table, at, kind, lasting)
+        for table, at, kind, lasting in cases[::every]
     }
 
 
 def end_cases(store: Store, folder: Path | None, most: int, every: int = 1) -> dict[tuple[str, str], Attempt]:
     """Return every end of the command, or each `every`th."""
-    cases = [(at, name, after) for name in SIGNALS for after in (False, True) for at in range(1, most + 1)]
+    cases = [(at, name, after) for at in range(1, most + 1) for name in SIGNALS for after in (False, True)]
 
     def attempt(at: int, name: str, after: bool) -> Attempt:
         return lambda: end_case(store, folder, at, name, after=after)

@@ -1,15 +1,11 @@
-"""The command in a process that ends itself at a question to the store, or begins together with others.
-
-AT SIGNAL AFTER ARGUMENTS, or ``together`` COUNT FOLDER ARGUMENTS.
-"""
+"""The command in a process that ends itself at a question to the store, or begins together with others."""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.synchronize import Barrier
 from typing import Any, TypeVar
 
 from evalreport.cli import main
@@ -18,8 +14,10 @@ from evalreport.sources.mlflow_client import Store
 T = TypeVar("T")
 
 
-def armed(at: int, number: int, after: bool) -> None:
-    """Have the process send itself a signal, just before or just after a question."""
+def end_at(
+    at: int, number: int, after: bool, environment: Mapping[str, str], err: str, arguments: Sequence[str]
+) -> None:
+    """Run the command, and have the process send itself a signal just before or after a question."""
     whole = Store.ask
     count = 0
 
@@ -34,20 +32,21 @@ def armed(at: int, number: int, after: bool) -> None:
         return answer
 
     Store.ask = ask  # type: ignore[method-assign]
+    _run(environment, err, arguments)
 
 
-def gather(count: int, folder: Path) -> None:
-    """Wait until so many processes have come here, with all that takes long already imported."""
-    import mlflow  # noqa: F401
+def begin_together(
+    barrier: Barrier, environment: Mapping[str, str], err: str, arguments: Sequence[str]
+) -> None:
+    """Run the command when all who are to begin together are ready."""
+    barrier.wait()
+    _run(environment, err, arguments)
 
-    (folder / str(os.getpid())).touch()
-    while len(list(folder.iterdir())) < count:
-        time.sleep(0.01)
 
-
-if __name__ == "__main__":
-    if sys.argv[1] == "together":
-        gather(int(sys.argv[2]), Path(sys.argv[3]))
-    else:
-        armed(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "1")
-    main(sys.argv[4:])
+def _run(environment: Mapping[str, str], err: str, arguments: Sequence[str]) -> None:
+    """Run the command with its words on stderr in a file."""
+    os.environ.update(environment)
+    with open(err, "w", encoding="utf-8") as words, open(os.devnull, "w", encoding="utf-8") as nothing:
+        sys.stderr, sys.stdout = words, nothing
+        os.dup2(words.fileno(), 2)
+        main(arguments)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import os
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +19,21 @@ from evalreport.report.names import DIGEST_TAG
 from evalreport.sinks.marks import UNFINISHED
 from evalreport.sinks.verify import check_part
 from evalreport.sources.mlflow_client import Store
+from tests.faults import driver
 from tests.tracking import MadeRun, make_run
 
-TABLE = "y_true,score\n" + "".join(f"{k % 3 == 0:d},{(k * 37 % 101) / 101}\n" for k in range(60))
-LIMITS = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "2", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1"}
-DRIVER = (sys.executable, "-m", "tests.faults.driver")
+LABELS = "y_true,y_pred\n" + "".join(f"{k % 3 == 0:d},{k % 4 == 0:d}\n" for k in range(60))
+"""Predictions whose logging asks little: a page, one figure, a dozen metrics."""
+SCORES = "y_true,score\n" + "".join(f"{k % 3 == 0:d},{(k * 37 % 101) / 101}\n" for k in range(60))
+"""Predictions whose logging asks all that there is to ask: figures of curves, and metrics with steps, too."""
+LIMITS = {
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "2",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_BACKOFF_JITTER": "0",
+}
+CONTEXT = multiprocessing.get_context("forkserver")
+LONGEST = 300
+"""Seconds after which a process that has not ended is a defect."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +71,14 @@ def said(*arguments: str) -> Said:
 
 
 def log_command(uri: str, run_id: str) -> tuple[str, ...]:
-    """Return the arguments that log a run."""
-    return ("log", "--run-id", run_id, "--tracking-uri", uri)
+    """Return the arguments that log a run, in the least time: without intervals, with few metrics."""
+    less = ("--confidence", "none", "--metrics", "accuracy,f1")
+    return ("log", "--run-id", run_id, "--tracking-uri", uri, *less)
 
 
-def fresh_run(store: Store, folder: Path | None = None) -> MadeRun:
+def fresh_run(store: Store, folder: Path | None = None, table: str = LABELS) -> MadeRun:
     """Make a finished run with predictions."""
-    return make_run(store, {"predictions.csv": TABLE}, folder=folder)
+    return make_run(store, {"predictions.csv": table}, folder=folder)
 
 
 def check_words(done: Said, codes: Sequence[int]) -> None:
@@ -114,7 +125,7 @@ def check_mended(store: Store, made: MadeRun) -> None:
 
 
 def ended_at(
-    arguments: Sequence[str], at: int, number: signal.Signals, folder: Path, *, after: bool = False
+    arguments: Sequence[str], at: int, number: signal.Signals, *, after: bool = False
 ) -> tuple[int, str]:
     """Run the command in a process of its own that gets a signal at its `at`th question to the store.
 
@@ -123,19 +134,31 @@ def ended_at(
     (int, str)
         Exit code and stderr.
     """
-    driver = [*DRIVER, str(at), str(int(number)), str(int(after))]
-    environment = {**os.environ, **LIMITS}
-    command = [*driver, *arguments]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=300)
-    return done.returncode, done.stderr
+    (ended,) = _processes(1, driver.end_at, (at, int(number), after), arguments)
+    return ended
 
 
-def ended_together(arguments: Sequence[str], count: int, folder: Path) -> list[tuple[int, str]]:
+def ended_together(arguments: Sequence[str], count: int) -> list[tuple[int, str]]:
     """Run the command in several processes that all begin when all are ready; exit codes and stderr."""
-    command = [*DRIVER, "together", str(count), str(folder), *arguments]
-    processes = [
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for _ in range(count)
-    ]
-    words = [process.communicate(timeout=600)[1] for process in processes]
-    return [(process.returncode, err) for process, err in zip(processes, words, strict=True)]
+    return _processes(count, driver.begin_together, (CONTEXT.Barrier(count),), arguments)
+
+
+def _processes(
+    count: int, work: Callable[..., None], how: Sequence[object], arguments: Sequence[str]
+) -> list[tuple[int, str]]:
+    """Fork processes from one that has imported all that takes long and has opened nothing."""
+    CONTEXT.set_forkserver_preload(["tests.faults.preload"])
+    with tempfile.TemporaryDirectory() as folder:
+        words = [Path(folder) / str(number) for number in range(count)]
+        processes = [
+            CONTEXT.Process(target=work, args=(*how, LIMITS, str(file), arguments)) for file in words
+        ]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(LONGEST)
+            if process.exitcode is None:
+                process.kill()
+                process.join()
+        said = [file.read_text(encoding="utf-8") for file in words]
+        return [(int(process.exitcode or 0), err) for process, err in zip(processes, said, strict=True)]

@@ -32,7 +32,7 @@ def faults(mlflow_server: MlflowServer) -> Iterator[Faults]:
 @pytest.fixture(scope="module")
 def requests(faults: Faults) -> int:
     """How many requests a logging takes."""
-    return faults.count()
+    return len(faults.requests())
 
 
 @server
@@ -62,7 +62,7 @@ def test_a_run_that_is_deleted_while_it_is_logged(faults: Faults) -> None:
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_the_end_in_the_middle(sqlite_store: Store, tmp_path: Path, name: str) -> None:
-    at = random.Random(f"{SEED} {name}").randint(20, 35)  # noqa: S311
+    at = random.Random(f"{SEED} {name}").randint(15, 25)  # noqa: S311
     end_case(sqlite_store, tmp_path, at, name, after=True)
 
 

@@ -1,0 +1,16 @@
+"""Imports what takes long, once, in the process from which others fork; no store is opened."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import mlflow.store.tracking.sqlalchemy_store  # noqa: F401
+
+from evalreport.cli import main
+
+with tempfile.TemporaryDirectory() as _folder, suppress(SystemExit):
+    _file = Path(_folder) / "rows.csv"
+    _file.write_text("y_true,y_pred\na,a\nb,b\nb,a\n", encoding="utf-8")
+    main(["report", str(_file), "--out", _folder, "-qq"])
