@@ -6,6 +6,7 @@ over them with `assert_never`, so that a fourth is a type error until every floo
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +23,29 @@ Task: TypeAlias = Literal["binary", "multiclass", "multilabel"]
 
 UNPARSED = -1
 """Code of an answer from which no label could be read."""
+LONGEST = 100
+"""Characters of a label as it is shown; it may have ten thousand."""
 CLOSE = 1 << 12
 """Whole numbers that differ by less are looked up in a table of all between them."""
+
+
+def shortened_label(label: Label) -> Label:
+    """Return a label that is no longer than a hundred characters.
+
+    A longer one ends in a mark made from the whole of it, so that it is the same in every run and two that
+    begin alike stay two.
+
+    Examples
+    --------
+    >>> shortened_label("spam"), shortened_label(7)
+    ('spam', 7)
+    >>> str(shortened_label("spam " * 1000))[-20:]
+    'm spam spam …-7f2b23'
+    """
+    if not isinstance(label, str) or len(label) <= LONGEST:
+        return label
+    mark = "…-" + hashlib.sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return label[: LONGEST - len(mark)] + mark
 
 
 class _Labelled:
@@ -32,14 +54,24 @@ class _Labelled:
     labels: tuple[Label, ...]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Labels as text, in order."""
+    def texts(self) -> tuple[str, ...]:
+        """Labels as text, whole, in order: as they are written in files."""
         return tuple(str(label) for label in self.labels)
 
     @cached_property
+    def shown(self) -> tuple[Label, ...]:
+        """Labels as they are shown, in order, long ones shortened; see `shortened_label`."""
+        return tuple(map(shortened_label, self.labels))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Labels as they are shown, as text, in order."""
+        return tuple(str(label) for label in self.shown)
+
+    @cached_property
     def code_of(self) -> Mapping[str, int]:
-        """Code (position) of each label, by its text."""
-        return {name: code for code, name in enumerate(self.names)}
+        """Code (position) of each label, by its whole text."""
+        return {text: code for code, text in enumerate(self.texts)}
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -219,8 +251,8 @@ def column_order(columns: Sequence[str], labels: LabelSpace, what: str) -> list[
     heads = {name.partition("_")[0] for name in names}
     bare = [name.partition("_")[2] for name in names] if len(heads) == 1 else names
     for found in (names, bare):
-        if sorted(found) == sorted(labels.names):
-            return [found.index(name) for name in labels.names]
+        if sorted(found) == sorted(labels.texts):
+            return [found.index(text) for text in labels.texts]
     if names == [str(place) for place in range(len(names))]:
         return None
     raise DataError(

@@ -61,7 +61,7 @@ def recoded(p: Predictions, space: LabelSpace) -> Predictions:
     """
     if p.space == space or isinstance(space, Binary):
         return p
-    place = np.array([space.code_of[name] for name in p.space.names], dtype=np.int32)
+    place = np.array([space.code_of[name] for name in p.space.texts], dtype=np.int32)
     return replace(
         p,
         space=space,

@@ -58,7 +58,7 @@ def class_results(summary: Summary, values: Iterable[Mapping[str, Result]]) -> t
             threshold=_threshold(summary, counts, code),
             best=_best(summary, code),
         )
-        for code, (label, found) in enumerate(zip(summary.space.labels, values, strict=True))
+        for code, (label, found) in enumerate(zip(summary.space.shown, values, strict=True))
     )
 
 
@@ -75,7 +75,7 @@ def top_confusions(summary: Summary) -> list[tuple[Confusion, ...]]:
     if not isinstance(counts, Counts):
         return [() for _ in summary.space.labels]
     support = counts.marginals.support
-    labels = (*summary.space.labels, None)
+    labels = (*summary.space.shown, None)
     found: list[list[Confusion]] = [[] for _ in summary.space.labels]
     off = np.flatnonzero(counts.rows != counts.columns)
     for cell in off[np.argsort(-counts.weight[off], kind="stable")]:

@@ -115,7 +115,7 @@ class EvaluationRecord:
 
     def class_results(self) -> tuple[ClassResult, ...]:
         """Return the classes, those of a multilabel problem with their thresholds."""
-        if self.classes and tuple(entry.label for entry in self.classes) != self.labels:
+        if self.classes and tuple(entry.label for entry in self.classes) != self.space().shown:
             raise ValueError("the classes are not the labels")
         point = self.operating_point()
         if point is None or self.task != "multilabel":

@@ -144,7 +144,7 @@ class ThresholdSelection:
             "kind": "thresholds",
             "task": ev.task,
             "n": ev.rows,
-            "positive": ev.space.labels[1] if ev.task == "binary" else None,
+            "positive": ev.space.shown[1] if ev.task == "binary" else None,
             "score_kind": ev.score_kind,
             "tuned_on": self.tuned_on or None,
             "objectives": list(self.found),

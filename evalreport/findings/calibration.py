@@ -157,7 +157,7 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
             return (
                 f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, "
                 "and {occurred:count} {occurred:is}.",
-                evidence | {"label": ev.space.labels[1]},
+                evidence | {"label": ev.space.shown[1]},
             )
         case "multiclass":
             return (
@@ -185,7 +185,7 @@ def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         kind = "too extreme" if found.bend < 0 else "too timid"
     match ev.task:
         case "binary":
-            happens, evidence["label"] = "of {n:weight} {occurred:is} {label:label}", ev.space.labels[1]
+            happens, evidence["label"] = "of {n:weight} {occurred:is} {label:label}", ev.space.shown[1]
         case "multiclass":
             happens = "of {n:weight} {occurred:is} right"
         case "multilabel":

@@ -58,7 +58,7 @@ def margins(ev: Evaluation) -> tuple[Margin, ...]:
     unread = sums(counts.rows[lost], counts.weight[lost], counts.size)
     columns = (known.support, known.predicted, known.tp, unread)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return tuple(Margin(label, *row) for label, row in zip(ev.space.labels, rows, strict=True))
+    return tuple(Margin(label, *row) for label, row in zip(ev.space.shown, rows, strict=True))
 
 
 def informative(ev: Evaluation) -> float:

@@ -35,7 +35,7 @@ def only_labels(ev: Evaluation) -> list[Label] | None:
     match ev.space:
         case Binary() if ev.confusion is None:
             share = value(ev, "prevalence")
-            return [ev.space.labels[int(share)]] if share in (0, 1) else None
+            return [ev.space.shown[int(share)]] if share in (0, 1) else None
         case Binary() | Multiclass():
             return known if len(known) == 1 else None
         case Multilabel():

@@ -115,12 +115,12 @@ def _absorbing(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
     """The labels that most examples of silent labels are given, up to three."""
     if ev.confusion is None or len(ev.space) == 2:
         return []
-    place = {label: code for code, label in enumerate(ev.space.labels)}
+    place = {label: code for code, label in enumerate(ev.space.shown)}
     rows = np.isin(ev.confusion.rows, [place[margin.label] for margin in silent])
     given = np.zeros(ev.confusion.size + 1)
     np.add.at(given, ev.confusion.columns[rows], ev.confusion.weight[rows])
     order = np.argsort(-given[:-1], kind="stable")[:3]
-    return [ev.space.labels[code] for code in order.tolist() if given[code] > 0]
+    return [ev.space.shown[code] for code in order.tolist() if given[code] > 0]
 
 
 def favourite_labels(ev: Evaluation) -> Finding | None:

@@ -22,7 +22,7 @@ def lookalikes(ev: Evaluation) -> Finding | None:
     if not groups:
         return None
     first = max(groups, key=lambda codes: _mistaken(ev, [codes]))
-    one, other = (ev.space.labels[code] for code in first[:2])
+    one, other = (ev.space.shown[code] for code in first[:2])
     mistaken = _mistaken(ev, groups)
     claim = "{first:label} and {second:label} differ only in {how}"
     if len(groups) > 1:

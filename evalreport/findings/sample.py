@@ -35,7 +35,7 @@ def few_events(ev: Evaluation) -> Finding | None:
         return None
     found = ev.metrics.get("recall" if code else "specificity")
     claim = "Only {support:count} of {n:weight} {support:is} {label:label}"
-    evidence = {"label": ev.space.labels[code], "support": support[code], "n": ev.weight}
+    evidence = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight}
     if isinstance(found, Estimate) and found.low is not None and found.high is not None:
         half = (found.high - found.low) / 2
         claim += ": the share of them that is found is known to about ±{half:points}"

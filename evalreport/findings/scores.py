@@ -54,7 +54,7 @@ def own_scores(ev: Evaluation) -> Finding | None:
         "error",
         "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that "
         "was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
-        {"negative": rows, "label": ev.space.negative, "positive": ev.space.positive},
+        {"negative": rows, "label": ev.space.shown[0], "positive": ev.space.shown[1]},
         action="Log the score of the positive label: one minus the score wherever the answer is the other label.",
         section="provenance",
     )
@@ -91,7 +91,7 @@ def default_threshold(ev: Evaluation) -> Finding | None:
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,
-            "label": ev.space.labels[1],
+            "label": ev.space.shown[1],
             "positives": better.now.positives,
             "tp": better.now.tp,
             "best_tp": better.tp,

@@ -148,7 +148,7 @@ def inverted(ev: Evaluation) -> Finding | None:
     template, evidence = found
     fix = "Check that score columns and labels belong together."
     if isinstance(ev.space, Binary):
-        fix = f"Check which label the scores are of: --positive {printable(str(ev.space.negative))}, or another column."
+        fix = f"Check which label the scores are of: --positive {printable(str(ev.space.shown[0]))}, or another column."
     return told(
         ev,
         "inverted",
@@ -169,7 +169,7 @@ def _ranks_backwards(ev: Evaluation) -> Told | None:
         return (
             "The scores point the wrong way: ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), so {negative:label} "
             "is ranked above {positive:label}. Turned round they would reach {turned_round:ratio}.",
-            evidence | {"negative": ev.space.negative, "positive": ev.space.positive},
+            evidence | {"negative": ev.space.shown[0], "positive": ev.space.shown[1]},
         )
     return (
         "The scores point the wrong way: macro ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), "

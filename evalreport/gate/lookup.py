@@ -8,7 +8,7 @@ from evalreport.bounds import Bound
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.gate.measured import MeasuredBound
-from evalreport.labels import Binary, Task
+from evalreport.labels import Binary, Task, shortened_label
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.values import Estimate, Result, Undefined
@@ -64,7 +64,7 @@ def check_class(ev: Evaluation, bound: Bound) -> None:
             fix=f"write {bound.metric} without a class; it is of the positive one",
         )
     known = [str(entry.label) for entry in ev.classes] or list(ev.space.names)
-    if bound.part not in known:
+    if str(shortened_label(bound.part)) not in known:
         raise UsageError(
             f"there is no class {bound.part!r}", where="--require", fix=nearest(bound.part, known)
         )
@@ -73,7 +73,7 @@ def check_class(ev: Evaluation, bound: Bound) -> None:
 def names_a_slice(ev: Evaluation, bound: Bound) -> bool:
     """Return whether the part of a bound is a slice; a class may hold an equals sign, too."""
     return slice_of(bound.part) is not None and (
-        isinstance(ev.space, Binary) or bound.part not in ev.space.names
+        isinstance(ev.space, Binary) or bound.part not in ev.space.texts
     )
 
 
@@ -87,7 +87,7 @@ def _of_part(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
         return _of_slice(ev, bound)
     check_class(ev, bound)
     classes = {str(entry.label): entry for entry in ev.classes}
-    return _known(bound, classes[bound.part].metrics, "binary", "a class")
+    return _known(bound, classes[str(shortened_label(bound.part))].metrics, "binary", "a class")
 
 
 def _of_slice(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:

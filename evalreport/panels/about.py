@@ -72,7 +72,7 @@ def called(ev: Evaluation, label: Label) -> str:
     name = str(label)
     plain = isinstance(label, str) and any(map(str.isalpha, name)) and name.casefold() not in AMBIGUOUS
     if isinstance(space, Binary) and not plain:
-        return "positive" if label == space.positive else "negative"
+        return "positive" if label == space.shown[1] else "negative"
     return name
 
 
@@ -83,12 +83,12 @@ def some(ev: Evaluation, label: Label, n: float = 2) -> str:
 
 def positive(ev: Evaluation, n: float = 2) -> str:
     """Return n positive examples of a binary problem in words."""
-    return some(ev, ev.space.labels[1], n)
+    return some(ev, ev.space.shown[1], n)
 
 
 def negative(ev: Evaluation, n: float = 2) -> str:
     """Return n negative examples of a binary problem in words."""
-    return some(ev, ev.space.labels[0], n)
+    return some(ev, ev.space.shown[0], n)
 
 
 def four_counts(ev: Evaluation) -> BinaryCounts | None:

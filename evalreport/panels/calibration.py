@@ -93,7 +93,7 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
         return None
     binary = isinstance(ev.space, Binary)
     above, below = (
-        (called(ev, ev.space.labels[1]), called(ev, ev.space.labels[0])) if binary else ("right", "wrong")
+        (called(ev, ev.space.shown[1]), called(ev, ev.space.shown[0])) if binary else ("right", "wrong")
     )
     x = x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence")
     positive_side, negative_side, what = _sides(ev, bins)

@@ -178,7 +178,7 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
     here = _counts(sweep, grid, grid.start)
     now = next((grid.place(one.threshold) for one in found if one.key == "now"), None)
     rule = ruler(found, float(grid.t[0]), float(grid.t[-1]), probability=ev.score_kind == "probability")
-    names = called(ev, ev.space.labels[1]), called(ev, ev.space.labels[0])
+    names = called(ev, ev.space.shown[1]), called(ev, ev.space.shown[0])
     exact = ev.sampling.intervals and not ev.weighted and ev.clusters is None
     level = ev.sampling.level if exact else None
     body = Explorer(
@@ -267,8 +267,8 @@ def _counts(sweep: Sweep, grid: _Grid, place: int) -> BinaryCounts:
 def _four(ev: Evaluation, c: BinaryCounts, now: BinaryCounts | None = None) -> Four:
     return Four(
         changes=None if now is None else _changes(c, now),
-        positive=called(ev, ev.space.labels[1]),
-        negative=called(ev, ev.space.labels[0]),
+        positive=called(ev, ev.space.shown[1]),
+        negative=called(ev, ev.space.shown[0]),
         found=count(c.tp),
         missed=count(c.fn),
         alarms=count(c.fp),

@@ -185,7 +185,7 @@ def _timestamp(job: Job, held: Held, mark: Mark | None) -> tuple[bool, int]:
 
 
 def _logged_at(job: Job) -> int:
-    """Return when the metrics of this payload were logged, where no manifest tells; now, where none is left."""
+    """Return when the metrics of this payload were logged, where no manifest tells."""
     key = next(iter(job.payload.metrics), "")
     points = job.tracking.ask(methodcaller("get_metric_history", job.run_id, key), job.where) if key else ()
     return max((point.timestamp for point in points), default=job.timestamp)

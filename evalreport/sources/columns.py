@@ -196,7 +196,7 @@ def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ..
     count = "" if isinstance(space, Binary) else f", {len(space)} labels"
     facts = [("text", parts.text), ("id", rows.id), *more.taken, ("joined", rows.joined)]
     facts += [("task", f"{space.task}{count}")]
-    facts += [("positive", str(space.positive))] if isinstance(space, Binary) else []
+    facts += [("positive", space.names[1])] if isinstance(space, Binary) else []
     taken = (*parts.taken, *((part, value) for part, value in facts if value))
     spare = set(rows.names) - set(parts.columns) - {value for _, value in taken}
     return Found(

@@ -156,7 +156,7 @@ def _read_answers(found: Found, request: Request) -> Predictions:
     space, texts = found.space, [] if found.text is None else found.text.tolist()
     if not isinstance(space, Multiclass | Binary):
         raise UsageError("several labels cannot be read from one answer", fix="leave --task multilabel out")
-    parsed = parse_all(texts, make_parser(request.parse, space.names, fuzzy=request.fuzzy))
+    parsed = parse_all(texts, make_parser(request.parse, space.texts, fuzzy=request.fuzzy))
     return predictions(
         space,
         found.y_true,

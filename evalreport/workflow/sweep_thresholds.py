@@ -259,7 +259,7 @@ def _multiclass(
         )
     if asked.costs is not None:
         given = asked.costs
-        costs = read_costs(Path(given), rows.space.names) if isinstance(given, str) else given
+        costs = read_costs(Path(given), rows.space.texts) if isinstance(given, str) else given
         search = None if asked.search is None else asked.searching(request.sampling.seed, "cost")
         found["cost"] = class_weights(rows, costs, tune_on=tune_on, search=search, sampling=request.sampling)
     return ThresholdSelection(_evaluation(rows, request), found)

@@ -76,22 +76,17 @@ def _told(codes: Counter[int]) -> str:
     return ", ".join(f"{count} exit {code}" for code, count in sorted(codes.items()))
 
 
+HEAD = """# Faults: what the last whole run found
+
+Written by `python -m tests.faults`. Each request of a logging fails in each way, once and from there on.
+A case holds when a failure is told in three lines with exit 4, what the run and the command claim is so,
+and the same command, undisturbed, makes the run whole with each point in it once.
+"""
+
+
 def report(tried: list[Tried]) -> str:
     """Return what was found as Markdown."""
-    return (
-        "\n".join(
-            [
-                "# Faults: what the last whole run found",
-                "",
-                "Written by `python -m tests.faults`. A case holds when a failure is told in three lines with exit 4,",
-                "what the run and the command claim is so, and the same command, undisturbed, makes the run whole with",
-                "each point in it once. Each request of a logging fails in each way, once and from there on.",
-                "",
-                *(line for part in tried for line in part.lines()),
-            ]
-        ).rstrip()
-        + "\n"
-    )
+    return "\n".join([HEAD, *(line for part in tried for line in part.lines())]).rstrip() + "\n"
 
 
 def main(every: int = 1) -> int:
@@ -105,10 +100,10 @@ def main(every: int = 1) -> int:
         local = empty_store(template, folder / "sqlite")
         with MlflowServer.started(template, folder / "server") as server:
             stores = {"a server": (connect(server.uri), None), "SQLite": (local, folder / "sqlite")}
-            together.all(together_cases(stores))
             proxy = FaultyProxy(server.uri)
             with proxy.running() as uri:
                 served.all(server_cases(Faults(proxy, uri, server.uri), every))
+            together.all(together_cases(stores))
         ended.all(end_cases(local, folder / "sqlite", QUESTIONS, every))
     found = report([served, ended, together])
     print(found)

@@ -27,6 +27,8 @@ from tests.faults.harness import (
 from tests.faults.proxy import KINDS, FaultyProxy
 
 SERVER_FAULT = (4,)
+ANY = re.compile(r"[0-9a-f]{32}|(?<=metric_key=)[^&]*|(?<=experiment_id=)\d+|(?<=facts/)\d+|(?<=\?path=)\d+")
+"""Names of runs, experiments and metrics in a request."""
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGKILL": signal.SIGKILL}
 
 
@@ -49,9 +51,7 @@ class Faults:
         self.proxy.plan()
         done = said(*log_command(self.uri, made.run_id))
         assert done.code == 0, done.err
-        return [
-            re.sub(r"[0-9a-f]{32}|(?<=metric_key=)[^&]*", "*", request) for request in self.proxy.requests
-        ]
+        return [ANY.sub("*", request) for request in self.proxy.requests]
 
     def case(self, at: int, kind: str, *, lasting: bool, table: str = LABELS) -> int:
         """Let request `at` fail, once or from there on, and check what must hold; the exit code."""

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import Any, TypeVar
 
 from evalreport.cli import main
@@ -46,7 +47,7 @@ def begin_together(
 def _run(environment: Mapping[str, str], err: str, arguments: Sequence[str]) -> None:
     """Run the command with its words on stderr in a file."""
     os.environ.update(environment)
-    with open(err, "w", encoding="utf-8") as words, open(os.devnull, "w", encoding="utf-8") as nothing:
+    with Path(err).open("w", encoding="utf-8") as words, Path(os.devnull).open("w") as nothing:
         sys.stderr, sys.stdout = words, nothing
         os.dup2(words.fileno(), 2)
         main(arguments)

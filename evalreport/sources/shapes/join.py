@@ -19,7 +19,9 @@ Array = npt.NDArray[Any]
 RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
 """Columns that tell several sets of predictions in one file apart."""
 MAX_NAME = 1_000
-"""Characters of a label, an id or the value of a slice."""
+"""Characters of an id or of the value of a slice."""
+MAX_LABEL = 10_000
+"""Characters of a label, which is shown shortened."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,8 +220,8 @@ def _mend(name: str, names: Sequence[str]) -> str:
     return f"for several rows of one user pass --group {name}; else name another column with --id"
 
 
-def check_length(values: Array, name: str) -> None:
-    """Refuse a label, id or group of over a thousand characters: it is a text.
+def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
+    """Refuse an id, group or label of very many characters: it is a text.
 
     Raises
     ------
@@ -234,10 +236,10 @@ def check_length(values: Array, name: str) -> None:
     items = values.tolist()
     distinct = set(items) if {type(None), str}.issuperset(map(type, items)) else items
     longest = max((len(value) for value in distinct if isinstance(value, str)), default=0)
-    if longest > MAX_NAME:
-        row = next(row for row, value in enumerate(items) if isinstance(value, str) and len(value) > MAX_NAME)
+    if longest > most:
+        row = next(row for row, value in enumerate(items) if isinstance(value, str) and len(value) > most)
         raise DataError(
-            f"{name} holds a value of {len(items[row]):,} characters, at most {MAX_NAME:,} make a name",
+            f"{name} holds a value of {len(items[row]):,} characters, at most {most:,} make a name",
             where=f"column {name}, row {row}",
             fix="generated answers are named with --text, texts to show with --example-text",
         )

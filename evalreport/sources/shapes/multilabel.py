@@ -60,8 +60,8 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
         space = Multilabel(like(label, labels, "label of --labels") for label in request.labels)
     raw = None if part is None else raw_scores(rows, part, request.score_kind)
     if raw is not None and request.labels is not None:
-        raw = _only(raw, space.names)
-    scores, lost = (None, ()) if raw is None else aligned(raw, space.names)
+        raw = _only(raw, space.texts)
+    scores, lost = (None, ()) if raw is None else aligned(raw, space.texts)
     kind = None if raw is None else raw.kind
     return Parts(
         space,
@@ -136,7 +136,7 @@ def _indicators(
     columns: Mapping[str, Array], part: Part, lists: Array | None, space: Multilabel, option: str
 ) -> npt.NDArray[np.bool_]:
     if lists is None:
-        return matrix(columns, part, space.names, option)
+        return matrix(columns, part, space.texts, option)
     return from_lists(space, lists.tolist(), part.columns[0])
 
 

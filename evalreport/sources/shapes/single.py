@@ -147,7 +147,7 @@ def _named_like(raw: RawScores, space: LabelSpace) -> RawScores:
 def _scores(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str, ...]]:
     """Return scores of shape (n,) for P(positive), else (n, labels)."""
     if not isinstance(space, Binary) or len(raw.labels) > 1:
-        return aligned(raw, space.names)
+        return aligned(raw, space.texts)
     if raw.labels and raw.labels[0] != str(space.positive):
         raise UsageError(
             f"the scores are of {raw.labels[0]}, and the positive label is {space.positive}",

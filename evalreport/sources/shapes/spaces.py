@@ -13,7 +13,7 @@ from evalreport.cells import to_labels
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
 from evalreport.sources.request import Columns, listed
-from evalreport.sources.shapes.join import check_length
+from evalreport.sources.shapes.join import MAX_LABEL, check_length
 
 Array = npt.NDArray[Any]
 MAX_CLASSES = 10_000
@@ -45,7 +45,7 @@ def labels_of(values: Array, name: str) -> Array:
     DataError
         Gaps, mixed types, numbers that are not whole, names that are whole texts.
     """
-    check_length(values, name)
+    check_length(values, name, MAX_LABEL)
     return to_labels(values, name)
 
 
