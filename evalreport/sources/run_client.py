@@ -52,15 +52,33 @@ class RunClient:
         """
         run = self._client.get_run(run_id)
         if run.info.run_id != run_id:
-            raise ServerError(
-                f"the server answers without the run {run_id[:8]} that was asked for",
-                fix="look for a proxy that answers in the server's place, and try again",
-            )
+            raise _other_than("run", run_id[:8])
         return run
 
+    def get_experiment(self, experiment_id: str) -> Any:
+        """Return an experiment.
+
+        Raises
+        ------
+        ServerError
+            As of `get_run`.
+        """
+        experiment = self._client.get_experiment(experiment_id)
+        if experiment.experiment_id != experiment_id:
+            raise _other_than("experiment", experiment_id)
+        return experiment
+
     def list_artifacts(self, run_id: str, path: str | None = None) -> list[Any]:
-        """Return what lies directly in a folder of a run."""
-        return list(self._store_of(run_id).list_artifacts(path))
+        """Return what lies directly in a folder of a run.
+
+        That a run holds nothing at all is believed at the second time: so answers whoever says nothing.
+        """
+        store = self._store_of(run_id)
+        entries = list(store.list_artifacts(path))
+        if not entries and not path:
+            self.get_run(run_id)
+            entries = list(store.list_artifacts(path))
+        return entries
 
     def log_artifact(self, run_id: str, local_path: str, artifact_path: str | None = None) -> None:
         """Put a file into a folder of a run."""
@@ -93,6 +111,13 @@ class RunClient:
         if run_id not in self._stores:
             self._stores[run_id] = _artifact_store(self, self._uri, run_id)
         return self._stores[run_id]
+
+
+def _other_than(kind: str, wanted: str) -> ServerError:
+    return ServerError(
+        f"the server answers without the {kind} {wanted} that was asked for",
+        fix="look for a proxy that answers in the server's place, and try again",
+    )
 
 
 def _artifact_store(client: Any, uri: str, run_id: str) -> Any:
