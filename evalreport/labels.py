@@ -6,7 +6,6 @@ over them with `assert_never`, so that a fourth is a type error until every floo
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,35 +16,15 @@ import numpy.typing as npt
 
 from evalreport.cells import check_text
 from evalreport.errors import DataError, nearest
+from evalreport.text import marked
 
 Label: TypeAlias = str | int | bool
 Task: TypeAlias = Literal["binary", "multiclass", "multilabel"]
 
 UNPARSED = -1
 """Code of an answer from which no label could be read."""
-LONGEST = 100
-"""Characters of a label as it is shown; it may have ten thousand."""
 CLOSE = 1 << 12
 """Whole numbers that differ by less are looked up in a table of all between them."""
-
-
-def shortened_label(label: Label) -> Label:
-    """Return a label that is no longer than a hundred characters.
-
-    A longer one ends in a mark made from the whole of it, so that it is the same in every run and two that
-    begin alike stay two.
-
-    Examples
-    --------
-    >>> shortened_label("spam"), shortened_label(7)
-    ('spam', 7)
-    >>> str(shortened_label("spam " * 1000))[-20:]
-    'm spam spam …-7f2b23'
-    """
-    if not isinstance(label, str) or len(label) <= LONGEST:
-        return label
-    mark = "…-" + hashlib.sha256(label.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    return label[: LONGEST - len(mark)] + mark
 
 
 class _Labelled:
@@ -60,8 +39,8 @@ class _Labelled:
 
     @cached_property
     def shown(self) -> tuple[Label, ...]:
-        """Labels as they are shown, in order, long ones shortened; see `shortened_label`."""
-        return tuple(map(shortened_label, self.labels))
+        """Labels as they are shown, in order, long ones shortened; see `evalreport.text.marked`."""
+        return tuple(marked(label) if isinstance(label, str) else label for label in self.labels)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

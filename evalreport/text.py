@@ -5,6 +5,7 @@ Small pure functions, used wherever a name, a URI or a library's message reaches
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import unicodedata
@@ -22,6 +23,8 @@ _SHORTEST_SECRET = 6
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 _LONGEST_SLUG = 80
+LONGEST_NAME = 100
+"""Characters of a label as it is shown; it may have ten thousand."""
 
 
 def shown(uri: str) -> str:
@@ -115,6 +118,23 @@ def _disturbs(char: str) -> bool:
 
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
+
+
+def marked(name: str) -> str:
+    """Return a name of at most a hundred characters.
+
+    A longer one ends in a mark made from the whole of it, so that it is the same in every run and two that
+    begin alike stay two.
+
+    Examples
+    --------
+    >>> marked("spam"), marked("spam " * 1000)[-20:]
+    ('spam', 'm spam spam …-7f2b23')
+    """
+    if len(name) <= LONGEST_NAME:
+        return name
+    mark = "…-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return name[: LONGEST_NAME - len(mark)] + mark
 
 
 def slug(name: str, fallback: str = "run") -> str:

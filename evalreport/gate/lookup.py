@@ -8,9 +8,10 @@ from evalreport.bounds import Bound
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.gate.measured import MeasuredBound
-from evalreport.labels import Binary, Task, shortened_label
+from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
+from evalreport.text import marked
 from evalreport.values import Estimate, Result, Undefined
 
 
@@ -64,7 +65,7 @@ def check_class(ev: Evaluation, bound: Bound) -> None:
             fix=f"write {bound.metric} without a class; it is of the positive one",
         )
     known = [str(entry.label) for entry in ev.classes] or list(ev.space.names)
-    if str(shortened_label(bound.part)) not in known:
+    if marked(bound.part) not in known:
         raise UsageError(
             f"there is no class {bound.part!r}", where="--require", fix=nearest(bound.part, known)
         )
@@ -87,7 +88,7 @@ def _of_part(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
         return _of_slice(ev, bound)
     check_class(ev, bound)
     classes = {str(entry.label): entry for entry in ev.classes}
-    return _known(bound, classes[str(shortened_label(bound.part))].metrics, "binary", "a class")
+    return _known(bound, classes[marked(bound.part)].metrics, "binary", "a class")
 
 
 def _of_slice(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:

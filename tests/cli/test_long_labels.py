@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.labels import shortened_label
 from evalreport.report.keys import LONGEST_KEY
 from evalreport.sources.mlflow_client import Store
+from evalreport.text import marked
 from tests.cli.running import run
 from tests.tracking import make_run
 
@@ -61,7 +61,7 @@ def test_a_label_of_5000_characters(capsys: Capture, tmp_path: Path, task: str) 
         with (out / "classes.csv").open(encoding="utf-8", newline="") as table:
             assert [line["label"] for line in csv.DictReader(table)] == shown
     assert Evaluation.from_json((out / "evaluation.json").read_bytes()).space.names == tuple(
-        map(str, map(shortened_label, data["labels"]))
+        map(marked, data["labels"])
     )
 
 
