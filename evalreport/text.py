@@ -129,7 +129,7 @@ def marked(name: str) -> str:
     Examples
     --------
     >>> marked("spam"), marked("spam " * 1000)[-20:]
-    ('spam', 'm spam spam …-7f2b23')
+    ('spam', 'spam spam sp…-bb2945')
     """
     if len(name) <= LONGEST_NAME:
         return name
