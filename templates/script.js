@@ -247,7 +247,7 @@ all("[data-filters]").forEach(box => {
   on(choice, "change", filter);
 });
 
-// The confusion matrix of many classes.
+// The matrix of many classes.
 const svg = byId("matrix"), m = data.confusions;
 if (svg && m) {
   const K = m.names.length, weight = new Map(), place = [];
@@ -258,6 +258,7 @@ if (svg && m) {
     set(path, "class", look);
     return svg.appendChild(path);
   });
+  const some = n => n ? count(n) : m.rare;
   const name = code => code === K ? "not readable" : m.names[code];
   const bucket = (r, c, w) => {
     const share = w / m.support[r], steps = r === c ? [0.5, 0.75, 0.9] : [0.05, 0.1, 0.2];
@@ -280,9 +281,9 @@ if (svg && m) {
     row = r; column = c;
     const w = weight.get(r + "," + c) || 0, back = weight.get(c + "," + r) || 0, support = m.support[r];
     const readout = byId("readout"), lines = [];
-    const title = make("b", count(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
-      (support ? " (" + percent(w / support) + ")" : ""));
-    if (r !== c && c < K) lines.push("The other way round: " + count(back) + " of " + count(m.support[c]) + ".");
+    const title = make("b", some(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
+      (w ? " (" + percent(w / support) + ")" : ""));
+    if (r !== c && c < K) lines.push("The other way round: " + some(back) + " of " + count(m.support[c]) + ".");
     (m.texts[r + "," + c] || []).forEach(text => lines.push("“" + text + "”"));
     readout.replaceChildren(title, ...lines.map(line => make("p", line)));
     mark();

@@ -15,6 +15,8 @@ from evalreport.values import Estimate, Result, Undefined
 
 BARS = 200
 """Classes above which only F1 has a bar."""
+MOST_ROWS = 2_000
+"""Classes in the table: some 450 bytes each, of a page of at most 2 MB."""
 CONTROLS = 8
 """Classes from which on the table can be searched and filtered."""
 WEAK, FEW, SKEWED = 0.6, 20, 0.3
@@ -41,7 +43,19 @@ def _section(ev: Evaluation, noun: str, title: str, lede: Sentence) -> Section:
             say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
         )
         return Section.of(noun, name, title, NOTHING, empty)
-    return Section.of(noun, name, title, lede, _table(ev, noun))
+    return Section.of(noun, name, title, lede + _rest(len(ev.classes)), _table(ev, noun))
+
+
+def _rest(total: int) -> Sentence:
+    """Return what is said where the table cannot hold all."""
+    if total <= MOST_ROWS:
+        return NOTHING
+    return say(
+        "These are the weakest {shown:count} of {classes:count}; all are in `classes.csv` of a folder, and "
+        "in `evalreport/classes.json` of a run.",
+        shown=MOST_ROWS,
+        classes=total,
+    )
 
 
 def _class_lede(ev: Evaluation) -> Sentence:
@@ -88,7 +102,7 @@ def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
 
 
 def _table(ev: Evaluation, noun: str) -> Table:
-    ordered = order(ev.classes)
+    ordered = order(ev.classes)[:MOST_ROWS]
     multilabel = noun == "labels"
     bars = len(ordered) <= BARS
     return Table.of(

@@ -12,7 +12,7 @@ from evalreport.findings.families import Family, kinship
 from evalreport.format import count, percent
 from evalreport.labels import Binary, Multiclass
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
-from evalreport.panels.matrix import Matrix, matrix, matrix_data
+from evalreport.panels.matrix import MOST_CELLS, Matrix, frequent, left_out, matrix, matrix_data
 from evalreport.panels.parts import Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 
@@ -112,14 +112,27 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
         mixups=_mixups(ev, counts),
         families=tuple(_family(ev, family, rank) for rank, family in enumerate(families, 1)),
         values=_values(ev, counts),
-        note=NOTHING
-        if small
-        else say(
-            "A matrix of {classes:count} classes would show nothing; this is its list.", classes=len(ev.space)
-        ),
+        note=_note(counts, small),
     )
     data = {} if kin is None else matrix_data(ev, counts, kin)
     return _section(_lede(counts, bool(families)), body, data)
+
+
+def _note(counts: Counts, drawn: bool) -> Sentence:
+    """Return what of the matrix is not on the page, and where it is."""
+    if not drawn:
+        return say(
+            "A matrix of {classes:count} classes would show nothing; this is its list.", classes=counts.size
+        )
+    left = len(left_out(counts))
+    if not left:
+        return NOTHING
+    return say(
+        "The {drawn:count} most frequent mix-ups are drawn; the other {left:count} are in `evaluation.json`, "
+        "and in `confusions.csv` of a folder.",
+        drawn=MOST_CELLS,
+        left=left,
+    )
 
 
 def _lede(counts: Counts, families: bool) -> Sentence:
@@ -166,16 +179,9 @@ def _answer(ev: Evaluation, column: int) -> str:
     return UNREADABLE if column == len(ev.space) else ev.space.names[column]
 
 
-def _frequent(counts: Counts) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Places of the wrong cells, the most frequent first."""
-    off = np.flatnonzero(counts.rows != counts.columns)
-    found: np.ndarray[tuple[int], np.dtype[np.int64]] = off[np.argsort(-counts.weight[off], kind="stable")]
-    return found
-
-
 def _mixups(ev: Evaluation, counts: Counts) -> tuple[ConfusionRow, ...]:
     support, found = counts.marginals.support, []
-    pairs = _frequent(counts)
+    pairs = frequent(counts)
     pairs = pairs[counts.columns[pairs] < counts.size]  # an unreadable answer is no mix-up
     for rank, cell in enumerate(pairs[:LIST], 1):
         row, column = int(counts.rows[cell]), int(counts.columns[cell])
@@ -193,7 +199,7 @@ def _family(ev: Evaluation, family: Family, rank: int) -> FamilyRow:
 
 def _values(ev: Evaluation, counts: Counts) -> Table | None:
     support, rows = counts.marginals.support, []
-    for cell in _frequent(counts)[:MOST]:
+    for cell in frequent(counts)[:MOST]:
         weight = float(counts.weight[cell])
         if weight < OFTEN:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,14 @@ import numpy.typing as npt
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
 from evalreport.findings.families import Kinship
+from evalreport.format import count
 from evalreport.panels.words import Sentence, say
 
+Places: TypeAlias = npt.NDArray[np.int64]
 RIGHT_STEPS = (0.5, 0.75, 0.9)
 WRONG_STEPS = (0.05, 0.1, 0.2)
+MOST_CELLS = 30_000
+"""Mix-ups that are drawn and that the script can name: about 30 bytes each, of a page of at most 2 MB."""
 KEY = (
     ("r4", "≥ 90% right"),
     ("r3", "75–90%"),
@@ -82,6 +86,18 @@ def matrix(counts: Counts, kin: Kinship) -> Matrix:
     )
 
 
+def frequent(counts: Counts) -> Places:
+    """Return the places of the wrong cells, the most frequent first."""
+    off = np.flatnonzero(counts.rows != counts.columns)
+    found: Places = off[np.argsort(-counts.weight[off], kind="stable")]
+    return found
+
+
+def left_out(counts: Counts) -> Places:
+    """Return the places of the cells that are too many to be drawn, the most frequent first."""
+    return frequent(counts)[MOST_CELLS:]
+
+
 def _outlines(kin: Kinship, classes: int, letter: float) -> Iterator[Outline]:
     """Squares with their numbers on the right, or on the left at the edge and where two would touch."""
     last = -math.inf
@@ -100,6 +116,7 @@ def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:
     place = np.empty(counts.size, dtype=int)
     place[list(order)] = np.arange(counts.size)
     inside = counts.columns < counts.size
+    inside[left_out(counts)] = False
     rows, columns = counts.rows[inside], counts.columns[inside]
     share = counts.weight[inside] / counts.marginals.support[rows]
     step = np.where(
@@ -163,17 +180,20 @@ def matrix_data(ev: Evaluation, counts: Counts, kin: Kinship) -> dict[str, Any]:
     """Return what the script needs to name cells and to put the classes in another order.
 
     Names once, cells as flat integers in the order of the codes, orders by name and by recall, example
-    texts of frequent confusions.
+    texts of frequent confusions, and how often a cell occurs that is not among them.
     """
     recall = counts.marginals.tp / np.maximum(counts.marginals.support, 1e-300)
     by_recall = np.lexsort((np.arange(counts.size), recall))
     by_name = sorted(range(counts.size), key=lambda code: ev.space.names[code].casefold())
-    cells = np.column_stack([counts.rows, counts.columns])
+    rare = left_out(counts)
+    cells = np.delete(np.column_stack([counts.rows, counts.columns]), rare, axis=0)
+    weights = np.delete(counts.weight, rare).tolist()
     return {
         "names": list(ev.space.names),
         "side": side(counts.size),
+        "rare": f"at most {count(float(counts.weight[rare[0]]))}" if len(rare) else "0",
         "cells": cells.ravel().tolist(),
-        "weights": [int(w) if w.is_integer() else round(w, 4) for w in counts.weight.tolist()],
+        "weights": [int(w) if w.is_integer() else round(w, 4) for w in weights],
         "orders": {"kin": list(kin.order), "name": by_name, "recall": by_recall.tolist()},
         "support": [int(s) if s.is_integer() else round(s, 4) for s in counts.marginals.support.tolist()],
         "first": first_pair(counts),

@@ -331,7 +331,7 @@ def _kept(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshol
     if _exact(ev, sweep, one.best) is not None:
         return say("It keeps the bound with a confidence of {sure:percent}.", sure=SURE, of=ROUGH)
     n, needed = sweep.positives if sought.positive else sweep.negatives, fewest(sought.allowed, SURE)
-    what = some(ev, ev.space.labels[int(sought.positive)], n)
+    what = some(ev, ev.space.shown[int(sought.positive)], n)
     if n >= needed:
         return say("No threshold that leaves some {units} alone is sure to keep it.", units=units(ev))
     words = "{few:count} {what} are too few for an exact promise with a confidence of {sure:percent}, which "

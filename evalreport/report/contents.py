@@ -9,7 +9,9 @@ from typing import Any
 from evalreport.codec import dumps, encode
 from evalreport.evaluation.document import CLASS_KEYS
 from evalreport.evaluation.model import Evaluation
+from evalreport.labels import Multiclass
 from evalreport.panels.about import whole_sweep
+from evalreport.panels.matrix import left_out
 from evalreport.report.grids import grids
 from evalreport.report.keys import metric_keys, objective_keys
 from evalreport.report.names import (
@@ -28,6 +30,7 @@ from evalreport.report.tables import (
     as_csv,
     as_parquet,
     classes_table,
+    confusions_table,
     metrics_table,
     predictions_table,
     thresholds_table,
@@ -204,6 +207,8 @@ def folder_files(ev: Evaluation, page: str, figures: Mapping[str, bytes]) -> dic
     files = {PAGE: page.encode(), "evaluation.json": ev.to_json().encode(), **figures}
     if ev.classes:
         files["classes.csv"] = as_csv(classes_table(ev))
+    if ev.confusion is not None and isinstance(ev.space, Multiclass) and len(left_out(ev.confusion)):
+        files["confusions.csv"] = as_csv(confusions_table(ev.space, ev.confusion))
     sweep = whole_sweep(ev)
     if sweep is not None:
         files["thresholds.parquet"] = as_parquet(thresholds_table(sweep))

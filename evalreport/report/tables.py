@@ -12,8 +12,10 @@ from typing import Any, TypeAlias
 from evalreport.codec import encode
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.labels import UNPARSED, Multilabel
+from evalreport.facts import Counts
+from evalreport.labels import UNPARSED, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
+from evalreport.panels.matrix import frequent
 from evalreport.parsing.outcomes import REASONS, text_digest
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.sweep import Sweep
@@ -75,6 +77,22 @@ def _of(entry: ClassResult, name: str, part: str) -> float | None:
 def _mistaken(entry: ClassResult) -> str:
     named = ("(not readable)" if other.label is None else str(other.label) for other in entry.confusions)
     return ", ".join(f"{name} {other.weight:g}" for name, other in zip(named, entry.confusions, strict=True))
+
+
+def confusions_table(space: Multiclass, counts: Counts) -> Columns:
+    """Return one row per mix-up, the most frequent first: truth, answer, weight; an unread answer is null.
+
+    Parameters
+    ----------
+    space : Multiclass
+    counts : Counts
+    """
+    cells, answers = frequent(counts), (*space.names, None)
+    return {
+        "truth": [space.names[code] for code in counts.rows[cells].tolist()],
+        "answer": [answers[code] for code in counts.columns[cells].tolist()],
+        "weight": counts.weight[cells].tolist(),
+    }
 
 
 def thresholds_table(sweep: Sweep) -> Columns:

@@ -1,6 +1,6 @@
-"""Every fault at every request: `python -m tests.faults [EVERY]` tries each EVERYth case and counts.
+"""Every fault at every request: `python -m tests.faults [EVERY [MINUTES]]` tries each EVERYth case.
 
-A whole run, of every case, writes what it found into RESULTS.md.
+A run of every case writes what it found into RESULTS.md; where time ends it, how much it has tried.
 """
 
 from __future__ import annotations
@@ -10,4 +10,4 @@ import sys
 from tests.faults.whole import main
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:2])))
+    sys.exit(main(*map(int, sys.argv[1:3])))

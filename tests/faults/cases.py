@@ -102,8 +102,8 @@ def listing(store: Store, run_id: str) -> list[str]:
 Attempt: TypeAlias = Callable[[], int]
 
 
-def server_cases(faults: Faults, every: int = 1) -> dict[tuple[str, str], Attempt]:
-    """Return every case of the proxy, or each `every`th.
+def server_cases(faults: Faults) -> dict[tuple[str, str], Attempt]:
+    """Return every case of the proxy.
 
     Every request of a small logging, and of a large one those that the small one does not make.
     """
@@ -120,12 +120,12 @@ def server_cases(faults: Faults, every: int = 1) -> dict[tuple[str, str], Attemp
             f"{kind}, {'from there on' if lasting else 'once'}",
             f"{'labels' if table == LABELS else 'scores'}, request {at}",
         ): attempt(table, at, kind, lasting)
-        for table, at, kind, lasting in cases[::every]
+        for table, at, kind, lasting in cases
     }
 
 
-def end_cases(store: Store, folder: Path | None, most: int, every: int = 1) -> dict[tuple[str, str], Attempt]:
-    """Return every end of the command, or each `every`th."""
+def end_cases(store: Store, folder: Path | None, most: int) -> dict[tuple[str, str], Attempt]:
+    """Return every end of the command."""
     cases = [(at, name, after) for at in range(1, most + 1) for name in SIGNALS for after in (False, True)]
 
     def attempt(at: int, name: str, after: bool) -> Attempt:
@@ -133,7 +133,7 @@ def end_cases(store: Store, folder: Path | None, most: int, every: int = 1) -> d
 
     return {
         (f"{name} {'after' if after else 'before'} the answer", f"question {at}"): attempt(at, name, after)
-        for at, name, after in cases[::every]
+        for at, name, after in cases
     }
 
 

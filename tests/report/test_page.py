@@ -6,17 +6,23 @@ import base64
 import hashlib
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import html5lib
+import numpy as np
 import pytest
 
 from evalreport import __version__
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.measured import Measured
+from evalreport.labels import Multiclass
 from evalreport.panels import about
+from evalreport.panels.matrix import MOST_CELLS
+from evalreport.predictions import predictions
+from evalreport.report.contents import folder_files
 from evalreport.report.page import PANELS
 from evalreport.report.render import asset, policy, render, templates, templates_of
 from tests.report.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
@@ -236,3 +242,36 @@ def test_an_interval_that_misses_is_marked_where_it_stands(monkeypatch: pytest.M
     marks = [a for a in root.iter(XHTML + "a") if a.get("title")]
     assert [(a.get("href"), a.get("title"), a.text) for a in marks] == [("#metrics", said, "*")]
     assert sum(said in (part or "") for part in root.itertext()) == 1
+
+
+def test_a_matrix_of_very_many_cells_keeps_the_most_frequent() -> None:
+    rng = np.random.default_rng(0)
+    names = np.array([f"intent {code:04d}" for code in range(1000)])
+    answers = names[rng.integers(0, 1000, 60_000)]
+    truth = names[np.minimum(rng.integers(0, 1000, 60_000), rng.integers(0, 1000, 60_000))]
+    ev = evaluation(predictions(Multiclass(names.tolist()), truth, answers))
+    page = render(ev)
+    assert len(page.encode()) < 2_000_000
+    seen = Counter(zip(truth.tolist(), answers.tolist(), strict=True))
+    wrong = sorted((times for (a, b), times in seen.items() if a != b), reverse=True)
+    data = data_of(page)["confusions"]
+    cells = zip(data["cells"][::2], data["cells"][1::2], data["weights"], strict=True)
+    drawn = {(names[a], names[b]): times for a, b, times in cells}
+    assert drawn.items() <= seen.items()
+    assert sorted((n for (a, b), n in drawn.items() if a != b), reverse=True) == wrong[:MOST_CELLS]
+    assert data["rare"] == f"at most {wrong[MOST_CELLS]}"
+    left = len(wrong) - MOST_CELLS
+    assert f"The 30,000 most frequent mix-ups are drawn; the other {left:,} are in" in page
+    table = folder_files(ev, page, {})["confusions.csv"].decode().splitlines()
+    assert len(table) == 1 + len(wrong)
+    assert sum(float(line.rsplit(",", 1)[1]) for line in table[1:]) == sum(wrong)
+
+
+def test_a_table_of_very_many_classes_keeps_the_weakest(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = tree(render(evaluation(multiclass(60, 600, scores=False))))
+    monkeypatch.setattr("evalreport.panels.classes.MOST_ROWS", 40)
+    page = render(evaluation(multiclass(60, 600, scores=False)))
+    rows = ".//{*}table[@id='classes-table']/{*}tbody/{*}tr/{*}th"
+    names = ["".join(head.itertext()) for head in whole.findall(rows)]
+    assert ["".join(head.itertext()) for head in tree(page).findall(rows)] == names[:40]
+    assert "These are the weakest 40 of 60; all are in" in page
