@@ -1,4 +1,4 @@
-"""What was assumed or left aside for an evaluation is told on the terminal, in JSON and on the page."""
+"""What was assumed, set aside or left is told on the terminal, in JSON and on the page where there is one."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import pytest
 
 import evalreport
 from evalreport.sources.mlflow_client import Store
-from tests.cli.running import run
+from tests.cli.running import Ran, run
+from tests.sweeping import optuna_study
 from tests.tracking import files_of, make_run
 
 Capture = pytest.CaptureFixture[str]
 SAID = {"notes", "warnings", "doubts", "left", "remarks", "not_used", "unused"}
 """Names of fields that carry what the user has to be told."""
-ON_THE_WAY = ("sources", "evaluation", "predictions", "scores", "provenance")
-"""Where an evaluation comes from."""
 IDS = "id,y_true,y_pred\n1,a,a\n1,b,b\n2,a,b\n"
 MADE: dict[str, tuple[str, str | None, str]] = {
     "an id of several rows": (IDS, None, "1 id occurs more than once (first: rows 0 and 1)"),
@@ -33,29 +32,50 @@ MADE: dict[str, tuple[str, str | None, str]] = {
     "scores of no use": ("y_true,y_pred,score\na,a,7\nb,c,8\nc,c,9\n", None, "one column ranks no class"),
 }
 """Predictions, truth of another file, and what is to be told of them."""
+NO_WARNING = ""
 FOLLOWED = {
+    "api.comparisons.Comparison.notes": "a comparison",
+    "api.views.Evaluation.notes": "an id of several rows",
+    "cli.console.Console.warnings": "a setting",
+    "cli.settings.Settings.warnings": "a setting",
+    "comparison.values.Comparison.notes": "a comparison",
+    "comparison.values.ComparisonRecord.notes": "a comparison",
     "evaluation.document.EvaluationRecord.notes": "an id of several rows",
     "evaluation.model.Evaluation.notes": "an id of several rows",
+    "panels.comparison.verdict.Versus.notes": "a comparison",
+    "panels.micro.Micro.left": NO_WARNING,  # labels that were rightly left alone
+    "panels.study.verdict.StudyVerdict.warnings": "a study",
+    "panels.threshold.Four.left": NO_WARNING,
+    "panels.verdict.Verdict.warnings": "scores of no use",
     "predictions.Predictions.notes": "an id of several rows",
     "provenance.Provenance.notes": "a column",
+    "report.comparison_brief.ComparisonBrief.notes": "a comparison",
     "scores.Probabilities.notes": "a clipped score",
-    "scores.Decisions.notes": "",  # nothing is noted of scores without a range
+    "scores.Decisions.notes": NO_WARNING,  # nothing is noted of scores without a range
+    "sinks.plan.Plan.notes": "a logging",
+    "sinks.sink.Logged.left": "a logging",
+    "sinks.sink.Logged.notes": "a logging",
     "sources.columns.Found.notes": "a label without scores",
     "sources.columns.Found.unused": "a column",
     "sources.run_tables.RunTable.notes": "a file of a run",
     "sources.shapes.join.Rows.notes": "rows by order",
     "sources.shapes.layout.Parts.notes": "a label without scores",
     "sources.shapes.single._Scored.notes": "scores of no use",
+    "study.records.TrialsRecord.notes": "a study",
+    "study.trials.Trials.notes": "a study",
+    "workflow.deliver.Delivered.warnings": "a logging",
+    "workflow.request.Request.notes": NO_WARNING,  # what the user writes onto the page
+    "workflow.sweep_trials.StudyRequest.notes": NO_WARNING,
 }
+ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting"}
+"""Cases that are more than predictions, each with a test of its own."""
 """From each field that carries a warning to the case that follows it."""
 
 
 def carriers() -> set[str]:
-    """Every field of a dataclass on the way to an evaluation whose name says that it carries a warning."""
+    """Every field of a dataclass whose name says that it carries a warning."""
     found = set()
     for module in pkgutil.walk_packages(evalreport.__path__, "evalreport."):
-        if module.name.split(".")[1] not in ON_THE_WAY:
-            continue
         for kind in vars(importlib.import_module(module.name)).values():
             if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind.__module__ == module.name:
                 names = SAID & {field.name for field in dataclasses.fields(kind)}
@@ -65,7 +85,7 @@ def carriers() -> set[str]:
 
 def test_every_field_that_carries_a_warning_is_followed() -> None:
     assert carriers() == set(FOLLOWED)
-    assert set(FOLLOWED.values()) - {""} == {*MADE, "a file of a run"}
+    assert set(FOLLOWED.values()) - {NO_WARNING} == {*MADE, *ELSEWHERE}
 
 
 @pytest.mark.parametrize("case", MADE)
@@ -78,10 +98,56 @@ def test_a_warning_reaches_terminal_json_and_page(
     Path("truth.csv").write_text(truth or "")
     more = () if truth is None else ("--truth-file", "truth.csv")
     done = run(capsys, "report", "rows.csv", *more, "-o", "page.html", "--json")
+    check_told(done, note, Path("page.html"))
+
+
+def check_told(done: Ran, note: str, *pages: Path) -> None:
+    """Hold a command's words, its JSON and its pages against a warning."""
     assert done.code == 0, done.err
     assert [line for line in done.err.splitlines() if line.startswith("warning: ") and note in line], done.err
     assert note in done.out
-    assert note in Path("page.html").read_text(encoding="utf-8")
+    assert all(note in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_what_is_noted_of_compared_runs_is_told(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("id,y_true,y_pred\n1,a,a\n2,b,b\n3,a,b\n")
+    Path("b.csv").write_text("id,y_true,y_pred,age\n1,a,a,3\n2,b,a,4\n3,a,a,5\n")
+    done = run(capsys, "compare", "a.csv", "b.csv", "-o", "page.html", "--json")
+    check_told(done, "not used: age", Path("page.html"))
+
+
+def test_what_is_noted_of_a_study_is_told(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = optuna_study("sqlite:///s.db", "s", lambda trial: trial.suggest_float("x", 0, 1), 6)
+    done = run(capsys, "sweep", "optuna", "--study", url, "--metric", "loss", "-o", "page.html", "--json")
+    check_told(done, "the study does not name its value; it is taken for loss", Path("page.html"))
+
+
+def test_what_a_logging_leaves_is_told(capsys: Capture, sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, {"predictions.csv": "y_true,y_pred\na,a\nb,b\na,b\n"}, folder=tmp_path)
+    command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--confidence", "none")
+    sqlite_store.client.log_metric(made.run_id, "eval/accuracy", 0.5)
+    theirs = run(capsys, *command, "--metrics", "accuracy,f1", "--json")
+    check_told(theirs, "1 metric of our names came from elsewhere before: eval/accuracy")
+    left = run(capsys, *command, "--metrics", "accuracy", "--json")
+    check_told(left, "an earlier logging left what this one does not have: eval/f1")
+    assert left.json["runs"][0]["logged"]["left"] == ["eval/f1"]
+
+
+def test_a_setting_that_is_ignored_is_told(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    Path("rows.csv").write_text(IDS)
+    Path("pyproject.toml").write_text('[tool.evalreport]\ntracking_uri = "http://127.0.0.1:9"\n')
+    done = run(capsys, "report", "rows.csv", "-o", "page.html", "--json")
+    check_told(done, "tracking_uri in pyproject.toml is ignored")
 
 
 def test_a_file_of_a_run_that_is_set_aside_is_told(
@@ -90,9 +156,5 @@ def test_a_file_of_a_run_that_is_set_aside_is_told(
     files = {"predictions.csv": "y_true,y_pred\na,a\nb,b\na,b\n", "scores.csv": "epoch,loss\n1,0.5\n2,0.4\n"}
     made = make_run(sqlite_store, files, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
-    assert done.code == 0, done.err
-    note = "scores.csv set aside"
-    assert [line for line in done.err.splitlines() if line.startswith("warning: ") and note in line], done.err
-    assert note in done.out
     (page,) = files_of(sqlite_store, made.run_id, tmp_path / "got").rglob("*.html")
-    assert note in page.read_text(encoding="utf-8")
+    check_told(done, "scores.csv set aside", page)
