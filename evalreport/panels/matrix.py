@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
+from evalreport.facts.counts import Places
 from evalreport.findings.families import Kinship
 from evalreport.format import count
 from evalreport.panels.words import Sentence, say
 
-Places: TypeAlias = npt.NDArray[np.int64]
 RIGHT_STEPS = (0.5, 0.75, 0.9)
 WRONG_STEPS = (0.05, 0.1, 0.2)
 MOST_CELLS = 30_000
