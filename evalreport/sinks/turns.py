@@ -117,9 +117,11 @@ class Turn:
         try:
             self._set(self.mark.text)
         except ServerError:  # two that make one tag at the same moment: a database refuses the second
-            if Mark.read(self._tag()) is not None:
+            held = Mark.read(self._tag())
+            if held is None:
+                raise
+            if held.token != self.mark.token:  # else only the answer was lost
                 raise busy(self.where) from None
-            raise
         time.sleep(SETTLE)
         if self._tag() == self.before:
             raise swallowed(f"the tag {self.tag}", self.where)

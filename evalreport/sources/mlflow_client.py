@@ -205,6 +205,12 @@ def _check_sqlite(path: str, default: bool) -> None:
             f"there is no MLflow database {name}",
             fix=f"{_NAME_A_STORE}; evalreport reads runs and creates no store",
         )
+    if not os.access(file, os.R_OK):
+        raise ServerError(
+            f"the database {file.name} cannot be read: permission denied",
+            where=str(file),
+            fix="check the permissions of the file, or log as its owner",
+        )
     if not _has_runs_table(file):
         raise ServerError(
             f"{file.name} is not an MLflow database",

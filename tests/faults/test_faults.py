@@ -43,6 +43,12 @@ def test_a_fault_loses_nothing_and_nothing_is_claimed(faults: Faults, requests: 
 
 
 @server
+def test_a_mark_that_was_set_is_ours_though_its_answer_was_cut(faults: Faults) -> None:
+    at = 1 + next(n for n, request in enumerate(faults.requests()) if "set-tag" in request)
+    assert faults.case(at, "truncated", lasting=False) == 0
+
+
+@server
 def test_a_run_that_is_deleted_while_it_is_logged(faults: Faults) -> None:
     made = fresh_run(faults.store)
     delete = lambda: faults.store.client.delete_run(made.run_id)  # noqa: E731
