@@ -303,7 +303,7 @@ def padded(values: Sequence[float]) -> tuple[float, float]:
     ((0.49, 0.71), (2.5, 3.5))
     """
     low, high = min(values), max(values)
-    room = (high - low) * 0.05 or 0.5
+    room = (high - low) * 0.05 or max(0.5, abs(high) * 0.05)
     return round(low - room, 12), round(high + room, 12)
 
 

@@ -148,7 +148,7 @@ def _evaluate(
         study.add_trials([_rebuilt(optuna, value, row, columns, distributions) for row, value in rows])
         try:
             found = evaluator(optuna.importance).evaluate(study)
-        except RuntimeError:  # a forest whose every tree is a leaf has no variance to share
+        except (RuntimeError, AssertionError):  # a forest of leaves alone, or a variance lost in rounding
             return {}
     return {name: max(float(share), 0.0) for name, share in found.items()}
 

@@ -16,6 +16,8 @@ Param: TypeAlias = str | int | float | bool | None
 
 STATES: tuple[State, ...] = get_args(State)
 """Every state of a trial. Only complete trials compete; the others are shown and counted apart."""
+LARGEST = 1e150
+"""Greatest size of a value: squares of greater ones, which variances need, overflow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,13 @@ class Trial:
             )
         if self.number < 0:
             raise DataError(f"trial number {self.number} is negative", fix="number the trials from 0")
+        huge = next((value for value in self.values if LARGEST < abs(value) < math.inf), None)
+        if huge is not None:
+            raise DataError(
+                f"trial {self.number} has the value {huge:g}, which no float can square",
+                where=f"trial {self.number}",
+                fix="scale the objective, or leave the trial out",
+            )
         steps = sorted((int(step), _one_nan(float(value))) for step, value in self.intermediate)
         params = {name: _one_nan(value) for name, value in self.params.items()}
         object.__setattr__(self, "values", tuple(_one_nan(float(value)) for value in self.values))

@@ -179,6 +179,8 @@ def _report(
     path: str | None = None,
 ) -> int:
     """Read, print, write and log every sweep."""
+    from evalreport.codec import encode
+
     console = ctx.ensure_object(Console)
     where = destination_of(options, len(sweeps))
     several = where.several or options["jsonl"]
@@ -192,9 +194,8 @@ def _report(
         return each_run(console, sweeps, work, partial(_show, console, options), options)
     done = work(sweeps[0])
     body = _show(console, options, done)
-    console.emit(
-        runs=body["trials"], sweep={**body["sweep"], "files": body["files"], "logged": body["logged"]}
-    )
+    written = {name: body[name] for name in ("files", "logged")}
+    console.emit(runs=body["trials"], sweep={**encode(body["sweep"]), **written})
     return 0
 
 
