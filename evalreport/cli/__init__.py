@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Two or more runs or files side by side, with paired intervals."),
     "sweep": ("sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
     "check": ("check", "Data and results against rules; for CI."),
+    "plan": ("plan", "How many rows give an interval of a width, or demonstrate a difference."),
     "metrics": ("metrics", "List the metrics of a task, or explain one."),
     "config": ("show_config", "Show the settings in effect and where each comes from."),
     "completion": ("completion", "Print a shell completion script."),

@@ -22,6 +22,7 @@ _COMPARE = "Compare"
 @opt.describe
 @opt.compared
 @opt.prevalence
+@opt.detect
 @opt.option(
     _COMPARE,
     "--baseline",
@@ -52,6 +53,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     Examples are matched by --id; without ids by order, if the truth is the same. Every run but
     the baseline is held against the rules of --require, as `check` holds it alone; exit 1 unless all pass.
     """
+    from evalreport.cli.plan import needed_lines
     from evalreport.cli.show_comparison import print_comparison
     from evalreport.workflow.compare import CompareOptions, compared
     from evalreport.workflow.compare_deliver import as_record, deliver_comparison
@@ -67,6 +69,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         inconclusive_fails=options["inconclusive"] == "fail",
         sort_by=options["sort_by"],
         unpaired=options["unpaired"],
+        detect=options["detect"],
     )
     written = {name: options[name] for name in ("output", "out", "force", "allow_running", "dry_run")}
     where = Destination(log=bool(options["log"] or options["log_to"]), **written)
@@ -78,6 +81,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
     finally:
         print_comparison(console, done, console.say if to_stdout else console.out)
+        (console.say if to_stdout else console.out)(*needed_lines(done.needed))
     for warning in made.warnings:
         console.warn(warning)
     if to_stdout:
@@ -89,6 +93,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         runs=runs,
         ok=done.open,
         comparison=as_record(done),
+        **({"rows_needed": done.needed} if options["detect"] else {}),
         files=made.files,
         logged=made.logged_json,
     )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.parameters import LEVEL, Confidence, Format, Share, Words
+from evalreport.cli.parameters import LEVEL, Amount, Confidence, Format, Share, Words
 from evalreport.cli.sections import EVERYWHERE, GlobalOption, SectionOption
 from evalreport.errors import UsageError
 
@@ -255,6 +255,13 @@ tune_on = option(
 )
 hold = option(
     _EVALUATE, "--hold", metavar="P", type=click.FloatRange(0.5, 0.999), help="Confidence that bounds hold."
+)
+detect = option(
+    _EVALUATE,
+    "--detect",
+    metavar="X",
+    type=Amount(),
+    help="Tell how many rows demonstrate a difference of X with 80 % probability.",
 )
 prevalence = option(
     _EVALUATE,

@@ -45,6 +45,19 @@ class Share(click.ParamType):  # type: ignore[type-arg]
         return share
 
 
+class Amount(click.ParamType):  # type: ignore[type-arg]
+    """A number above 0, also written in per cent."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        wanted = number(str(value))
+        if wanted is None or wanted <= 0:
+            self.fail(f"{value!r} is no number above 0, such as 0.02 or 2%.", param, ctx)
+        return wanted
+
+
 class Format(click.ParamType):  # type: ignore[type-arg]
     """The name of a reader, asked for only when it is needed, because readers bring NumPy."""
 

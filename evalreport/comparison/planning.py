@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evalreport.codec import Whole
+from evalreport.comparison.values import Comparison
+from evalreport.errors import DataError
+from evalreport.evaluation.model import Evaluation
+from evalreport.intervals.inversion import POWER
+from evalreport.intervals.quantiles import normal_quantile
+from evalreport.values import Undefined
+
+Question: TypeAlias = Literal["half_width", "fixed", "other_rows", "same_rows"]
 
 
 def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
@@ -33,3 +45,109 @@ def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
         return None
     # a whole number of rows is not rounded up for the last digit of a float
     return math.ceil(rows * (detectable / wanted) ** 2 - 1e-9)
+
+
+@dataclass(frozen=True)
+class RowsNeeded:
+    """How many rows a question about one metric needs, from what a pilot tells.
+
+    Parameters
+    ----------
+    metric : str
+    question : {"half_width", "fixed", "other_rows", "same_rows"}
+        An interval of plus or minus `wanted`; a difference of `wanted` from a fixed value, from another model
+        on as many other rows, from another model on the same rows, demonstrated with 80 % probability.
+    wanted : float
+    rows : int
+        Of the pilot.
+    reached : float
+        What the pilot reaches: its half-width, or the difference that it demonstrates.
+    needed : int or None
+        Rows that the question needs; None where no number will do.
+    run, baseline : str
+        Of a comparison: the two that differ.
+    """
+
+    metric: str
+    question: Question
+    wanted: float
+    rows: Whole
+    reached: float
+    needed: Whole | None
+    run: str = ""
+    baseline: str = ""
+
+
+def planned(
+    ev: Evaluation, metric: str, *, half_width: float | None = None, detect: float | None = None
+) -> tuple[RowsNeeded, ...]:
+    """Return the rows that a question about a metric needs, from one pilot.
+
+    Parameters
+    ----------
+    ev : Evaluation
+        Of the pilot, whose interval tells how surely so many rows know the metric.
+    metric : str
+    half_width, detect : float, optional
+        What is wanted, > 0, on the scale of the metric.
+
+    Raises
+    ------
+    DataError
+        The pilot has no value, or no interval, of the metric.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> pilot = evaluate_predictions(predictions(Binary(0, 1), [0, 1] * 50, [0, 1] * 40 + [1, 0] * 10))
+    >>> [one.needed for one in planned(pilot, "accuracy", half_width=0.02)]
+    [1502]
+    """
+    result = ev[metric]
+    if isinstance(result, Undefined) or result.low is None or result.high is None:
+        raise DataError(
+            f"the pilot has no interval of {metric}: {result.reason}",
+            where="--metric",
+            fix="bring more rows, or ask for another metric",
+        )
+    half = (result.high - result.low) / 2
+    name, rows = metric, ev.rows
+    found = []
+    if half_width is not None:
+        found.append(
+            RowsNeeded(name, "half_width", half_width, rows, half, rows_needed(rows, half, half_width))
+        )
+    if detect is not None:
+        alone = half * (1 + normal_quantile(POWER) / normal_quantile((1 + ev.sampling.level) / 2))
+        for question, reach in (("fixed", alone), ("other_rows", alone * math.sqrt(2))):
+            needed = rows_needed(rows, reach, detect)
+            found.append(RowsNeeded(name, question, detect, rows, reach, needed))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
+    """Return the rows that demonstrate a difference of so much, of each metric of each pair.
+
+    Parameters
+    ----------
+    found : Comparison
+    wanted : float
+        The difference, > 0, on the scale of each metric.
+    """
+    shared = {(run, base): pairing for run, base, pairing in found.pairings}
+    rows = {name: ev.rows for name, ev in zip(found.names, found.evaluations, strict=True)}
+    told = []
+    for d in found.differences:
+        if d.detectable is None:
+            continue
+        pairing = shared[d.run, d.baseline]
+        paired = pairing.kind == "paired"
+        n = pairing.n_shared if paired else min(rows[d.run], rows[d.baseline])
+        reach = d.detectable.difference
+        question: Question = "same_rows" if paired else "other_rows"
+        told.append(
+            RowsNeeded(d.metric, question, wanted, n, reach, rows_needed(n, reach, wanted), d.run, d.baseline)
+        )
+    return tuple(told)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalreport.bounds import Bound
 from evalreport.comparison.compare import MOST_RUNS, compare
+from evalreport.comparison.planning import RowsNeeded, needed_for
 from evalreport.comparison.values import Comparison
 from evalreport.errors import (
     ArtifactNotFoundError,
@@ -56,6 +57,8 @@ class CompareOptions:
         Metric by which the runs are ordered, best first; over twenty runs are only ranked by it.
     unpaired : bool
         Take the runs for independent samples, whatever their ids and truth.
+    detect : float or None
+        A difference of which it is told how many rows demonstrate it.
     """
 
     baseline: str | None = None
@@ -65,6 +68,7 @@ class CompareOptions:
     inconclusive_fails: bool = True
     sort_by: str | None = None
     unpaired: bool = False
+    detect: float | None = None
 
     def __post_init__(self) -> None:
         if self.all_pairs and self.baseline is not None:
@@ -85,12 +89,15 @@ class Compared:
         The rules of every run but the baseline.
     open : bool
         Whether the gate is open: no rule has closed it.
+    needed : tuple of RowsNeeded
+        For the difference that is to be detected.
     """
 
     comparison: Comparison
     items: tuple[Item, ...]
     checked: tuple[CheckedRun, ...] = ()
     open: bool = True
+    needed: tuple[RowsNeeded, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -145,7 +152,8 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     checked = _held_to_rules(found, how)
     results = tuple(result for run in checked for result in run.results)
     opened = is_open(results, inconclusive_fails=how.inconclusive_fails)
-    return Compared(found, items, checked, opened)
+    needed = () if how.detect is None else needed_for(found, how.detect)
+    return Compared(found, items, checked, opened, needed)
 
 
 def wanted(

@@ -1,0 +1,113 @@
+"""`evalreport plan`: how many rows a question needs, from a pilot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.parameters import Amount
+from evalreport.cli.sections import SectionCommand
+from evalreport.cli.several import each_run
+from evalreport.cli.show import warn_of
+from evalreport.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalreport.comparison.planning import RowsNeeded
+    from evalreport.evaluation.model import Evaluation
+    from evalreport.workflow.runs import Item
+
+_PLAN = "Plan"
+
+
+@click.command("plan", cls=SectionCommand)
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
+@opt.option(_PLAN, "--metric", metavar="M", required=True, help="Metric that the question is about.")
+@opt.option(_PLAN, "--half-width", metavar="X", type=Amount(), help="Rows that know it to plus or minus X.")
+@opt.detect
+@opt.selection
+@opt.describe
+@opt.threshold
+@opt.confidence
+@opt.resamples
+@opt.seed
+@click.pass_context
+def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
+    """Tell from a pilot, a file or a run, how many rows like these a question needs.
+
+    For a difference between two models on the same rows, `compare --detect` has two pilots.
+    """
+    from evalreport.comparison.planning import planned
+    from evalreport.metrics.catalogue import find
+    from evalreport.workflow.compare import evaluation_of
+    from evalreport.workflow.runs import items_of
+
+    console = ctx.ensure_object(Console)
+    wanted = {name: options[name] for name in ("half_width", "detect")}
+    if not any(wanted.values()):
+        raise UsageError("nothing is asked for", fix="pass --half-width 0.02 or --detect 0.02")
+    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    metric = find(options["metric"]).name
+    request = request_of({**options, "tune_on": None, "metrics": metric}, command_line())
+
+    def work(item: Item) -> tuple[Evaluation, tuple[RowsNeeded, ...]]:
+        ev = evaluation_of(item, request)
+        return ev, planned(ev, metric, **wanted)
+
+    def show(done: tuple[Evaluation, tuple[RowsNeeded, ...]]) -> dict[str, Any]:
+        from evalreport.cli.show import metric_line, title
+
+        ev, found = done
+        warn_of(console, ev)
+        console.out(title(ev), "  " + metric_line(ev, metric), *needed_lines(found))
+        origin = ev.provenance
+        return {
+            "run_id": origin.run_id or None,
+            "run_name": origin.run_name,
+            "source": origin.source,
+            "ok": True,
+            "metric": ev[metric],
+            "rows_needed": found,
+        }
+
+    return each_run(console, items, work, show, options)
+
+
+WORDS = {
+    "half_width": "an interval of ± {wanted} takes about {needed} rows (these {rows} give ± {reached})",
+    "fixed": "a difference of {wanted} from a fixed value is demonstrated with 80% probability by about "
+    "{needed} rows (these {rows}: {reached})",
+    "other_rows": "from another model on other rows, by about {needed} rows of each",
+    "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is demonstrated with 80% "
+    "probability by about {needed} rows (these {rows}: {reached})",
+}
+"""What a question and its answer are in words."""
+
+
+def needed_lines(found: Sequence[RowsNeeded]) -> list[str]:
+    """Return the answers, one a line."""
+    return ["  " + _words(one) for one in found]
+
+
+def _words(one: RowsNeeded) -> str:
+    from evalreport.format import significant
+
+    template = WORDS[one.question]
+    if one.question == "other_rows" and one.run:
+        template = WORDS["same_rows"].replace("rows (these", "rows of each (these")
+    return template.format(
+        metric=one.metric,
+        run=one.run,
+        baseline=one.baseline,
+        wanted=f"{one.wanted:.6g}",
+        needed="no number of" if one.needed is None else f"{one.needed:,}",
+        rows=f"{one.rows:,}",
+        reached=significant(one.reached),
+    )
+
+
+opt.global_options(command)

@@ -1,0 +1,79 @@
+"""How many rows a question needs: what is promised comes true when so many rows are drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evalreport.comparison.planning import planned
+from evalreport.errors import DataError
+from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.intervals import Sampling
+from evalreport.intervals.proportions import newcombe, wilson
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions, predictions
+from evalreport.values import Estimate
+from tests.cli.running import run
+
+RIGHT = 0.8
+Capture = pytest.CaptureFixture[str]
+
+
+def answers(n: int, seed: int, right: float = RIGHT) -> Predictions:
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % 2
+    return predictions(Binary(0, 1), truth, np.where(rng.random(n) < right, truth, 1 - truth))
+
+
+PILOT = evaluate_predictions(answers(300, 1), Sampling(resamples=100), only=("accuracy",))
+
+
+def test_so_many_rows_give_the_half_width() -> None:
+    (plan,) = planned(PILOT, "accuracy", half_width=0.01)
+    assert plan.needed is not None
+    made = evaluate_predictions(answers(plan.needed, 2), Sampling(resamples=100), only=("accuracy",))
+    found = made["accuracy"]
+    assert isinstance(found, Estimate) and found.width is not None
+    assert found.width / 2 == pytest.approx(0.01, rel=0.1)
+
+
+def test_so_many_rows_demonstrate_a_difference_four_times_of_five() -> None:
+    """From a fixed value by Wilson's interval, from another model on other rows by Newcombe's."""
+    fixed, other = planned(PILOT, "accuracy", detect=0.04)
+    assert fixed.needed is not None and other.needed is not None
+    rng = np.random.default_rng(0)
+    _, high = wilson(rng.binomial(fixed.needed, RIGHT - 0.02, 2000), fixed.needed)
+    assert (high < RIGHT + 0.02).mean() == pytest.approx(0.8, abs=0.06)
+    n = other.needed
+    pairs = rng.binomial(n, (RIGHT + 0.02, RIGHT - 0.02), (1000, 2)).tolist()
+    assert np.mean([newcombe(a, n, b, n)[1] > 0 for a, b in pairs]) == pytest.approx(0.8, abs=0.06)
+
+
+def test_what_has_no_interval_plans_nothing() -> None:
+    ev = evaluate_predictions(answers(1, 1), only=("accuracy",))
+    with pytest.raises(DataError, match="no interval of accuracy"):
+        planned(ev, "accuracy", detect=0.1)
+
+
+def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 2)):
+        p = answers(400, seed)
+        table = zip(p.y_true.tolist(), np.asarray(p.y_pred).tolist(), strict=True)
+        text = "y_true,y_pred\n" + "".join(f"{truth},{answer}\n" for truth, answer in table)
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    done = run(capsys, "plan", files[0], "--metric", "accuracy", "--half-width", "1%", "--detect", "0.02")
+    assert done.code == 0
+    assert [word in done.out for word in ("± 0.01 takes about", "from a fixed value", "rows of each")] == [
+        True
+    ] * 3
+    assert run(capsys, "plan", files[0], "--metric", "accuracy").code == 2
+    assert run(capsys, "plan", files[0], "--metric", "accuracy", "--detect", "0").code == 2
+    body = run(capsys, "compare", *files, "--metrics", "accuracy", "--detect", "0.01", "--json").json
+    (needed,) = body["rows_needed"]
+    (difference,) = body["comparison"]["differences"]
+    reach = difference["detectable"]["difference"]
+    assert needed["question"] == "same_rows"
+    assert needed["needed"] == pytest.approx(400 * (reach / 0.01) ** 2, abs=1)
