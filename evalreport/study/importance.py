@@ -53,6 +53,16 @@ class Importance:
         """What a share says, in words."""
         return MEANINGS[self.method]
 
+    def to_wire(self) -> dict[str, Any]:
+        """Return the shares by parameter."""
+        return {
+            "method": self.method,
+            "meaning": self.meaning,
+            "shares": dict(self.shares),
+            "left_out": dict(self.left_out),
+            "n_trials": self.n_trials,
+        }
+
 
 def importance(trials: Trials, objective: str | None = None, *, seed: int = 0) -> Importance | Undefined:
     """Return the importance of every parameter for an objective.
