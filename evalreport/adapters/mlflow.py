@@ -211,7 +211,7 @@ def _answered(answers: Answers, truth: Any, beside: pd.DataFrame, config: dict[s
     request = asked(None, config)
     named = list(dict.fromkeys(name for name in _named(config) if name in beside.columns))
     columns = table_of(beside[named], request.columns).columns if named else {}
-    rows = Rows({}, columns, tuple(map(str, beside.columns)), (), len(truth), request.columns.id)
+    rows = Rows({}, columns, tuple(map(str, beside.columns)), len(truth), request.columns.id)
     more = extras(rows, request.columns, "the features")
     p = predictions(
         answers.space,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -76,54 +74,6 @@ def newcombe(k1: float, n1: float, k2: float, n2: float, level: float = 0.95) ->
     below = np.hypot(p1 - l1, u2 - p2)
     above = np.hypot(u1 - p1, p2 - l2)
     return p1 - p2, float(max(-1.0, p1 - p2 - below)), float(min(1.0, p1 - p2 + above))
-
-
-def newcombe_paired(
-    both: float, only1: float, only2: float, neither: float, level: float = 0.95
-) -> tuple[float, float, float]:
-    """Return the difference of two proportions of the same examples and its interval.
-
-    Parameters
-    ----------
-    both, only1, only2, neither : float
-        Examples that both, the first alone, the second alone and neither got right; their sum is > 0.
-
-    Returns
-    -------
-    difference, low, high : float
-        Proportion of the first minus that of the second, in [-1, 1].
-
-    References
-    ----------
-    Newcombe 1998, Statistics in Medicine 17:2635, method 10.
-
-    Examples
-    --------
-    >>> tuple(round(x, 4) for x in newcombe_paired(36, 12, 2, 0))
-    (0.2, 0.0569, 0.3404)
-    """
-    n = both + only1 + only2 + neither
-    p1, p2 = (both + only1) / n, (both + only2) / n
-    (l1, l2), (u1, u2) = wilson([both + only1, both + only2], n, level)
-    phi = _phi(both, only1, only2, neither)
-    d1l, d1u, d2l, d2u = p1 - l1, u1 - p1, p2 - l2, u2 - p2
-    below = np.sqrt(max(0.0, d1l**2 - 2 * phi * d1l * d2u + d2u**2))
-    above = np.sqrt(max(0.0, d2l**2 - 2 * phi * d2l * d1u + d1u**2))
-    return p1 - p2, float(max(-1.0, p1 - p2 - below)), float(min(1.0, p1 - p2 + above))
-
-
-def _phi(both: float, only1: float, only2: float, neither: float) -> float:
-    """Correlation of the pair, with Newcombe's continuity correction when it is positive."""
-    n = both + only1 + only2 + neither
-    product = float(both + only1) * (only2 + neither) * (both + only2) * (only1 + neither)
-    if product <= 0:
-        return 0.0
-    cross = both * neither - only1 * only2
-    if cross > n / 2:
-        cross -= n / 2
-    elif cross > 0:
-        cross = 0.0
-    return float(cross / math.sqrt(product))
 
 
 def score_limits(

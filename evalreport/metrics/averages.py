@@ -51,10 +51,6 @@ class Average:
         weight = self._weight(fact)
         return divide((weight * np.nan_to_num(self.of(labelwise(fact)))).sum(axis=-1), weight.sum(axis=-1))
 
-    def zeros(self, fact: Fact) -> Any:
-        """Return how many classes count as 0 because they have no value of their own."""
-        return ((self._weight(fact) > 0) & np.isnan(self.of(labelwise(fact)))).sum(axis=-1)
-
     def seen(self, fact: Fact) -> Any:
         """Return the average over those classes alone that have a value of their own; NaN over none."""
         values, weight = self.parts(fact)

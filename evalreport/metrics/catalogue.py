@@ -8,7 +8,6 @@ from typing import assert_never
 
 from evalreport.errors import UsageError, nearest
 from evalreport.facts import BinaryCounts, ClassScores, Summary, Tally
-from evalreport.facts.counts import Array
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.metrics.entries import (
     binary_agreement,
@@ -22,7 +21,7 @@ from evalreport.metrics.entries import (
 )
 from evalreport.metrics.entries.operating_points import operating_point
 from evalreport.metrics.named_sets import OF_CLASS
-from evalreport.metrics.record import Metric, lacks, one_vs_rest, view
+from evalreport.metrics.record import Metric, lacks, one_vs_rest
 
 BINARY: tuple[Metric, ...] = (
     *binary_counts.COUNTS,
@@ -119,30 +118,7 @@ def find(name: str, task: Task | None = None) -> Metric:
 
 
 PER_CLASS: tuple[Metric, ...] = tuple(find(name, "binary") for name in OF_CLASS)
-"""What each class or label has against all others; `class_values` computes them for all at once."""
-
-
-def class_values(summary: Summary) -> dict[str, Array]:
-    """Return the metrics of `PER_CLASS` of every class or label, arrays of shape (K,).
-
-    NaN stands where a class has no value; without decisions, or without scores, those names are left out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from evalreport.facts import Counts
-    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
-    >>> class_values(Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts))["recall"]
-    array([1. , 0.5])
-    """
-    counts = one_vs_rest(summary)
-    values: dict[str, Array] = {}
-    if counts is not None:
-        values = {metric.name: metric.function(counts) for metric in PER_CLASS if metric.reads == "counts"}
-    if isinstance(summary.scores, ClassScores):
-        values["roc_auc"] = summary.scores.rankings.roc_auc
-        values["average_precision"] = summary.scores.rankings.average_precision
-    return values
+"""What each class or label has against all others."""
 
 
 def one_label(summary: Summary, code: int) -> Summary:
@@ -196,20 +172,3 @@ def no_skill(metric: Metric, summary: Summary) -> float | None:
         return None
     level = metric.no_skill(summary)
     return level if math.isfinite(level) else None
-
-
-def zero_classes(metric: Metric, summary: Summary) -> int:
-    """Return how many classes an average counts as 0 because they have no value of their own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from evalreport.facts import Counts
-    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 0, 0]), 2)
-    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts)
-    >>> zero_classes(find("precision_macro"), whole)
-    1
-    """
-    if metric.zeros is None or lacks(metric, summary) is not None:
-        return 0
-    return int(metric.zeros(view(summary, metric.reads)))

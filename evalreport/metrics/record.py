@@ -55,8 +55,6 @@ class Metric:
     no_skill : callable, optional
         From the summary to the value that a model which knows nothing would have; none where that
         depends on how it guesses.
-    zeros : callable, optional
-        From the fact to the number of classes that an average counts as 0 because they have no value.
     derivative : callable, optional
         From a score table to the influence of its rows on the value.
     monotone : {"always", "above 0"}, optional
@@ -83,7 +81,6 @@ class Metric:
     undefined: str | Callable[[Any], str] = "it is 0/0 here"
     over: str | None = None
     no_skill: Callable[[Summary], float] | None = None
-    zeros: Callable[[Any], Any] | None = None
     derivative: Callable[[ScoreTable], Influence] | None = None
     monotone: Literal["always", "above 0"] | None = None
     rate: bool = False

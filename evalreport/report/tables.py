@@ -24,7 +24,7 @@ from evalreport.values import Undefined
 Columns: TypeAlias = dict[str, list[Any]]
 
 PER_CLASS = ("f1", "recall", "precision", "roc_auc", "average_precision")
-WITH_INTERVAL = ("f1", "recall", "precision")
+WITH_INTERVAL = PER_CLASS[:3]
 _FORMULA = re.compile(r"^[\s\0]*[=+\-@＝＋－＠\t\r]")
 
 

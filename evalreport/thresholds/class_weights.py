@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from evalreport.scores import FloatArray, Probabilities
 from evalreport.study import Direction
 from evalreport.study.search import Dimension, Search, optimise
 from evalreport.thresholds.costs import CostMatrix, answered
-from evalreport.thresholds.cross_fitting import check_alike
 from evalreport.thresholds.sweep import middle_of_longest_run
 from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
 from evalreport.values import Undefined
@@ -93,12 +93,10 @@ def class_weights(
             where="costs",
             fix="one row and one column per label",
         )
-    if tune_on is not None:
-        check_alike(rows, tune_on)
-    own, other = _ClassRows.of(goal, rows), None if tune_on is None else _ClassRows.of(goal, tune_on)
-    if own is None or (tune_on is not None and other is None):
-        return Undefined("needs probabilities of every label", float(rows.weights.sum()))
-    found = tuned(own, other, rows.space.names, search, sampling or Sampling())
+    lacking = "needs probabilities of every label"
+    found = tuned(partial(_ClassRows.of, goal), rows, tune_on, search, sampling or Sampling(), lacking)
+    if isinstance(found, Undefined):
+        return found
     return replace(found, values={label: float(np.exp(log)) for label, log in found.values.items()})
 
 

@@ -19,7 +19,7 @@ from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
-from evalreport.thresholds.holding import ROWS, chance_at, held, one_class
+from evalreport.thresholds.holding import chance_at, held, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, OutOfSample
 from evalreport.thresholds.promise import BoundKept
@@ -335,7 +335,7 @@ def _value(
 def _share_kept(bound: Constraint, drawn: BinaryCounts) -> float | None:
     """Share of draws that keep a bound; a number of rows has no draws of its own."""
     known = np.isfinite(np.asarray(bound.margin(drawn)))
-    if bound.metric in ROWS or not known.any():
+    if METRICS[bound.metric].interval == "none" or not known.any():
         return None
     return float(np.asarray(bound.keeps(drawn))[known].mean())
 

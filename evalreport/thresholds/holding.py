@@ -28,8 +28,6 @@ from evalreport.thresholds.promise import Hold, HoldCosts, HoldMethod
 from evalreport.thresholds.resampling import Units
 from evalreport.thresholds.sweep import Sweep
 
-ROWS = ("tp", "fp", "fn", "tn")
-"""Numbers of rows: they have no value in a population, so that nothing can be promised of them."""
 STEPS = 40
 """Thresholds that are looked at in turn from the first start to the end. More cost time, and each may fail
 by chance; fewer leave a step of over a tenth of the rows between two of them."""
@@ -151,7 +149,7 @@ def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampli
     bound, confidence = objective.constraint, sampling.hold
     if bound is None or confidence is None:
         return None
-    if bound.metric in ROWS:
+    if METRICS[bound.metric].interval == "none":  # a number of rows has no value in a population
         reason = f"{bound.metric} is a number of rows, of which nothing can be promised for new ones"
         return Hold(confidence, None, "", reason=reason)
     sought = one_class(bound)

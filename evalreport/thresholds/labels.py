@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from evalreport.predictions import Predictions
 from evalreport.resampling import poisson_counts, unit_sums
 from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.study.search import Dimension, Search, optimise
-from evalreport.thresholds.cross_fitting import check_alike
 from evalreport.thresholds.label_objectives import EACH, Flags, LabelObjective
 from evalreport.thresholds.label_optima import ascended, each_alone, pooled
 from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
@@ -78,12 +78,8 @@ def label_thresholds(
     {'a': 0.4, 'b': 0.3}
     """
     goal = LabelObjective.parse(objective)
-    if tune_on is not None:
-        check_alike(rows, tune_on)
-    own, other = _LabelRows.of(goal, rows), None if tune_on is None else _LabelRows.of(goal, tune_on)
-    if own is None or (tune_on is not None and other is None):
-        return Undefined("needs scores; got labels alone", float(rows.weights.sum()))
-    return tuned(own, other, rows.space.names, search, sampling or Sampling())
+    lacking = "needs scores; got labels alone"
+    return tuned(partial(_LabelRows.of, goal), rows, tune_on, search, sampling or Sampling(), lacking)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,7 +22,6 @@ from evalreport.values import Undefined
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 POINTS = 400
 """The most thresholds that a thinned sweep keeps."""
@@ -167,12 +166,6 @@ class Sweep:
         columns = {name: Objective(name).value(counts) for name in ("precision", "recall", "fpr", "f1")}
         return pd.DataFrame({**self._columns(), **columns})
 
-    def to_table(self) -> pa.Table:
-        """Return all thresholds with their four counts as an Arrow table, for Parquet."""
-        import pyarrow as pa
-
-        return pa.table(self._columns())
-
     def to_wire(self) -> SweepRecord:
         """Return the thinned sweep as `evaluation.json` holds it: points and optima."""
         thin = self.thin()
@@ -188,8 +181,9 @@ class Sweep:
         ValueError
             No point, or thresholds that do not ascend to one that flags nothing.
         """
-        names = ("threshold", "tp", "fp", "fn", "tn")
-        columns = [np.array([getattr(point, name) for point in wire.points]) for name in names]
+        columns = [
+            np.array([getattr(point, one.name) for point in wire.points]) for one in fields(SweepPoint)
+        ]
         thresholds, tp, fp, fn, tn = columns
         if not (np.diff(thresholds) > 0).all() or thresholds[-1] != math.inf:
             raise ValueError("the thresholds do not ascend to one that flags nothing")

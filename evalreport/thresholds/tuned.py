@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -14,7 +14,7 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.study import Trials
 from evalreport.study.search import Search
-from evalreport.thresholds.cross_fitting import FOLDS, estimated
+from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimated
 from evalreport.thresholds.optimum import OutOfSample
 from evalreport.thresholds.records import Method, TunedRecord
 from evalreport.values import Undefined
@@ -153,9 +153,27 @@ def units_of(rows: Predictions) -> Places:
 
 
 def tuned(
-    own: Problem, other: Problem | None, labels: Sequence[str], search: Search | None, sampling: Sampling
-) -> Tuned:
-    """Choose on other rows and measure on one's own; without others, choose on one's own and cross-fit."""
+    problem: Callable[[Predictions], Problem | None],
+    rows: Predictions,
+    tune_on: Predictions | None,
+    search: Search | None,
+    sampling: Sampling,
+    needs: str,
+) -> Tuned | Undefined:
+    """Choose on other rows and measure on one's own; without others, choose on one's own and cross-fit.
+
+    Parameters
+    ----------
+    problem : callable
+        From rows to the problem on them; None where they have no scores to choose by.
+    needs : str
+        What rows without scores lack, in words.
+    """
+    if tune_on is not None:
+        check_alike(rows, tune_on)
+    own, other = problem(rows), None if tune_on is None else problem(tune_on)
+    if own is None or (tune_on is not None and other is None):
+        return Undefined(needs, float(rows.weights.sum()))
     choice = (own if other is None else other).choose(search)
     if other is not None:
         out_of_sample = _measured(own, own.decide(choice.values), "other rows", sampling)
@@ -163,7 +181,7 @@ def tuned(
         out_of_sample = _measured(own, own.decide(choice.values), "nothing was fitted", sampling)
     else:
         out_of_sample = _cross_fitted(own, choice, sampling)
-    values = dict(zip(labels, choice.values.tolist(), strict=True))
+    values = dict(zip(rows.space.names, choice.values.tolist(), strict=True))
     without = None if own.plain is None else own.value(own.decide(own.plain))
     return Tuned(
         own.name, values, choice.value, out_of_sample, choice.method, choice.starts, choice.trials, without

@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.intervals.auc import delong
-from evalreport.intervals.proportions import newcombe, newcombe_paired, wilson
+from evalreport.intervals.proportions import newcombe, wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.significance import holm, mcnemar, paired_delong, row_placements
 
@@ -54,12 +54,6 @@ def test_differences_are_newcombes_table_of_1998(
     assert np.array(newcombe(*counts)[1:]).round(4).tolist() == [low, high]
     expected = confint_proportions_2indep(*counts, method="newcomb")
     assert newcombe(*counts)[1:] == pytest.approx(expected, abs=1e-9)
-
-
-def test_paired_difference_of_no_discordant_pairs_has_width() -> None:
-    difference, low, high = newcombe_paired(20, 0, 0, 10)
-    assert difference == 0
-    assert low < 0 < high
 
 
 @pytest.mark.parametrize("df", [1, 2, 3.5, 9, 30, 200, 1e5])

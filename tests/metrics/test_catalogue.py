@@ -19,7 +19,6 @@ from evalreport.metrics.catalogue import (
     catalogue,
     find,
     no_skill,
-    zero_classes,
 )
 from evalreport.metrics.named_sets import COMPARED, HEADLINE
 from evalreport.predictions import predictions
@@ -81,21 +80,6 @@ def test_no_skill_of_classes_is_the_majority() -> None:
                 and not isinstance(metric.of(constant), Undefined)
             ):
                 assert metric.of(constant) == pytest.approx(level, abs=1e-9), metric.name
-
-
-def test_zero_classes_are_counted() -> None:
-    space = Multiclass(["a", "b", "c", "d"])
-    y, codes = np.array([0, 0, 1]), np.array([0, 2, 0])
-    facts = Case(space, y, np.eye(4)[codes], codes=codes).summary
-    expected = {
-        "precision_macro": 1,
-        "recall_macro": 1,
-        "f1_macro": 0,
-        "recall_macro_declared": 2,
-    }
-    for name, count in expected.items():
-        assert zero_classes(find(name, "multiclass"), facts) == count, name
-    assert zero_classes(find("accuracy", "multiclass"), facts) == 0
 
 
 def test_quadratic_kappa_needs_an_order() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
+from evalreport.intervals import Sampling, class_estimates
 from evalreport.labels import Task
-from evalreport.metrics.catalogue import BINARY, MULTICLASS, MULTILABEL, class_values, find
+from evalreport.metrics.catalogue import BINARY, MULTICLASS, MULTILABEL, PER_CLASS, find
 from evalreport.values import Undefined
 from tests.metrics.cases import Case, binary_cases, multiclass_cases, multilabel_cases
 
@@ -286,7 +287,8 @@ def test_per_class_values_agree(task: Task) -> None:
     for case in CASES[task]:
         truth = _indicator(case) if task == "multiclass" else case.y
         pred = case.pred[:, None] == np.arange(len(case.space)) if task == "multiclass" else case.pred
-        ours = class_values(case.summary)
+        each = class_estimates(PER_CLASS, case.summary, None, Sampling(intervals=False))
+        ours = {m.name: np.array([r[m.name].value for r in each], dtype=np.float64) for m in PER_CLASS}
         for name, reference in (
             ("precision", sk.precision_score),
             ("recall", sk.recall_score),

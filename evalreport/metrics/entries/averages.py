@@ -133,7 +133,6 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
         function=function,
         undefined="nothing to average: no positive, or nothing predicted",
         no_skill=no_skill(function),
-        zeros=function.zeros if isinstance(function, Average) else None,
         source=f"scikit-learn {base.name}_score(average={_named(way)}, zero_division=0)",
         use=said(way.use),
         trap=said(trap),

@@ -143,7 +143,6 @@ SETS: tuple[Metric, ...] = (
         meaning="mean over labels of the overlap of true and predicted rows",
         formula="mean of TP / (TP + FP + FN)",
         function=Average(count.jaccard, "macro"),
-        zeros=Average(count.jaccard, "macro").zeros,
         source="scikit-learn jaccard_score(average='macro', zero_division=0)",
         use="as macro F1, at lower values",
         trap="over all labels; one that neither occurs nor is predicted counts as 0",

@@ -34,7 +34,7 @@ class Rows:
         Where the truth is looked up: the truth file, or else the predictions' own.
     columns : mapping from name to array
         Where all other parts are: the predictions' columns before those of the truth file.
-    names, truth_names : tuple of str
+    names : tuple of str
         All columns there are, also those that were not read.
     n : int
     id : str or None
@@ -48,7 +48,6 @@ class Rows:
     truth: Mapping[str, Array]
     columns: Mapping[str, Array]
     names: tuple[str, ...]
-    truth_names: tuple[str, ...]
     n: int
     id: str | None
     joined: str = ""
@@ -109,7 +108,7 @@ def rows_of(
         Ids that are in one of the files only.
     """
     if truth is None:
-        return Rows(table.columns, table.columns, table.names, table.names, table.n, key)
+        return Rows(table.columns, table.columns, table.names, table.n, key)
     notes: tuple[str, ...] = ()
     if key is None and other is None:
         order, joined = _by_position(table, truth), "rows joined by their order"
@@ -118,7 +117,7 @@ def rows_of(
         order, joined = _by_id(table, key, truth, other, some=some), f"rows joined by {key}"
     moved = {name: column[order] for name, column in truth.columns.items()}
     names = (*table.names, *(name for name in truth.names if name not in table.names))
-    return Rows(moved, {**moved, **table.columns}, names, truth.names, table.n, key, joined, notes)
+    return Rows(moved, {**moved, **table.columns}, names, table.n, key, joined, notes)
 
 
 def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
