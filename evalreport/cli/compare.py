@@ -88,9 +88,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         console.document(made.document.html)
     console.out(*made.lines)
     console.summarise(done.comparison)
-    runs = [as_run(ev) for ev in done.comparison.evaluations]
     console.emit(
-        runs=runs,
+        runs=[as_run(ev) for ev in done.comparison.evaluations],
         ok=done.open,
         comparison=as_record(done),
         **({"rows_needed": done.needed} if options["detect"] else {}),

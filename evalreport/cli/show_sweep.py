@@ -26,6 +26,7 @@ HEADS = ("for", "threshold", "its interval", "chosen", "elsewhere", "interval")
 MOST_LABELS = 40
 """Labels whose thresholds are printed; all are in the JSON and on the page."""
 WIDEST = 24
+"""Characters of a label or a setting in a terminal's table of 80."""
 
 
 def thresholds_run(done: Delivered[ThresholdSelection]) -> dict[str, Any]:

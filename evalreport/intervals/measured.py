@@ -11,6 +11,7 @@ NOMINAL = 0.95
 NEAR = (0.93, 0.97)
 """Coverage that counts as holding what was promised, from `ENOUGH` rows on."""
 ENOUGH = 200
+"""Rows from which on a method that misses what it promises is named."""
 
 
 @dataclass(frozen=True)

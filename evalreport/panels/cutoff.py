@@ -36,6 +36,7 @@ from evalreport.values import Undefined
 
 WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))
 ROWS = 19
+"""Rows of the table of confidences, spread evenly: one to a screen of a phone (chosen by eye)."""
 
 
 @dataclass(frozen=True)

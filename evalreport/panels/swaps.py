@@ -12,6 +12,7 @@ from evalreport.panels.words import NOTHING, say
 OFTEN = 4
 """Rows on which a swap was seen to be shown."""
 MOST = 12
+"""Swaps that are shown: a table that is read at a glance."""
 
 
 def panel(ev: Evaluation) -> Section | None:

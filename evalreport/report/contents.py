@@ -45,6 +45,7 @@ PASSING = ("made", "command", "tracking")
 """Parts of the provenance that differ from call to call without changing what is said: one server has many
 addresses."""
 LONGEST_VERDICT = 250
+"""Characters of a tag that the verdict may take: columns of a run list show no more."""
 
 
 def payload(

@@ -15,6 +15,7 @@ _FORBIDDEN = re.compile(r"[^\w.\- :]")
 _FORBIDDEN_ON_WINDOWS = re.compile(r"[^\w.\- ]")
 _MARK = 6
 _LONGER_MARK = 16
+"""Hexadecimal digits of a digest by which names that differ in case alone are told apart."""
 
 
 def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None = None) -> dict[str, str]:

@@ -25,6 +25,7 @@ from evalreport.sinks.turns import busy
 from evalreport.sinks.verify import Lacking, history, missing_points
 
 _YEAR = 366 * 24 * 3600 * 1000
+"""Milliseconds ahead of now from which a timestamp is a broken clock's, and is not gone beyond."""
 
 
 @dataclass(frozen=True)

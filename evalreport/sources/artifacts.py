@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 MAX_ARTIFACTS = 10_000
 MAX_DEPTH = 20
 LONGEST_NAME = 255
+"""Characters that file systems allow a name."""
 _AGAIN = "try again; if it stays so, look at the server's log and at proxies on the way"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\#?]|%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 

@@ -33,6 +33,7 @@ _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORDS: Mapping[str, Param] = {"True": True, "False": False, "None": None}
 _QUARTER = 900
 _FARTHEST = 14 * 3600
+"""Seconds that a time zone may be from UTC: Kiribati is 14 hours ahead."""
 
 Times = tuple[float | None, float | None]
 

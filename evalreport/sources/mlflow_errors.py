@@ -31,6 +31,7 @@ FOREIGN = (
 )
 """Packages whose exceptions are theirs; all others are our own mistakes and pass."""
 _LONGEST = 200
+"""Characters of a server's own message that an error repeats: two lines of a terminal."""
 
 
 @dataclass(frozen=True)

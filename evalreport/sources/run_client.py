@@ -16,6 +16,7 @@ from evalreport.sources.places import artifact_root
 from evalreport.sources.readers.limits import MAX_FILE
 
 _CHUNK = 1024 * 1024
+"""Bytes of a download that are held at a time."""
 
 
 class RunClient:

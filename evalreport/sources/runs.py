@@ -21,6 +21,7 @@ MOST_CHILDREN = 10
 NEWEST_FIRST = ["attributes.start_time DESC"]
 _ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)
 _EXPERIMENTS_AT_ONCE = 200
+"""Experiments named in one search: their ids have to fit in one request (chosen by hand)."""
 
 
 @dataclass(frozen=True)

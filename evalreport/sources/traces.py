@@ -22,6 +22,7 @@ GENAI_TAG = ("mlflow.runType", "genai_evaluate")
 ANSWER = "generation"
 ID = "example_id"
 _PAGE = 500
+"""Traces asked for at a time: the most that MLflow gives."""
 _SOURCE_RUN = "mlflow.assessment.sourceRunId"
 
 

@@ -223,7 +223,7 @@ def _show(console: Console, options: dict[str, Any], done: Delivered[Study]) -> 
     study = done.made
     print_study(console, study, options["top"])
     print_delivered(console, done, options)
-    return {**study_run(done), "trials": trial_runs(study), "sweep": study.to_wire()}
+    return {**study_run(done), "trials": trial_runs(study), "sweep": study}
 
 
 def _store(ctx: click.Context) -> Store:

@@ -15,6 +15,7 @@ from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import NOTHING, say
 
 CONTROLS = 12
+"""Labels from which on the table has controls to search and sort it."""
 
 
 def reached(found: ThresholdSelection) -> Section | None:

@@ -33,6 +33,7 @@ WIDE, TALL = 700.0, 300.0
 BEST = 0.9
 """Rank from which on a line is drawn as one of the best."""
 TICKS = 6
+"""Labels of an axis that do not run into each other."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from evalreport.sources.readers.limits import (
 )
 
 MAX_HEADER = 10_000
+"""Bytes of the header of an array: NumPy's own limit for files that are not trusted."""
 HEADER_BYTES = MAX_HEADER + 64
 
 

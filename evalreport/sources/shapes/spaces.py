@@ -17,6 +17,7 @@ from evalreport.sources.shapes.join import MAX_LABEL, check_length
 
 Array = npt.NDArray[Any]
 MAX_CLASSES = 10_000
+"""Distinct labels from which on a column is taken for numbers or texts, not for classes (chosen by hand)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ _TWO: Mapping[str, int] = {
 """Words that say one of two without saying of what."""
 _NUMBERED = re.compile(r"\D*?[_\- ]?(\d+)(?:\.0)?")
 _SHOWN = 3
+"""Pairs of spellings that a note names."""
 
 
 def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
