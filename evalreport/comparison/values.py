@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from evalreport.codec import Between, Whole
+from evalreport.codec import Between, Whole, dumps
 from evalreport.comparison.pairing import Kind, Pairing
 from evalreport.evaluation.model import Evaluation
 
@@ -365,3 +365,7 @@ class Comparison:
             matched=self.matched,
             notes=self.notes,
         )
+
+    def to_json(self) -> str:
+        """Return the comparison as JSON: the same text for the same value; what is not finite is null."""
+        return dumps(self)

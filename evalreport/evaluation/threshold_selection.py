@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from evalreport.codec import encode
+from evalreport.codec import dumps, encode
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.thresholds.cutoff import Cutoff, CutoffChoice
@@ -129,6 +129,10 @@ class ThresholdSelection:
     def _there(self, objective: str) -> dict[str, Any]:
         """What a threshold does at the stated prevalence, as an entry of its own."""
         return {"deployment": encode(self.deployed[objective])} if objective in self.deployed else {}
+
+    def to_json(self) -> str:
+        """Return what was chosen as JSON: the same text for the same value; what is not finite is null."""
+        return dumps(self)
 
     def record(self, *, whole: bool = False) -> dict[str, Any]:
         """Return what was chosen, as `--json` prints it.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evalreport.codec import encode
+from evalreport.codec import dumps, encode
 from evalreport.provenance import Provenance
 from evalreport.study import StudyObjective, Trial, Trials, WinnersCurse, winners_curse
 from evalreport.study.importance import Importance, importance
@@ -137,6 +137,10 @@ class Study:
             },
             **{name: value for name, value in written.items() if name != "schema"},
         }
+
+    def to_json(self) -> str:
+        """Return everything as JSON: the same text for the same value; what is not finite is null."""
+        return dumps(self)
 
     def _best(self) -> dict[str, Any]:
         best = self.best
