@@ -10,7 +10,7 @@ from evalreport.cli.console import Console
 from evalreport.cli.gate import result_lines
 from evalreport.comparison.compare import MOST_RUNS
 from evalreport.estimates import interval, valued
-from evalreport.format import plural
+from evalreport.format import percent, plural
 from evalreport.gate.results import tally
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.stated import stated
@@ -47,9 +47,19 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     blocks = _primary_only(found) if found.baseline is None and len(found.names) > 3 else _pairs(found)
     for block in blocks:
         _print(line, ["", *block])
+    _print(line, _crossings(found))
     matched = same_matching(found)
     told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
     _print(line, ["", *(sentence.text for sentence in told), *_rules(done)])
+
+
+def _crossings(found: Comparison) -> list[str]:
+    """Where the better of two runs changes with how many alarms are allowed."""
+    return [
+        f"ROC curves of {one.run} and {one.baseline} cross at a false-alarm rate of {percent(one.fpr)}: "
+        f"below it {one.ahead_below} finds more on these {found.unit[1]}, above it {one.ahead_above}"
+        for one in found.crossings
+    ]
 
 
 def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from evalreport.comparison.crossing import roc_crossings
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
 from evalreport.comparison.judging import judged
 from evalreport.comparison.matching import matched_points
@@ -26,6 +27,7 @@ from evalreport.comparison.values import (
     Movement,
     PairVerdict,
     RankedRun,
+    RocCrossing,
 )
 from evalreport.comparison.verdicts import pair_verdict
 from evalreport.errors import EvalreportError, UsageError
@@ -131,6 +133,7 @@ def compare(
         movement=tuple(moved for match in matches if details and (moved := _movement(match)) is not None),
         verdicts=_verdicts(matches, found, main, details),
         matched=tuple(point for match in _detailed(matches, details) for point in _at_matched(match)),
+        crossings=tuple(one for match in _detailed(matches, details) for one in _crossings(match)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         notes=notes(called, evaluations),
     )
@@ -280,6 +283,10 @@ def _verdicts(
 
 def _at_matched(match: Match) -> tuple[MatchedPoint, ...]:
     return () if match.samples is None else matched_points(match.samples, match.names)
+
+
+def _crossings(match: Match) -> tuple[RocCrossing, ...]:
+    return () if match.samples is None else roc_crossings(match.samples, match.names)
 
 
 def _detailed(matches: Sequence[Match], details: bool) -> Sequence[Match]:

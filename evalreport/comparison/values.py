@@ -187,6 +187,27 @@ class MatchedPoint:
 
 
 @dataclass(frozen=True)
+class RocCrossing:
+    """Where the ROC curves of two runs cross.
+
+    Parameters
+    ----------
+    run, baseline : str
+    fpr, recall : float
+        Where they meet, or are nearest.
+    ahead_below, ahead_above : str
+        Which of the two finds more at a lower, and at a higher false positive rate.
+    """
+
+    run: str
+    baseline: str
+    fpr: float
+    recall: float
+    ahead_below: str
+    ahead_above: str
+
+
+@dataclass(frozen=True)
 class RankedRun:
     """A run among others by one metric.
 
@@ -252,7 +273,7 @@ class ComparisonRecord:
 
     KEYS: ClassVar = (
         *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
-        *("movement", "movements", "verdicts", "ranking", "matched", "notes"),
+        *("movement", "movements", "verdicts", "ranking", "matched", "crossings", "notes"),
     )
 
     baseline: str | None
@@ -267,6 +288,7 @@ class ComparisonRecord:
     verdicts: tuple[PairVerdict, ...]
     ranking: tuple[RankedRun, ...]
     matched: tuple[MatchedPoint, ...]
+    crossings: tuple[RocCrossing, ...]
     notes: tuple[str, ...]
 
     def again(self, key: str) -> Any:
@@ -303,6 +325,8 @@ class Comparison:
         All runs by `primary`, the best first.
     matched : tuple of MatchedPoint
         Binary with scores in both, on the same rows: each pair at matched operating points.
+    crossings : tuple of RocCrossing
+        The same: where their ROC curves cross by more than noise.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
@@ -328,6 +352,7 @@ class Comparison:
     verdicts: tuple[PairVerdict, ...] = ()
     ranking: tuple[RankedRun, ...] = ()
     matched: tuple[MatchedPoint, ...] = ()
+    crossings: tuple[RocCrossing, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -363,6 +388,7 @@ class Comparison:
             verdicts=self.verdicts,
             ranking=self.ranking,
             matched=self.matched,
+            crossings=self.crossings,
             notes=self.notes,
         )
 

@@ -10,9 +10,11 @@ import pytest
 
 from evalreport.codec import encode
 from evalreport.comparison.compare import compare
+from evalreport.comparison.crossing import roc_crossings
 from evalreport.comparison.matching import matched_points
 from evalreport.comparison.values import MatchedPoint
-from evalreport.predictions import Predictions
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, NoScores
 from tests.comparison import models
 
@@ -90,3 +92,27 @@ def test_matched_points_are_in_the_json_of_binary_runs_with_scores_alone() -> No
     assert compare(labels).matched == ()
     classes = models.multiclass(np.random.default_rng(0), 100, np.full(3, 1 / 3))
     assert compare([models.bare(p) for p in classes]).matched == ()
+
+
+def binormal(rng: np.random.Generator, n: int, mean: float, spread: float) -> Predictions:
+    truth = np.arange(n) % 4 == 0
+    scores = np.where(truth, mean + spread * rng.standard_normal(n), rng.standard_normal(n))
+    return predictions(Binary(0, 1), truth.astype(int), scores=Decisions(scores), threshold=0.0)
+
+
+def test_curves_cross_where_those_of_the_populations_do() -> None:
+    """Of N(1, 1) and N(1.5, 2) against N(0, 1): 1 + z = (1.5 + z) / 2 at z = -0.5, an FPR of 30.9 %."""
+    rng = np.random.default_rng(0)
+    pair = [binormal(rng, 20_000, 1.0, 1.0), binormal(rng, 20_000, 1.5, 2.0)]
+    (found,) = roc_crossings(models.sides(pair), ("even", "wide"))
+    assert found.fpr == pytest.approx(0.309, abs=0.04)
+    assert (found.ahead_below, found.ahead_above) == ("wide", "even")
+    told = encode(compare([models.bare(p) for p in pair], names=["even", "wide"]))
+    assert [one["ahead_below"] for one in told["crossings"]] == ["wide"]
+
+
+def test_noise_is_no_crossing() -> None:
+    rng, told = np.random.default_rng(1), 0
+    for _ in range(40):
+        told += bool(roc_crossings(models.sides(models.binary(rng, 400)), ("a", "b")))
+    assert told <= 2
