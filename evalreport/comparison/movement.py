@@ -110,7 +110,17 @@ def _moved(run: Predictions, baseline: Predictions, row: int) -> Moved:
         run=_names(run, run.y_pred, row),
         baseline=_names(baseline, baseline.y_pred, row),
         text=None if texts is None else cut(texts[row]),
+        answers=None if texts is None else _answers(run, baseline, row),
     )
+
+
+def _answers(run: Predictions, baseline: Predictions, row: int) -> tuple[str, str] | None:
+    """What both runs generated for a row; None where neither gave texts."""
+    raw = [p.parsed.texts if p.parsed is not None else () for p in (run, baseline)]
+    if not any(raw):
+        return None
+    first, second = (cut(texts[row]) if len(texts) else "" for texts in raw)
+    return first, second
 
 
 def _names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> tuple[str, ...]:

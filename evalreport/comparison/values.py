@@ -119,13 +119,18 @@ class DelongResult:
 
 @dataclass(frozen=True)
 class Moved:
-    """One example that one run gets right and the other wrong: labels of the truth and of both answers."""
+    """One example that one run gets right and the other wrong: labels of the truth and of both answers.
+
+    `answers` are the texts that the labels were read from, run first, where labels were read from texts and
+    the text of an example may be shown; ``""`` of a run that gave labels.
+    """
 
     id: str
     truth: tuple[str, ...]
     run: tuple[str, ...]
     baseline: tuple[str, ...]
     text: str | None = None
+    answers: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Itera
     """The table of one column, under its name."""
     metrics, level = headline(ev), f"{confidence_percent(ev)} interval"
     ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0].name if metrics else ""))
-    measured = (head for metric in metrics for head in (metric.title, Column(level, "spark")))
+    measured = (head for metric in metrics for head in (metric.title, Column(level, "plot")))
     heads = ("Group", units(ev).capitalize(), *measured, Column("Compared with the rest"))
     yield Heading(column)
     yield Table.of(f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST]))

@@ -31,6 +31,10 @@ class ForestRow:
         Where the interval did not hold what it promises.
     lucky : (float, float) or None
         Part of the axis that is no better than the reference, to be shaded.
+    start : float or None
+        Where a bar to the value begins: what a run is compared with.
+    side : str
+        Of a bar: ``better`` (blue), ``worse`` (orange), ``none`` (not demonstrated, hollow).
     """
 
     name: str
@@ -46,6 +50,8 @@ class ForestRow:
     past: Literal["", "left", "right"] = ""
     missed: str = ""
     lucky: tuple[float, float] | None = None
+    start: float | None = None
+    side: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from evalreport.panels.intervals import ForestRow
 from evalreport.panels.words import Sentence
 from evalreport.values import Estimate, Result, Undefined
 
-Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong", "none", "spark"]
+Look: TypeAlias = Literal["", "n", "q", "id", "text", "right", "wrong", "none", "plot"]
 """Of a cell: words, number, number with a bar, identifier, example text, right or wrong answers, nothing to
 say, an interval drawn."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.values import Comparison
-from evalreport.curves import BinaryCurves, Curve, MultilabelCurves
+from evalreport.curves import BinaryCurves, Curve, MulticlassCurves, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import ratio
 from evalreport.metrics.catalogue import find
@@ -31,7 +31,7 @@ from evalreport.panels.chart import (
 )
 from evalreport.panels.curves import TITLE, until_all_found
 from evalreport.panels.parts import Beside, Section, Table
-from evalreport.panels.words import Sentence, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, listed, say, shortened
 
 STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
 """A line per run, the baseline's grey one first; more runs than these are not told apart in one chart."""
@@ -49,9 +49,9 @@ def panel(comparison: Comparison) -> Section | None:
     """Return the curves overlaid: of two to four runs all, of more the baseline and the best."""
     chosen = _chosen(comparison)
     charts = tuple(made for kind in ("roc", "pr") if (made := _chart(chosen, kind)) is not None)
+    lede = (say("One line style per run.") if charts else NOTHING) + _not_drawn(comparison)
     if not charts:
-        return None
-    lede = say("One line style per run.")
+        return Section.of("curves", "Curves", TITLE, lede) if lede else None
     if len(chosen) < len(comparison.names):
         by = find(comparison.primary, comparison.evaluations[0].task).title
         which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by
@@ -61,6 +61,16 @@ def panel(comparison: Comparison) -> Section | None:
             runs=len(comparison.names),
         )
     return Section.of("curves", "Curves", TITLE, lede, Beside(charts))
+
+
+def _not_drawn(comparison: Comparison) -> Sentence:
+    """Runs without a curve, and why."""
+    runs = zip(comparison.names, comparison.evaluations, strict=True)
+    bare = [name for name, ev in runs if _curve(ev, "pr") is None]
+    if not bare:
+        return NOTHING
+    named = listed([say("{name}", name=shortened(name)) for name in bare])
+    return say("Not drawn: {names}, without scores that every class has.", names=named)
 
 
 def _chosen(comparison: Comparison) -> list[tuple[str, Evaluation]]:
@@ -89,11 +99,12 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     for shape, (_, _, curve) in zip(STYLES, lines, strict=False):
         paths.append(Path(shape, polyline(x, y, curve.x, curve.y, steps=not roc)))
         near.append(outline(x, y, curve.x, curve.y))
+    averaged = ", mean of the classes" if lines[0][1].task == "multiclass" else ""
     area = "roc_auc" if roc else "average_precision"
     keys, labels = _key(lines, area, np.vstack(near))
     return Chart(
         id=kind,
-        title="ROC" if roc else "Precision–recall",
+        title=("ROC" if roc else "Precision–recall") + averaged,
         note=say("Higher and further left is better." if roc else "Higher and further right is better."),
         description=_described(lines, area),
         x=x,
@@ -106,6 +117,8 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
 
 def _curve(ev: Evaluation, kind: Kind) -> Curve | None:
     curves = known(ev.curves)
+    if isinstance(curves, MulticlassCurves):
+        return known(curves.roc_macro if kind == "roc" else curves.pr_macro)
     if isinstance(curves, BinaryCurves) and kind == "roc":
         return known(curves.roc)
     if isinstance(curves, (BinaryCurves, MultilabelCurves)) and kind == "pr":
@@ -115,7 +128,8 @@ def _curve(ev: Evaluation, kind: Kind) -> Curve | None:
 
 
 def _area(ev: Evaluation, name: str) -> float | None:
-    found = estimate(ev, name) or estimate(ev, f"{name}_micro")
+    macro = "_ovr_macro" if name.startswith("roc") else "_macro"
+    found = estimate(ev, name) or estimate(ev, f"{name}_micro" if ev.task == "multilabel" else name + macro)
     return None if found is None else found.value
 
 

@@ -35,7 +35,7 @@ def leaderboard(comparison: Comparison) -> Table:
         "Rank",
         Column("Run"),
         metric.title,
-        Column(f"{level}, drawn from {ends}", "spark"),
+        Column(f"{level}, drawn from {ends}", "plot"),
         Column("Against the best"),
     )
     rows = (_ranked_row(comparison, entry, (low, high)) for entry in comparison.ranking)

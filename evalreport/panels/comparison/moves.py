@@ -108,7 +108,10 @@ def _answer(one: Moved, *, texts: bool) -> Row:
         say("*fixed*") if fixed else say("_broken_"),
         *((one.text or "",) if texts else ()),
         ", ".join(one.truth) or "–",
-        *(", ".join(names) or UNREADABLE for names in (one.baseline, one.run)),
+        *(
+            Cell(", ".join(names) or UNREADABLE, sub=f"“{raw}”" if raw else "")
+            for names, raw in zip((one.baseline, one.run), (one.answers or ("", ""))[::-1], strict=True)
+        ),
     )
 
 
