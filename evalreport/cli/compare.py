@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.show import as_run
+
+if TYPE_CHECKING:
+    from evalreport.workflow.compare import CompareOptions
 
 _COMPARE = "Compare"
 
@@ -55,28 +58,18 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     """
     from evalreport.cli.plan import needed_lines
     from evalreport.cli.show_comparison import print_comparison
-    from evalreport.workflow.compare import CompareOptions, compared
+    from evalreport.workflow.compare import compared
     from evalreport.workflow.compare_deliver import as_record, deliver_comparison
     from evalreport.workflow.request import STDOUT, Destination
     from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
-    how = CompareOptions(
-        options["baseline"],
-        options["all_pairs"],
-        bounds=gate.bounds_of(options),
-        use=options["use"],
-        inconclusive_fails=options["inconclusive"] == "fail",
-        sort_by=options["sort_by"],
-        unpaired=options["unpaired"],
-        detect=options["detect"],
-    )
     written = {name: options[name] for name in ("output", "out", "force", "allow_running", "dry_run")}
     where = Destination(log=bool(options["log"] or options["log_to"]), **written)
     uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
     items = items_of(files, selection_of(options), uri)
     request = request_of(options, command_line())
-    done = compared(items, request, how)
+    done = compared(items, request, _how(options))
     try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
         made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
     finally:
@@ -97,6 +90,22 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         logged=made.logged_json,
     )
     return 0 if done.open else 1
+
+
+def _how(options: dict[str, Any]) -> CompareOptions:
+    """What is compared with what, and by which rules."""
+    from evalreport.workflow.compare import CompareOptions
+
+    return CompareOptions(
+        options["baseline"],
+        options["all_pairs"],
+        bounds=gate.bounds_of(options),
+        use=options["use"],
+        inconclusive_fails=options["inconclusive"] == "fail",
+        sort_by=options["sort_by"],
+        unpaired=options["unpaired"],
+        detect=options["detect"],
+    )
 
 
 opt.global_options(command)
