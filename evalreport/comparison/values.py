@@ -193,16 +193,7 @@ class MatchedPoint:
 
 @dataclass(frozen=True)
 class RocCrossing:
-    """Where the ROC curves of two runs cross.
-
-    Parameters
-    ----------
-    run, baseline : str
-    fpr, recall : float
-        Where they meet, or are nearest.
-    ahead_below, ahead_above : str
-        Which of the two finds more at a lower, and at a higher false positive rate.
-    """
+    """Where the ROC curves of two runs meet or are nearest, and which finds more below and above that FPR."""
 
     run: str
     baseline: str
