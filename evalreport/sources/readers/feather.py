@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import check_schema, to_arrays
 from evalreport.sources.readers.content import Content, broken
+from evalreport.sources.readers.ipc import FILE, claims
 from evalreport.sources.readers.limits import (
     ITEM,
     Select,
@@ -15,7 +17,6 @@ from evalreport.sources.readers.limits import (
     refuse_expansion,
 )
 
-FILE = b"ARROW1"
 STREAM = b"\xff\xff\xff\xff"
 OLD_FEATHER = b"FEA1"
 
@@ -39,7 +40,9 @@ def read_feather(data: bytes, select: Select | None) -> Content:
         names = tuple(schema.names)
     chosen = choose(names, select)
     check_schema(schema, chosen)
-    with broken("Arrow", pa.ArrowException):
+    with broken("Arrow", pa.ArrowException, struct.error):
+        for claim in claims(data):  # a batch is expanded as a whole before its size can be asked for
+            refuse_expansion(claim, len(data))
         wanted = [schema.get_field_index(name) for name in chosen]
         reader = _open(data, pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False))
         table = pa.Table.from_batches(_bounded(reader, len(data)), reader.schema)

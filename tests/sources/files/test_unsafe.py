@@ -18,6 +18,7 @@ from pyarrow import feather, parquet
 from evalreport.errors import DataError, EvalreportError, UnsafeFileError
 from evalreport.sources.columns import find_in_files
 from evalreport.sources.readers import limits
+from evalreport.sources.readers.ipc import claims
 from evalreport.sources.readers.limits import refuse_pickle
 from evalreport.sources.tables import ACCEPTED, PICKLES, READERS, read_table
 from tests.sources.files.lean import read_within
@@ -180,6 +181,22 @@ def test_feather_that_expands(tmp_path: Path, marker: Path) -> None:
     path = tmp_path / "p.feather"
     feather.write_feather(pa.table({"y_true": np.zeros(4_000_000)}), path, compression="zstd")
     assert "expand" in refused(path, marker).message
+
+
+@pytest.mark.parametrize("compression", ["zstd", "lz4"])
+@pytest.mark.parametrize("write", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow_batches_are_counted_before_they_are_expanded(
+    write: Any, compression: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = pa.array(["a", "b"] * 1_500_000).dictionary_encode()
+    table = pa.table({"y_true": np.zeros(3_000_000), "y_pred": words})
+    out, options = io.BytesIO(), pa.ipc.IpcWriteOptions(compression=compression)
+    with write(out, table.schema, options=options) as writer:
+        writer.write_table(table)
+    assert sum(claims(out.getvalue())) == pytest.approx(table.nbytes, rel=0.01)
+    monkeypatch.setattr("evalreport.sources.readers.feather._bounded", None)
+    with pytest.raises(UnsafeFileError, match="that expand to"):
+        read_table(io.BytesIO(out.getvalue()), format="feather")
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.feather"])

@@ -1,0 +1,77 @@
+"""Stores, folders and files that may not be written or read: three lines, the right words, no crash."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evalreport.sources.mlflow_client import Store
+from tests.faults.harness import LABELS, fresh_run, log_command
+
+ROOT = Path(__file__).parents[2]
+POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
+"""Root without the power to ignore permissions."""
+AS_ROOT = os.name == "posix" and os.geteuid() == 0
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or (AS_ROOT and shutil.which("setpriv") is None), reason="permissions do not bind root"
+)
+
+
+@contextmanager
+def without(path: Path, mode: int) -> Iterator[None]:
+    """Take permissions of a file or folder away while inside."""
+    before = path.stat().st_mode
+    path.chmod(mode)
+    try:
+        yield
+    finally:
+        path.chmod(before)
+
+
+def ended(*arguments: str) -> tuple[int, str]:
+    """Run the command as somebody whom permissions bind; exit code and stderr."""
+    command = [*(POWERLESS if AS_ROOT else ()), sys.executable, "-m", "evalreport", *arguments, "-q"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=300)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+CASES: dict[str, tuple[Callable[[Path, Path], Path], int, str]] = {
+    "a database to read": (lambda base, _: base / "mlflow.db", 0o444, "the database cannot be written to"),
+    "a database of others": (lambda base, _: base / "mlflow.db", 0, "cannot be read: permission denied"),
+    "artifacts to read": (lambda _, run: run, 0o555, "the artifact folder cannot be written to or read"),
+    "predictions of others": (
+        lambda _, run: run / "predictions.csv",
+        0,
+        "the artifact folder cannot be written to or read",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_store_that_is_not_ours(sqlite_store: Store, tmp_path: Path, case: str) -> None:
+    place, mode, words = CASES[case]
+    made = fresh_run(sqlite_store, tmp_path)
+    with without(place(tmp_path, tmp_path / "artifacts" / made.run_id / "artifacts"), mode):
+        code, err = ended(*log_command(sqlite_store.uri, made.run_id))
+    assert (code, words in err) == (4, True), err
+    run = sqlite_store.client.get_run(made.run_id)
+    assert not run.data.metrics
+
+
+def test_a_folder_that_is_not_ours(tmp_path: Path) -> None:
+    file, folder = tmp_path / "rows.csv", tmp_path / "theirs"
+    file.write_text(LABELS)
+    folder.mkdir()
+    with without(folder, 0o555):
+        code, err = ended("report", str(file), "--out", str(folder))
+    assert (code, "cannot be written: permission denied" in err) == (2, True), err
+    assert list(folder.iterdir()) == []
