@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.synchronize import Barrier
@@ -19,6 +20,7 @@ def end_at(
     at: int, number: int, after: bool, environment: Mapping[str, str], err: str, arguments: Sequence[str]
 ) -> None:
     """Run the command, and have the process send itself a signal just before or after a question."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job is started without it
     whole = Store.ask
     count = 0
 
