@@ -54,7 +54,8 @@ def streamed(table: pa.Table, out: io.BytesIO) -> None:
 
 def as_npz(table: Table) -> bytes:
     out = io.BytesIO()
-    np.savez_compressed(out, **{name: np.array(values) for name, values in table.items()})
+    arrays: dict[str, Any] = {name: np.array(values) for name, values in table.items()}
+    np.savez_compressed(out, **arrays)
     return out.getvalue()
 
 
