@@ -48,8 +48,7 @@ class Difference:
         The metric of the run and of the baseline, on the rows that were compared.
     difference, low, high : float or None
     p, p_adjusted : float or None
-        Two-sided, the inversion of the interval; adjusted by Holm over the runs that were compared by this
-        metric.
+        Two-sided, the inversion of the interval; adjusted by Holm over the runs compared by this metric.
     adjusted : AdjustedInterval or None
         The interval at the level of Holm's step; it excludes 0 exactly where the adjusted p is below one
         minus the level of the comparison.
@@ -119,10 +118,9 @@ class DelongResult:
 
 @dataclass(frozen=True)
 class Moved:
-    """One example that one run gets right and the other wrong: labels of the truth and of both answers.
+    """One example that one run gets right and the other wrong: truth, both labels, and the texts they are of.
 
-    `answers` are the texts that the labels were read from, run first, where labels were read from texts and
-    the text of an example may be shown; ``""`` of a run that gave labels.
+    The texts, run first, only where they may be shown; ``""`` of a run that gave labels.
     """
 
     id: str
