@@ -185,6 +185,22 @@ def test_a_class_name_stands_for_one_thing() -> None:
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
+UNNAMED = 101
+"""Modules with functions that no test imports by name and no example runs: their faces hold them. It only falls."""
+
+
+def test_modules_are_tested_by_name_or_by_example() -> None:
+    tests = list(Path(__file__).parent.rglob("*.py"))
+    named = {name for path in tests for name, _ in imports(path)}
+    held = []
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        name = f"evalreport.{relative(path).removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
+        if "\ndef " in text and ">>>" not in text and name not in named:
+            held.append(name)
+    assert len(held) <= UNNAMED, held
+
+
 def sizes(path: Path) -> dict[str, int]:
     """Lines of each function without its docstring."""
     found = {}

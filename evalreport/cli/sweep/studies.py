@@ -219,11 +219,12 @@ def _work(
 def _show(console: Console, options: dict[str, Any], done: Delivered[Study]) -> dict[str, Any]:
     """Print a study, and return it as the element of `runs` that it is among several."""
     from evalreport.cli.show_sweep import print_study, study_run, trial_runs
+    from evalreport.codec import encode
 
     study = done.made
     print_study(console, study, options["top"])
     print_delivered(console, done, options)
-    return {**study_run(done), "trials": trial_runs(study), "sweep": study}
+    return {**study_run(done), "trials": trial_runs(study), "sweep": encode(study)}
 
 
 def _store(ctx: click.Context) -> Store:
