@@ -317,10 +317,8 @@ class Comparison:
         One for each pair.
     ranking : tuple of RankedRun
         All runs by `primary`, the best first.
-    matched : tuple of MatchedPoint
-        Binary with scores in both, on the same rows: each pair at matched operating points.
-    crossings : tuple of RocCrossing
-        The same: where their ROC curves cross by more than noise.
+    matched, crossings : tuple of MatchedPoint, tuple of RocCrossing
+        Binary with scores in both, on the same rows: each pair at matched points, and where curves cross.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
