@@ -30,12 +30,12 @@ def leaderboard(comparison: Comparison) -> Table:
     known = [entry for entry in comparison.ranking if entry.value is not None]
     low, high = _axis(known)
     ends = f"{tick_text(low)} to {tick_text(high)}"
-    level = f"{comparison.level * 100:.10g}% interval"
+    level = f"{comparison.level * 100:.10g}%"
     heads = (
         "Rank",
         Column("Run"),
         metric.title,
-        Column(f"{level}, drawn from {ends}", "plot"),
+        Column(f"{level} in {ends}", "plot"),
         Column("Against the best"),
     )
     rows = (_ranked_row(comparison, entry, (low, high)) for entry in comparison.ranking)
