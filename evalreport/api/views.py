@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalreport.evaluation import model
+from evalreport.panels.verdict.headline import headline
 from evalreport.report.render import render_brief
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Evaluation(model.Evaluation):
     >>> ev = er.evaluate(["ham", "spam", "spam", "ham"], ["ham", "spam", "ham", "ham"])
     >>> ev
     Evaluation(binary, 4 rows: recall 50%, specificity 100%, precision 100%, … 55 metrics, 2 findings)
+    >>> ev.verdict
+    'Not demonstrated to beat always saying “ham”: it finds 1 of 2 spam cases and flags 0 of 2 ham cases.'
     >>> er.Evaluation.from_json(ev.to_json()) == ev
     True
     """
@@ -51,6 +54,11 @@ class Evaluation(model.Evaluation):
     def plot(self) -> Plots:
         """The figures of this evaluation, each a matplotlib `Figure`."""
         return Plots(self)
+
+    @property
+    def verdict(self) -> str:
+        """What the model gets wrong, in one sentence: the headline of its page."""
+        return headline(self).text
 
     def _repr_html_(self) -> str:
         return render_brief(self)

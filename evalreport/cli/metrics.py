@@ -19,8 +19,9 @@ TOLD = ("name", "title", "task", "meaning", "formula", "needs", "better", "inter
 @click.command("metrics", cls=SectionCommand)
 @click.argument("name", required=False)
 @click.option("--task", type=click.Choice(["binary", "multiclass", "multilabel"]), help="Only of this task.")
+@click.option("--coverage", is_flag=True, help="With NAME: how its interval did in every simulation.")
 @click.pass_obj
-def command(console: Console, name: str | None, task: str | None) -> None:
+def command(console: Console, name: str | None, task: str | None, coverage: bool) -> None:
     """List the metrics, or explain NAME: formula, range, needs, interval, source and traps."""
     from evalreport.metrics.catalogue import everything, find
 
@@ -32,7 +33,7 @@ def command(console: Console, name: str | None, task: str | None) -> None:
         if name is None:
             console.out(f"{metric.name:28} {metric.task:11} {metric.meaning}")
         else:
-            console.out(*_explained(metric))
+            console.out(*_explained(metric, coverage=coverage))
     console.emit(runs=[], metrics=[_told(metric) for metric in chosen])
 
 
@@ -46,22 +47,40 @@ def _told(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _explained(metric: Metric) -> list[str]:
-    from evalreport.intervals.measured import measured_methods
-    from evalreport.intervals.methods import METHODS
-
+def _explained(metric: Metric, *, coverage: bool) -> list[str]:
+    """What it is in about ten lines; the simulations of its interval where they are asked for."""
     rows = [
         ("formula", metric.formula),
         ("range", f"{metric.low:g} to {metric.high:g}; better: {metric.better}"),
         ("needs", metric.needs),
         ("interval", metric.interval),
-        *(("", f"{name}: {METHODS[name]}") for name in measured_methods(metric.task, metric.name)),
+        *(_methods(metric) if coverage else ()),
         ("source", metric.source),
         ("use it when", metric.use),
         ("trap", metric.trap),
     ]
     lines = [f"{metric.name}  {metric.title}  ({metric.task})", f"  {metric.meaning}"]
-    return [*lines, *(f"  {title:12} {text}" for title, text in rows if text), *_covered(metric), ""]
+    more = _covered(metric) if coverage else _measured(metric)
+    return [*lines, *(f"  {title:12} {text}" for title, text in rows if text), *more, ""]
+
+
+def _methods(metric: Metric) -> list[tuple[str, str]]:
+    from evalreport.intervals.measured import measured_methods
+    from evalreport.intervals.methods import METHODS
+
+    return [("", f"{name}: {METHODS[name]}") for name in measured_methods(metric.task, metric.name)]
+
+
+def _measured(metric: Metric) -> list[str]:
+    """The worst and the best measured coverage, in one line."""
+    from evalreport.format import percent
+    from evalreport.intervals.measured import measured_coverage
+
+    found = [row.coverage for row in measured_coverage(metric.task, metric.name)]
+    if not found:
+        return []
+    ends = f"{percent(min(found))} to {percent(max(found))} in {len(found)} settings"
+    return [f"  {'coverage':12} {ends}; `--coverage` lists them"]
 
 
 def _covered(metric: Metric) -> list[str]:

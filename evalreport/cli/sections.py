@@ -1,4 +1,4 @@
-"""Options under headings, and commands whose help lists them so."""
+"""Options under headings, and commands whose help lists them so, with examples at its end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+
+from evalreport.cli.examples import EXAMPLES
 
 EVERYWHERE = "Everywhere"
 
@@ -55,3 +57,6 @@ class SectionCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+        with formatter.section("Examples"):
+            for words in EXAMPLES.get(self.name or "", ()):
+                formatter.write(f"{'':{formatter.current_indent}}evalreport {words}\n")

@@ -145,6 +145,8 @@ class Mistake:
         Score of what was predicted.
     text : str or None
         The example's own text, cut, only when its column was named.
+    answer : str or None
+        The generated answer that the label was read from, cut.
     """
 
     row: Whole
@@ -153,6 +155,7 @@ class Mistake:
     predicted: tuple[str, ...]
     confidence: float | None = None
     text: str | None = None
+    answer: str | None = None
 
 
 @dataclass(frozen=True)

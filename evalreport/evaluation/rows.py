@@ -107,6 +107,7 @@ def _mistake(p: Predictions, row: int) -> Mistake:
         predicted=() if p.y_pred is None else _names(p, p.y_pred[row]),
         confidence=None if sure is None or not np.isfinite(sure[0]) else float(sure[0]),
         text=None if p.texts is None else cut(p.texts[row], WHOLE),
+        answer=None if p.parsed is None or not p.parsed.texts else cut(p.parsed.texts[row], WHOLE),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 
+from evalreport.estimates import interval
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.format import count, fixed, ratio, threshold
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.intervals import forest_row
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table, interval_cell, value_cell
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
@@ -122,10 +124,10 @@ def _class_columns(ev: Evaluation) -> tuple[Column, ...]:
     return (
         Column("Class", sorts="up"),
         Column(units(ev).capitalize(), "n", "up"),
-        Column("Precision", "q", "up"),
-        Column("Recall", "q", "up"),
-        Column(f"Recall {confidence_percent(ev)}", "n"),
-        Column("F1", "q", "up", "ascending"),
+        Column("F1", "n", "up", "ascending"),
+        Column(f"F1, {confidence_percent(ev)} interval", "spark"),
+        Column("Precision", "n", "up"),
+        Column("Recall", "n", "up"),
         Column("Predicted", "n", "down"),
         Column("Most often read as", "text", "up"),
     )
@@ -136,10 +138,10 @@ def _class_row(entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
     return (
         _name(entry),
         Cell(count(entry.support), sort=entry.support),
-        value_cell(precision, "percent", bar=bars),
-        value_cell(recall, "percent", bar=bars),
-        interval_cell(recall, "percent"),
         _f1(entry, f1),
+        _drawn(entry, f1, bars),
+        value_cell(precision, "percent", bar=False),
+        value_cell(recall, "percent", bar=False),
         _used(entry),
         _read_as(entry),
     )
@@ -158,8 +160,16 @@ def _name(entry: ClassResult) -> Cell:
 def _f1(entry: ClassResult, f1: Result) -> Cell:
     """Sorted by F1, but what cannot be measured comes last."""
     if entry.state in ("absent", "spurious"):
-        return Cell("–", "q")
-    return value_cell(f1, "ratio")
+        return Cell("–", "n")
+    return value_cell(f1, "ratio", bar=False)
+
+
+def _drawn(entry: ClassResult, f1: Result, drawn: bool) -> Cell:
+    """The interval as a dot on an axis from 0 to 1; of very many classes in numbers alone."""
+    if entry.state in ("absent", "spurious") or not isinstance(f1, Estimate):
+        return Cell("–", "none")
+    shown = interval(f1, "ratio")
+    return Cell(shown, track=forest_row("f1", "F1", NOTHING, f1, "ratio") if drawn else None)
 
 
 def _used(entry: ClassResult) -> Cell:

@@ -14,6 +14,8 @@ from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Table, Ta
 from evalreport.panels.words import NOTHING, Sentence, say
 
 UNREADABLE = "not readable"
+ANSWER = 140
+"""Characters of a generated answer that are shown."""
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -53,11 +55,14 @@ def _lede(ev: Evaluation, wrong: float) -> Sentence:
         lead = "The {shown:count} most confident of {wrong:count} mistakes."
     else:
         lead = "{shown:count} of {wrong:count} mistakes, the most frequent mix-ups first."
-    return say(
+    lede = say(
         lead + " Some may be errors of the truth: check those before blaming the model.",
         shown=shown,
         wrong=wrong,
     )
+    if any(entry.text is not None for entry in ev.mistakes):
+        return lede
+    return lede + say("`--example-text COLUMN` would show their texts.")
 
 
 def _table(ev: Evaluation) -> Table:
@@ -76,9 +81,15 @@ def _row(ev: Evaluation, entry: Mistake, *, texts: bool, scored: bool) -> Row:
         Cell(numbered(entry.id), "id"),
         *((_text(entry),) if texts else ()),
         ", ".join(entry.truth),
-        ", ".join(entry.predicted) or UNREADABLE,
+        Cell(", ".join(entry.predicted) or UNREADABLE, sub=_answer(entry)),
         *((_confidence(ev, entry),) if scored else ()),
     )
+
+
+def _answer(entry: Mistake) -> str:
+    """What the model wrote, where that is more than the label that was read."""
+    written = " ".join((entry.answer or "").split())
+    return "" if written in ("", *entry.predicted) else f"“{cut(written, ANSWER)}”"
 
 
 def _text(entry: Mistake) -> Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from evalreport.estimates import beside, gap, interval, valued
@@ -64,12 +64,48 @@ class Forest:
     ticks : tuple of (place in 0 … 1000, text)
     heads : tuple of str
         Titles of the columns: metric, estimate, interval, reference.
+    broken : bool
+        Whether the first third of the axis is 0 to 0.8 and the rest magnified, which the axis shows.
     """
 
     kind: ClassVar[str] = "forest"
     rows: tuple[ForestRow, ...]
     ticks: tuple[tuple[float, str], ...] = ((0, "0"), (500, "0.5"), (1000, "1"))
     heads: tuple[str, str, str, str] = ("Metric", "Estimate", "95% interval", "No-skill")
+    broken: bool = False
+
+
+HIGH = 800.0
+"""Place above which all values lie where the top of the axis is magnified."""
+THIRD = 1000 / 3
+
+
+def magnified(forest: Forest) -> Forest:
+    """Return a forest whose axis is magnified from 0.8 on, where all estimates and their limits lie above.
+
+    Examples
+    --------
+    >>> row = forest_row("f1", "F1", Sentence(), Estimate(0.9, 50, 0.85, 0.95), "ratio", reference=0.4)
+    >>> found = magnified(Forest((row,))).rows[0]
+    >>> found.at, found.zero
+    (666.7, 166.7)
+    """
+    ends = [end for row in forest.rows for end in (row.low, row.at, row.high) if end is not None]
+    if not ends or min(ends) <= HIGH or len(forest.ticks) != 3:
+        return forest
+    ticks = ((0.0, "0"), (round(THIRD, 1), "0.8"), (round(2 * THIRD, 1), "0.9"), (1000.0, "1"))
+    return replace(forest, rows=tuple(map(_stretched, forest.rows)), ticks=ticks, broken=True)
+
+
+def _stretched(row: ForestRow) -> ForestRow:
+    def to(at: float | None) -> float | None:
+        if at is None:
+            return None
+        place = at / HIGH * THIRD if at <= HIGH else THIRD + (at - HIGH) / (1000 - HIGH) * 2 * THIRD
+        return round(place, 1)
+
+    lucky = None if row.lucky is None else (to(row.lucky[0]) or 0.0, to(row.lucky[1]) or 0.0)
+    return replace(row, at=to(row.at), low=to(row.low), high=to(row.high), zero=to(row.zero), lucky=lucky)
 
 
 def forest_row(

@@ -20,7 +20,7 @@ from evalreport.panels.about import confidence_percent, estimate, four_counts, o
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Cell, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.thresholds.holding import chance_of, fewest, limited, one_class
+from evalreport.thresholds.holding import chances, fewest, limited, one_class
 from evalreport.thresholds.objectives import MISS, Constraint
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
@@ -268,7 +268,8 @@ def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
     if sought is None:
         return None
     n, wrong = (sweep.positives, sweep.positives - one.tp) if sought.positive else (sweep.negatives, one.fp)
-    return float(chance_of(np.array([wrong]), n, sought.allowed)[0])
+    known, place = chances(round(n), sought.allowed), round(wrong)
+    return float(known[place]) if place < len(known) else None
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import threshold
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
+from evalreport.panels.intervals import ForestRow, forest_row
+from evalreport.panels.verdict.headline import headline
+from evalreport.panels.words import NOTHING
 from evalreport.values import Finding, Undefined
 
 FEW = 12
@@ -19,12 +22,13 @@ MOST_FINDINGS = 5
 
 @dataclass(frozen=True)
 class Line:
-    """One metric: its name and title, its value, its interval or why there is none."""
+    """One metric: its name and title, its value, its interval or why there is none, and where it is drawn."""
 
     name: str
     title: str
     value: str
     interval: str
+    row: ForestRow | None = None
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Brief:
     ----------
     title : str
         Name, task and size.
+    verdict : str
+        One sentence.
     level : str
         Of the intervals, as ``95%``.
     lines : tuple of Line
@@ -47,6 +53,7 @@ class Brief:
     """
 
     title: str
+    verdict: str
     level: str
     lines: tuple[Line, ...]
     findings: tuple[Finding, ...]
@@ -69,6 +76,7 @@ def brief(ev: Evaluation) -> Brief:
     shown = tuple(ev.metrics) if len(ev.metrics) <= FEW else headline_names(ev)
     return Brief(
         title=title(ev),
+        verdict=headline(ev).text,
         level=f"{ev.sampling.level * 100:.10g}%",
         lines=tuple(_line(ev, name) for name in shown),
         findings=ev.findings[:MOST_FINDINGS],
@@ -101,4 +109,6 @@ def _line(ev: Evaluation, name: str) -> Line:
         return Line(name, metric.title, "", f"undefined: {result.reason}")
     known = result.low is not None and result.high is not None
     limits = interval(result, metric.style) if known else result.reason or ""
-    return Line(name, metric.title, valued(result, metric.style), limits)
+    row = forest_row(name, metric.title, NOTHING, result, metric.style, reference=ev.no_skill.get(name))
+    inside = row if known and metric.style != "number" else None
+    return Line(name, metric.title, valued(result, metric.style), limits, inside)

@@ -12,6 +12,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Multiclass
 from evalreport.panels.about import whole_sweep
 from evalreport.panels.matrix import left_out
+from evalreport.provenance import Provenance
 from evalreport.report.grids import grids
 from evalreport.report.keys import metric_keys, objective_keys
 from evalreport.report.names import (
@@ -21,6 +22,7 @@ from evalreport.report.names import (
     PAGE,
     ROWS,
     THRESHOLDS_TABLE,
+    UNIT_TAG,
     VERSION_TAG,
     in_run,
 )
@@ -167,6 +169,8 @@ def lasting(ev: Evaluation) -> dict[str, Any]:
 
 def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
     tags = {VERSION_TAG: version, "evalreport.task": ev.task, "evalreport.verdict": verdict[:LONGEST_VERDICT]}
+    if ev.provenance.unit != Provenance.unit:
+        tags[UNIT_TAG] = ",".join(ev.provenance.unit)
     if ev.threshold is not None and isinstance(ev.threshold.value, float):
         tags["evalreport.threshold"] = f"{ev.threshold.value:.6g} ({ev.threshold.origin})"
     return tags

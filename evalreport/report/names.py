@@ -37,6 +37,8 @@ SWEEP_TAGS = "evalreport.sweep."
 """Beginning of the tags of a sweep."""
 GATE_TAGS = "evalreport.gate."
 """Beginning of the tags of a model that `check --model` has judged."""
+UNIT_TAG = "evalreport.unit"
+"""What a row is called, one and many."""
 TIME_TAG = "evalreport.logged"
 """Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 

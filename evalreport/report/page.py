@@ -46,11 +46,11 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
     ),
     "multiclass": (
         verdict.panel,
-        averaged.panel,
         confusions.panel,
         classes.panel,
         cutoff.panel,
         calibration.panel,
+        averaged.panel,
         groups.panel,
         parsing.panel,
         examples.panel,

@@ -32,6 +32,7 @@ from evalreport.values import Estimate
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 METHODS = {
     "wilson": "Wilson for proportions",
@@ -47,6 +48,10 @@ SPACED = {
     ".js": re.compile(r" *([=<>?:,;{}&|(*]+|(?<!\+)\+(?! *\+)) *"),
 }
 """Spaces that neither a script nor a style needs: around signs that join no two words or numbers."""
+
+
+BREAKS = re.compile(r"(?<=[_\-./])(?=\w)|(?<=[a-z])(?=[A-Z])")
+"""Places inside of names where a line may end."""
 
 
 @dataclass(frozen=True)
@@ -252,8 +257,22 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breaks"] = breakable
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
+
+
+def breakable(name: str) -> Markup:
+    """Return a name that may go over lines after ``_ - . /`` and before a capital in the middle of a word.
+
+    Examples
+    --------
+    >>> str(breakable("card_payment/feeCharged <b>"))
+    'card_<wbr>payment/<wbr>fee<wbr>Charged &lt;b&gt;'
+    """
+    from markupsafe import Markup
+
+    return Markup("<wbr>").join(part for part in BREAKS.split(printable(name)) if part)
 
 
 def _visible(value: Any) -> Any:

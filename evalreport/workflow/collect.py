@@ -13,6 +13,7 @@ from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.provenance import Provenance
+from evalreport.report.names import UNIT_TAG
 from evalreport.sources.columns import Found, find, find_in_files, scores_of, to_predictions
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_truth
@@ -68,6 +69,7 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     EvalreportError
         Whatever keeps the run from being evaluated; it names the run.
     """
+    request = _with_unit(request, run)
     asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
     table = read_run(store, run, asked)
     truth = table.truth
@@ -90,6 +92,12 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
     hidden = run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
     return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=hidden)
+
+
+def _with_unit(request: Request, run: RunInfo) -> Request:
+    """What a row is called, from an earlier logging, where nothing else is said."""
+    one, _, many = run.tags.get(UNIT_TAG, "").partition(",")
+    return replace(request, unit=(one, many)) if one and many and request.unit == Request.unit else request
 
 
 def _still_running(run: RunInfo) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from evalreport.panels.about import (
     units,
     unread,
 )
-from evalreport.panels.intervals import Forest, ForestRow, forest_row
+from evalreport.panels.intervals import Forest, ForestRow, forest_row, magnified
 from evalreport.panels.words import Value, say
 from evalreport.values import Estimate
 
@@ -36,7 +36,8 @@ Entry = tuple[str, str]
 def forest(ev: Evaluation) -> Forest:
     """Return the headline metrics with interval and no-skill value."""
     rows = [_row(ev, *entry) for entry in _entries(ev)[:ROWS]]
-    return Forest(tuple(rows), heads=("Metric", "Estimate", f"{confidence_percent(ev)} interval", "No-skill"))
+    heads = ("Metric", "Estimate", f"{confidence_percent(ev)} interval", "No-skill")
+    return magnified(Forest(tuple(rows), heads=heads))
 
 
 def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
