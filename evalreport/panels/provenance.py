@@ -110,7 +110,9 @@ def _rows(ev: Evaluation) -> Sentence:
 
 
 def _texts(ev: Evaluation) -> Sentence:
-    inside = any(entry.text for entry in ev.mistakes) or any(texts for _, _, texts in ev.pair_texts)
+    inside = any(entry.text or entry.answer for entry in ev.mistakes) or any(
+        texts for _, _, texts in ev.pair_texts
+    )
     return say("this page holds texts of examples") if inside else say("none are in this page")
 
 
