@@ -27,7 +27,7 @@ PLACED = {
     "ordered_list": "ol",
     "list_item": "li",
     "strong": "strong",
-    "em": "i",
+    "em": "em",
     "s": "s",
     "table": "table",
     "thead": "thead",
@@ -79,7 +79,7 @@ def nodes(text: str) -> tuple[NotePiece, ...]:
     Examples
     --------
     >>> [(node.tag, [inner.tag for inner in node.inner]) for node in nodes("# For *triage* <b>")]
-    [('h3', ['', 'i', ''])]
+    [('h3', ['', 'em', ''])]
     """
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode

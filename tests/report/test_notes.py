@@ -39,7 +39,22 @@ def test_a_note_keeps_its_shape_and_nothing_else() -> None:
     sections = list(root.iter(XHTML + "section"))
     (note,) = (node for node in sections if node.get("id") == "notes")
     assert {node.tag.removeprefix(XHTML) for node in note.iter()} == {
-        *("section", "a", "h2", "h3", "div", "p", "strong", "i", "table", "thead", "tbody", "tr", "th", "td"),
+        *(
+            "section",
+            "a",
+            "h2",
+            "h3",
+            "div",
+            "p",
+            "strong",
+            "em",
+            "table",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+        ),
         *("ul", "li", "pre"),
     }
     links = [node.get("href") for node in note.iter(XHTML + "a")]
