@@ -125,7 +125,7 @@ def _class_columns(ev: Evaluation) -> tuple[Column, ...]:
         Column("Class", sorts="up"),
         Column(units(ev).capitalize(), "n", "up"),
         Column("F1", "n", "up", "ascending"),
-        Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "spark"),
+        Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"),
         Column("Precision", "n", "up"),
         Column("Recall", "n", "up"),
         Column("Predicted", "n", "down"),
