@@ -21,7 +21,7 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 # the oldest releases that pyproject.toml allows, on Python 3.11 or 3.12; MLflow 2.22 and Matplotlib 3.8 need two others of their time
 LOWEST = .venv-lowest
