@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.facts import ClassScores, ScoreTable
-from evalreport.facts.counts import inner
+from evalreport.facts.counts import Array, inner
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.influence import influence, standard_error
 from evalreport.intervals.proportions import wilson
@@ -26,7 +26,7 @@ from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.sampling import FEWEST, Sampling
 from evalreport.intervals.scales import Spread, transformed
 from evalreport.metrics import Metric
-from evalreport.metrics.averages import AreaAverage, Average, Gap
+from evalreport.metrics.averages import AreaAverage, Average, Gap, labelwise
 from evalreport.metrics.catalogue import find
 
 KNOWN = 1e9
@@ -40,15 +40,15 @@ class ClassMoves:
     Parameters
     ----------
     average : Average
-    sign : float
-        -1 where the metric falls as the average grows.
+    gap : bool
+        Whether the metric is what all classes together have beyond the average.
     total, squares : float64 arrays of shape (classes,)
         Sums over the draws of what a class does to the average, and of its square.
     draws : int
     """
 
     average: Average
-    sign: float
+    gap: bool = False
     total: Any = 0.0
     squares: Any = 0.0
     draws: int = 0
@@ -60,14 +60,14 @@ class ClassMoves:
         Examples
         --------
         >>> from evalreport.metrics.catalogue import find
-        >>> ClassMoves.of(find("micro_macro_gap", "multiclass")).sign
-        -1.0
+        >>> ClassMoves.of(find("micro_macro_gap", "multiclass")).average.over
+        'macro'
         """
         match metric.function:
             case Average() as average:
-                return cls(average, 1.0)
+                return cls(average)
             case Gap() as gap:
-                return cls(gap.average, -1.0)
+                return cls(gap.average, gap=True)
             case _:
                 return None
 
@@ -102,10 +102,31 @@ class ClassMoves:
         value, variance = values[used], variance[used]
         rows = np.maximum(soft[used] * (1 - soft[used]) * share**2 / variance - 1, 1e-3)
         low, high = wilson(value * rows, rows, sampling.level)
-        reach, off = share * (high - low) / 2, share * ((high + low) / 2 - value)
-        wider = float(np.sqrt(inner(reach, reach) / variance.sum())) / sampling.z
-        pull = self.sign * inner(reach**2, off) / inner(reach, reach)
+        reach, off = (high - low) / 2, (high + low) / 2 - value
+        wider = math.sqrt(inner(share * reach, share * reach) / variance.sum()) / sampling.z
+        pull = shared(share, reach, off)
+        if self.gap:  # all classes together are their average by support, which stands off itself
+            pull = shared(labelwise(fact).positives[used] / fact.total, reach, off) - pull
         return replace(spread, error=spread.error * max(wider, 1.0), pull=pull)
+
+
+def shared(share: Array, reach: Array, off: Array) -> float:
+    """Return how far a weighted sum stands off: its parts, each by its share of the variance.
+
+    Parameters
+    ----------
+    share : float64 array of shape (classes,)
+        Weights.
+    reach, off : float64 arrays of shape (classes,)
+        Half the width of each part's limits, and their middle less its value.
+
+    Examples
+    --------
+    >>> round(shared(np.full(4, 0.25), np.full(4, 0.1), np.full(4, -0.02)), 4)
+    -0.005
+    """
+    mine = (share * reach) ** 2
+    return inner(mine, share * off) / max(float(mine.sum()), 1e-300)
 
 
 def area_spread(average: AreaAverage, scores: ClassScores, error: float, level: float) -> Spread:
@@ -145,11 +166,12 @@ def area_spread(average: AreaAverage, scores: ClassScores, error: float, level: 
     if not parts:
         return Spread(error, pull=0.0)
     share, value, low, high, variance = np.array(parts).T
-    reach, off = share * (high - low) / 2, share * ((high + low) / 2 - value)
-    total = max(inner(reach, reach), 1e-300)
-    one = inner(reach**2, reach**2) / total**2
+    reach, off = (high - low) / 2, (high + low) / 2 - value
+    squares = (share * reach) ** 2
+    total = max(float(squares.sum()), 1e-300)
+    one = inner(squares, squares) / total**2
     more = one * (total / z**2 - inner(share**2, variance))
-    pull = inner(reach**2, off) / total
+    pull = shared(share, reach, off)
     if average.area == "average_precision":
         pull = min(pull, 0.0)  # of few examples it is too high already, so that nothing pulls it up
     return Spread(math.sqrt(error**2 + max(more, 0.0)), pull=pull)

@@ -51,13 +51,16 @@ def test_many_classes_alike_share_four_rows_as_price_and_bonett_do() -> None:
     assert spread.pull == pytest.approx(dealt, rel=0.15)
 
 
-def test_a_gap_stands_off_the_other_way() -> None:
+def test_a_gap_stands_off_the_other_way_and_not_at_all_where_classes_are_even() -> None:
     counts = matrix((900, 100), (18, 2))
     both = spreads([find(n, "multiclass") for n in ("f1_macro", "micro_macro_gap")], counts, Sampling())
     first, second = both["f1_macro"].pull, both["micro_macro_gap"].pull
     assert first is not None
     assert second is not None
     assert first > 0 > second
+    counts = matrix((90, 10, 0), (0, 90, 10), (10, 0, 90))
+    even = spreads([find("micro_macro_gap", "multiclass")], counts, Sampling())
+    assert even["micro_macro_gap"].pull == pytest.approx(0, abs=0.001)
 
 
 def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom() -> None:
