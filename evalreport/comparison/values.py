@@ -14,10 +14,8 @@ Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
 MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms"]
 MatchVerdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "equal_by_design", "undefined"]
 PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated"]
-CLASS = "class: "
-"""How the scope of a class begins; that of a slice is ``column = value``."""
-DEMONSTRATED = ("better", "worse")
-"""Verdicts of a difference whose interval excludes 0."""
+CLASS = "class: "  # how the scope of a class begins; that of a slice is ``column = value``
+DEMONSTRATED = ("better", "worse")  # verdicts of a difference whose interval excludes 0
 
 
 @dataclass(frozen=True)
