@@ -21,6 +21,7 @@ class Measured:
     Parameters
     ----------
     task, metric, method : str
+        Several methods stand with a semicolon between them.
     setting : str
         How the data were simulated, in words.
     n : int
@@ -77,7 +78,8 @@ def measured_methods(task: str, metric: str) -> tuple[str, ...]:
     >>> measured_methods("binary", "roc_auc")[0]
     'delong'
     """
-    return tuple(dict.fromkeys(row.method for row in measured_coverage(task, metric)))
+    named = (name for row in measured_coverage(task, metric) for name in row.method.split("; "))
+    return tuple(dict.fromkeys(named))
 
 
 def off_coverage(task: str, metric: str) -> tuple[Measured, ...]:

@@ -59,7 +59,7 @@ def rows_of(setting: Setting, found: Mapping[str, Count]) -> list[Measured]:
         Measured(
             setting.task,
             name,
-            ", ".join(sorted(count.methods)),
+            "; ".join(sorted(count.methods)),
             setting.what,
             setting.n,
             count.given,
