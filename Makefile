@@ -42,7 +42,7 @@ test-lowest: $(LOWEST)/.installed
 	  evalreport/metrics evalreport/sources evalreport/study tests/metrics/test_by_hand.py \
 	  tests/metrics/test_scikit_learn.py tests/figures tests/sinks tests/sources/files tests/sources/test_studies.py \
 	  tests/study/test_trials.py tests/study/test_luck.py tests/cli/test_log.py tests/cli/test_report.py \
-	  tests/test_api.py tests/test_evaluation.py
+	  tests/test_api.py tests/test_evaluation.py tests/adapters/test_mlflow.py
 
 # real servers of MLflow 2.22, 3.1, 3.6 and the newest, in environments of their own under .servers
 test-servers: $(INSTALLED)

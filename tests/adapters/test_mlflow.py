@@ -102,15 +102,13 @@ def test_configured_is_asked(mlflow: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "estimator", [ESTIMATOR, LinearSVC().fit(X, TRUTH)], ids=["probabilities", "margins"]
+    "estimator", [ESTIMATOR, LinearSVC(dual=True).fit(X, TRUTH)], ids=["probabilities", "margins"]
 )
 def test_a_model_by_its_own_scores(mlflow: Any, estimator: Any) -> None:
+    mlflow.sklearn.save_model(estimator, "model", pip_requirements=[], serialization_format="cloudpickle")
     with mlflow.start_run():
-        logged = mlflow.sklearn.log_model(
-            estimator, name="model", pip_requirements=[], serialization_format="cloudpickle"
-        )
         found = mlflow.models.evaluate(
-            logged.model_uri,
+            "model",
             X.assign(label=TRUTH, site=SITE),
             targets="label",
             model_type="classifier",
