@@ -107,6 +107,25 @@ def list_artifacts(
     return sorted(found, key=lambda artifact: artifact.path)
 
 
+def find_artifact(store: Store, run: RunInfo, path: str) -> Artifact | None:
+    """Return the file of a run at this very path, or None; nothing but its folder is listed.
+
+    Raises
+    ------
+    UnsafeFileError, ServerError
+        As of `list_artifacts`.
+    """
+    if not is_safe(path):
+        return None
+    store.artifact_root(run.artifact_uri, run.shown)
+    folder = str(PurePosixPath(path).parent)
+    entries = store.ask(
+        methodcaller("list_artifacts", run.run_id, None if folder == "." else folder), run.shown
+    )
+    found = (entry for entry in entries if entry.path == path and not entry.is_dir)
+    return next((Artifact(entry.path, entry.file_size) for entry in found), None)
+
+
 @contextmanager
 def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]:
     """Yield a copy of an artifact, in a folder that is removed afterwards.

@@ -134,7 +134,7 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
     with _in(table.source):
         table, said = rows_meant(table, request)
         table, named = as_columns(table, completed(table, request))
-        table, named = unfolded(table, named)
+        table, named, left = unfolded(table, named)
         key = key_of(table, named, joins=truth is not None)
     if truth is None:
         with _in(table.source):
@@ -151,8 +151,8 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
         found = _found(search(rows, part, named, table.name), rows, named, files)
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
         ranked = found.scores is not None
-        left = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
-        notes = (*said, *rows.notes, *filter(None, [note]), *found.notes, *left)
+        spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
+        notes = (*said, *left, *rows.notes, *filter(None, [note]), *found.notes, *spare)
         return replace(found, notes=notes)
 
 

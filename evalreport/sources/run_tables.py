@@ -24,7 +24,7 @@ from evalreport.errors import (
     UsageError,
 )
 from evalreport.report.names import is_ours
-from evalreport.sources.artifacts import Artifact, downloaded, list_artifacts
+from evalreport.sources.artifacts import Artifact, downloaded, find_artifact, list_artifacts
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_for
 from evalreport.sources.request import Columns, listed
@@ -43,6 +43,7 @@ TABLES_TAG = "mlflow.loggedArtifacts"
 MAX_OPENED = 20
 """Files of one kind that are opened to see which holds predictions."""
 _LISTED = 10
+_SKIPPED = ("images",)
 LOGGING = (
     'table = {"y_true": y_test, "y_pred": model.predict(X_test)}; '
     'mlflow.MlflowClient().log_table(run_id, table, "predictions.json")'
@@ -158,9 +159,9 @@ def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> R
 
 
 def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
-    files = list_artifacts(store, run, skip=("images",))
     if request.artifact is not None:
-        return _named(store, run, request, files)
+        return _named(store, run, request, request.artifact)
+    files = list_artifacts(store, run, skip=_SKIPPED)
     aside: Aside = []
     halves: list[tuple[str, RawTable]] = []
     kinds = _kinds(store, run, request, files)
@@ -315,12 +316,12 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
         )
 
 
-def _named(store: Store, run: RunInfo, request: RunRequest, files: list[Artifact]) -> RunTable:
-    pattern = request.artifact or ""
-    exact = [file for file in files if file.path == pattern]
+def _named(store: Store, run: RunInfo, request: RunRequest, pattern: str) -> RunTable:
+    exact = find_artifact(store, run, pattern)
+    files = [exact] if exact else list_artifacts(store, run, skip=_SKIPPED)
     whole = [file for file in files if fnmatchcase(file.path, pattern)]
     bare = [file for file in files if fnmatchcase(PurePosixPath(file.path).name, pattern)]
-    found = exact or whole or bare
+    found = [exact] if exact else whole or bare
     if not found:
         raise ArtifactNotFoundError(
             f"there is no artifact {printable(pattern)}", fix=f"artifacts are: {_some(files)}"

@@ -227,13 +227,13 @@ def _matching(reader: Reader, data: bytes) -> Reader:
     """Return the reader that fits the bytes, or say what they are instead."""
     if reader.name == "json" and is_lines(data):
         return next(other for other in READERS if other.name == "jsonl")
-    if not reader.magic or data.startswith(reader.magic):
-        inside = next((other for other in READERS if other.magic and data.startswith(other.magic)), reader)
-        if inside is reader:
-            return reader
+    inside = next((other for other in READERS if other.magic and data.startswith(other.magic)), None)
+    if inside is not None and inside.magic != reader.magic:
         raise DataError(
             f"the file is {inside.name}, not {reader.name}", fix=f"rename it, or pass --format {inside.name}"
         )
+    if inside is not None or not reader.magic:
+        return reader
     raise DataError(f"the file is not {reader.name}", fix="check how it was written, or pass --format")
 
 

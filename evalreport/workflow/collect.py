@@ -163,7 +163,10 @@ def _ordered(space: LabelSpace, request: Request) -> LabelSpace:
 def _read_answers(found: Found, request: Request) -> Predictions:
     space, texts = found.space, [] if found.text is None else found.text.tolist()
     if not isinstance(space, Multiclass | Binary):
-        raise UsageError("several labels cannot be read from one answer", fix="leave --task multilabel out")
+        raise UsageError(
+            "several labels cannot be read from one answer",
+            fix="parse them before, and name the column of their lists with --pred",
+        )
     parsed = parse_all(texts, make_parser(request.parse, space.texts, fuzzy=request.fuzzy))
     return predictions(
         space,

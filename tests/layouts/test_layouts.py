@@ -109,6 +109,22 @@ def test_parts_without_a_test_part_are_never_pooled(
     assert body["n"] == (~TEST).sum()
 
 
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([[0.9, 0.1], [0.2]], "column 'probs' has a cell that is no list of scores like the others"),
+        ([[0.9, 0.1], [0.8, 0.2]], "no score column is for a label that occurs"),
+    ],
+)
+def test_scores_of_no_use_do_not_block_labels_and_are_told(
+    tmp_path: Path, cells: list[list[float]], words: str
+) -> None:
+    rows = [{"y_true": k, "y_pred": k, "probs": cell} for k, cell in zip("ab", cells, strict=True)]
+    found = find_in_files(lines(rows)(tmp_path))
+    assert found.scores is None
+    assert any(words in note for note in found.notes)
+
+
 def test_two_sets_of_scores_are_not_chosen_among(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     columns = {f"{head}_{i}": Q[:, i] for head in ("proba", "prob") for i in range(3)}
     body = fixed(capsys, csv(label=K, **columns)(tmp_path), 2)

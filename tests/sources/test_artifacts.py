@@ -14,6 +14,7 @@ from evalreport.sources import artifacts
 from evalreport.sources.artifacts import Artifact, downloaded, is_safe, list_artifacts
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.places import artifact_root
+from evalreport.sources.run_tables import RunRequest, read_run
 from evalreport.sources.runs import RunInfo, find_run
 from tests.tracking import make_run
 
@@ -152,6 +153,17 @@ def test_a_listing_without_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> N
     assert list_artifacts(Store(Endless(["a"]), "http://host"), run)
     with pytest.raises(DataError, match="over 3 artifacts"):
         list_artifacts(Store(Endless(["a", "b", "c", "d"]), "http://host"), run)
+
+
+def test_of_a_run_with_too_many_files_one_that_is_named_is_read(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifacts, "MAX_ARTIFACTS", 3)
+    run = run_with(sqlite_store, {f"d/{i}.csv": "y_true,y_pred\n0,0\n1,1\n" for i in range(5)}, tmp_path)
+    with pytest.raises(DataError) as caught:
+        read_run(sqlite_store, run)
+    assert caught.value.fix == "name one with --artifact"
+    assert read_run(sqlite_store, run, RunRequest(artifact="d/3.csv")).table.n == 2
 
 
 @pytest.mark.parametrize("kind", ["symbolic", "hard", "folder"])

@@ -125,7 +125,7 @@ def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
         raise DataError(
             f"{table.name} has {table.n} rows and the truth in {truth.name} has {truth.n}",
             where=truth.source,
-            fix="rows without ids are joined by their order; write an id in both files (example_id, or --id)",
+            fix="both files hold the same examples, one row each: in the same order, or with an id in both",
         )
     _refuse_other_order(table, truth)
     return np.arange(table.n)
@@ -190,7 +190,7 @@ def _check_ids(ids: Array, name: str) -> None:
         raise DataError(
             f"{name} has shape {ids.shape}; expected one id per row",
             where=f"column {name}",
-            fix="write one id per row, or name another column with --id",
+            fix="write one id per row",
         )
     gaps = [row for row, value in enumerate(values) if value is None or value != value]  # noqa: PLR0124
     if gaps:

@@ -54,7 +54,7 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
     part = score_part(
         rows.columns, rows.names, request, set(known), file, taken=used(truth, pred), single=False
     )
-    labels = truth.labels if truth.labels else _label_set(lists, () if part is None else part.labels)
+    labels = truth.labels or _label_set(lists, () if part is None else part.labels, request.labels or ())
     space = Multilabel(request.labels if request.labels is not None else labels)
     if request.labels is not None and not truth.labels:
         space = Multilabel(like(label, labels, "label of --labels") for label in request.labels)
@@ -107,8 +107,10 @@ def _flat(lists: Sequence[Array]) -> set[Any]:
     return {label for column in lists for row in column.tolist() if isinstance(row, list) for label in row}
 
 
-def _label_set(lists: Sequence[Array], scored: Sequence[str]) -> tuple[Label, ...]:
-    """Return the sorted union of the labels in lists and of those with a score column."""
+def _label_set(
+    lists: Sequence[Array], scored: Sequence[str], declared: tuple[Label, ...]
+) -> tuple[Label, ...]:
+    """Return the sorted union of the labels in lists and of those with a score column, else the declared."""
     found = _flat(lists)
     kinds = {str if isinstance(label, str) else int if isinstance(label, int) else object for label in found}
     if len(kinds) > 1 or object in kinds:
@@ -116,6 +118,8 @@ def _label_set(lists: Sequence[Array], scored: Sequence[str]) -> tuple[Label, ..
             "the lists of labels mix types", fix="use text for all labels, or whole numbers for all"
         )
     if not found and not scored:
+        if declared:
+            return declared
         raise DataError("no label occurs in any list", fix="pass the label set with --labels")
     labels = found.union(like(label, found or {""}, "score column for label") for label in scored)
     if len(labels) > MAX_CLASSES:

@@ -26,7 +26,7 @@ from evalreport.sources.shapes.layout import (
 )
 from evalreport.sources.shapes.roles import Part, pred_part
 from evalreport.sources.shapes.scoring import score_part
-from evalreport.sources.shapes.spaces import Labelled, labels_of, like, single_label
+from evalreport.sources.shapes.spaces import Labelled, check_names, labels_of, like, single_label
 from evalreport.sources.shapes.spelling import one_spelling
 
 
@@ -103,6 +103,8 @@ def _scored(rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, 
             part, note = in_label_order(
                 part, request.labels or occurring, raw.values, y_pred, declared=request.labels is not None
             )
+            if request.labels is None:
+                check_names(part.labels, occurring)
             return _Scored(part, replace(raw, labels=part.labels), (note,))
         return _Scored(part, raw)
     except DataError as error:
@@ -133,7 +135,7 @@ def _labels(columns: Mapping[str, Array], part: Part) -> Array:
     if part.labels:
         raise UsageError(
             f"{part.shown} hold one column per label, which makes a multilabel problem",
-            fix="pass --task multilabel, or name one column of labels",
+            fix="name one column of labels with --pred",
         )
     return labels_of(columns[part.columns[0]], part.columns[0])
 

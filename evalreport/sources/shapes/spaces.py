@@ -74,7 +74,6 @@ def single_label(
         labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
     else:
         found = [like(label, occurring, "score column for label") for label in scored]
-        _check_names(found, occurring)
         labels = tuple(sorted({*occurring, *found}))
     if len(labels) > MAX_CLASSES:
         raise DataError(
@@ -91,9 +90,15 @@ def single_label(
     return Labelled(space, y_true, y_pred, note)
 
 
-def _check_names(scored: Sequence[Label], occurring: Sequence[Label]) -> None:
-    """Refuse score columns of which none is for a label that occurs: they are named otherwise."""
-    if len(scored) > 1 and not set(scored) & set(occurring):
+def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
+    """Refuse score columns of which none is for a label that occurs: they are named otherwise.
+
+    Raises
+    ------
+    DataError
+    """
+    names = [like(label, occurring, "score column for label") for label in scored]
+    if len(names) > 1 and not set(names) & set(occurring):
         raise DataError(
             "no score column is for a label that occurs",
             where=f"scores of {listed(map(str, scored))}; labels {listed(map(str, occurring))}",
@@ -145,7 +150,7 @@ def _binary(labels: Sequence[Label], positive: Label | None, *, declared: bool) 
         raise DataError(
             f"a binary problem has two labels, not {len(labels)}",
             where=listed(map(str, labels)),
-            fix="leave --task out, or pass the two labels with --labels",
+            fix="leave --task out",
         )
     if len(labels) == 1:
         return _one_label(labels[0], positive)

@@ -33,8 +33,10 @@ def completed(table: RawTable, request: Columns) -> Columns:
     )
 
 
-def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns]:
+def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
     """Return a table in which each column of lists or mappings of scores stands as one column per label.
+
+    With it the request that names them, and what is to be said of columns that are no such lists.
 
     A column of predictions that holds such lists holds scores; one of whole numbers is left alone.
 
@@ -45,21 +47,23 @@ def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns]:
     """
     nested = [name for name in table.columns if _holds_scores(table, name, request)]
     if not nested:
-        return table, request
+        return table, request, ()
     columns: dict[str, Array] = {}
+    notes: list[str] = []
     for name, values in table.columns.items():
         if name not in nested:
             columns[name] = values
             continue
         try:
             parts = matrix_of(values, name)
-        except DataError:
+        except DataError as error:
             if name in request.named or (len(nested) == 1 and not named_as("prediction", table.names, PRED)):
                 raise
+            notes.append(f"the scores {name} are not used: {error.message}, {error.where}")
             continue
         columns |= {f"{name}[{place}]": part for place, part in parts.items()}
     names = (*columns, *(name for name in table.names if name not in table.columns))
-    return replace(table, columns=columns, names=names), _with_scores(nested, request)
+    return replace(table, columns=columns, names=names), _with_scores(nested, request), tuple(notes)
 
 
 def _holds_scores(table: RawTable, name: str, request: Columns) -> bool:

@@ -1,0 +1,167 @@
+"""A remedy that names an option works: each that the source writes is refused into, and then followed."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+import evalreport
+from evalreport.sources.mlflow_client import Store
+from evalreport.study.optuna_library import quiet_optuna
+from tests.cli.remedies import ELSEWHERE, REFUSALS, Refusal
+from tests.cli.running import run
+from tests.tracking import make_run
+
+ROOT = Path(evalreport.__file__).parent
+OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-o)(?![\w-])")
+VALUE = re.compile(r"""\s("[^"]+"|'[^']+'|[\w./@*\[\]=,>-]+)""")
+FLAGS = {
+    "--no-scores",
+    "--batch-axis",
+    "--all-pairs",
+    "--log",
+    "--latest",
+    "--ordered",
+    "--dry-run",
+    "--json",
+    "--repair",
+}
+INSTEAD = {"--score": {"--scores"}, "--scores": {"--score"}, "--no-scores": {"--score", "--scores"}}
+"""What an option takes the place of."""
+
+
+def words_of(node: ast.expr) -> list[str]:
+    """The pieces of text that an expression writes."""
+    return [
+        each.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    ]
+
+
+def written() -> set[str]:
+    """Every remedy of the sources and of the command line that names an option, its longest piece."""
+    found = set()
+    for folder in ("sources", "cli"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if (
+                    isinstance(node, ast.keyword)
+                    and node.arg == "fix"
+                    and any(map(OPTION.search, words_of(node.value)))
+                ):
+                    found.add(" … ".join(words_of(node.value)))
+    return found
+
+
+def test_every_remedy_that_names_an_option_is_followed() -> None:
+    said = {refusal.says for refusal in REFUSALS} | set(ELSEWHERE)
+    assert sorted(text for text in written() if not any(each in text for each in said)) == []
+
+
+def dropped(command: list[str], names: set[str]) -> list[str]:
+    """A command without options and their values."""
+    kept: list[str] = []
+    skip = False
+    for word in command:
+        if skip:
+            skip = False
+        elif word in names:
+            skip = word not in FLAGS
+        else:
+            kept.append(word)
+    return kept
+
+
+def proposals(refusal: Refusal, fix: str) -> list[list[str]]:
+    """What a remedy proposes, as commands."""
+    command = shlex.split(refusal.command)
+    out = re.search(r"leave (-.*?) out\b", fix)
+    leave = OPTION.findall(out.group(1)) if out else []
+    if leave and " and " in str(out and out.group(1)):
+        return [dropped(command, set(leave))]
+    made: list[list[str]] = []
+    for found in OPTION.finditer(fix):
+        name = found.group(1)
+        if fix[found.end() :].startswith(", as in " + name):
+            continue  # the option is named once more, with its value
+        fill = refusal.fills.get(name, "")
+        if name in leave or fill is None:
+            made.append(dropped(command, {name}))
+        elif name in FLAGS and not fill:
+            made.append([*dropped(command, INSTEAD.get(name, set())), name])
+        else:
+            value = VALUE.match(fix, found.end())
+            assert fill or value is not None, f"{name} is proposed without a value: {fix}"
+            for each in (fill,) if isinstance(fill, str) else fill:
+                base = dropped(command, {name, *INSTEAD.get(name, ())})
+                words = shlex.split(each) if each else shlex.split(str(value and value.group(1)).rstrip(","))
+                made.append(words if len(words) > 1 else [*base, name, *words])
+    return made
+
+
+def made_runs(store: Store, refusal: Refusal, folder: Path) -> dict[str, str]:
+    """Make the runs of a refusal; what stands for them in its commands."""
+    first, *_ = [
+        make_run(store, refusal.artifacts, folder=folder, status=status, experiment="triage")
+        for status in refusal.runs
+    ]
+    for _ in range(2 if refusal.metrics else 0):
+        child = make_run(store, experiment="triage", tags={"mlflow.parentRunId": first.run_id})
+        for name, value in refusal.metrics.items():
+            store.client.log_metric(child.run_id, name, value)
+    return {"{RUN}": first.run_id, "{EXPERIMENT}": "triage"}
+
+
+def make_studies(path: Path) -> None:
+    """Write an Optuna journal with two studies of two trials."""
+    with quiet_optuna() as optuna:
+        storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(path)))
+        for name in ("one", "two"):
+            study = optuna.create_study(storage=storage, study_name=name)
+            for value in (0.5, 0.25):
+                study.add_trial(optuna.trial.create_trial(value=value))
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=[refusal.says.strip(" .;,") for refusal in REFUSALS])
+def test_a_remedy_works(
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refusal: Refusal,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in refusal.files.items():
+        Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    known = {}
+    if refusal.artifacts:
+        store: Store = request.getfixturevalue("sqlite_store")
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
+        known = made_runs(store, refusal, tmp_path)
+    if "study.log" in refusal.command:
+        make_studies(tmp_path / "study.log")
+
+    def told(words: list[str]) -> list[str]:
+        return [reduce(lambda text, pair: text.replace(*pair), known.items(), word) for word in words]
+
+    if refusal.before:
+        assert run(capsys, *told(shlex.split(refusal.before))).code == 0
+    refused = run(capsys, *told(shlex.split(refusal.command)))
+    assert refused.code == refusal.code, refused.err + refused.out
+    fix = next((line for line in refused.err.splitlines() if line.startswith("  fix  ")), "").removeprefix(
+        "  fix  "
+    )
+    if "--json" in refusal.command:
+        fix = refused.json["error"]["fix"]
+    assert refusal.says.strip() in fix
+    proposed = proposals(refusal, fix)
+    assert proposed
+    for words in proposed:
+        done = run(capsys, *told(words))
+        assert done.code == 0, f"{shlex.join(words)}\n{done.err}{done.out}"
