@@ -35,7 +35,7 @@ from evalreport.sources.shapes.naming import is_beside
 from evalreport.sources.shapes.roles import ID, INDEX, LABEL_NAMES, TRUTH, WEIGHT
 from evalreport.sources.shapes.unfold import completed, truth_of
 from evalreport.sources.tables import ACCEPTED, PICKLES, RawTable, unpacked_name
-from evalreport.sources.traces import ANSWER, is_genai, read_traces
+from evalreport.sources.traces import ANSWER, has_traces, read_traces
 from evalreport.sources.traces import ID as TRACE_ID
 from evalreport.text import printable
 
@@ -177,7 +177,7 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     pair = None if request.truth_elsewhere else paired(halves)
     if pair is not None:
         return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
-    if is_genai(run):
+    if has_traces(store, run, untagged=not aside):
         return _from_traces(store, run, request)
     raise _nothing(run, files, aside, () if aside else _children(store, run))
 

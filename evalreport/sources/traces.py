@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.errors import DataError
+from evalreport.errors import DataError, EvalreportError
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_ROWS, refuse_cell
 from evalreport.sources.runs import RunInfo
@@ -26,9 +26,23 @@ _PAGE = 500
 _SOURCE_RUN = "mlflow.assessment.sourceRunId"
 
 
-def is_genai(run: RunInfo) -> bool:
-    """Tell whether the run was made by `mlflow.genai.evaluate`."""
-    return run.tags.get(GENAI_TAG[0]) == GENAI_TAG[1]
+def has_traces(store: Store, run: RunInfo, *, untagged: bool) -> bool:
+    """Tell whether a run holds traces: by the tag of `mlflow.genai.evaluate`, else by asking for one.
+
+    Parameters
+    ----------
+    untagged : bool
+        Ask where there is no tag, which clients up to MLflow 3.4 did not set. A server that knows of no
+        traces holds none.
+    """
+    if run.tags.get(GENAI_TAG[0]) == GENAI_TAG[1]:
+        return True
+    if not untagged:
+        return False
+    try:
+        return next(_pages(store, run), None) is not None
+    except EvalreportError:
+        return False
 
 
 def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTable:

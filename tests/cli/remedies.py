@@ -300,6 +300,7 @@ REFUSALS = (
     # words of the command
     Refusal("name a file for --markdown", f"{CHECK} --json --markdown -", P, {"--markdown": "out.md"}),
     Refusal("write one and many: --unit tumour,tumours", f"{CHECK} --unit tumour", P),
+    Refusal("write --label-names 1=failure,0=fine", f"{CHECK} --label-names failure", {"p.csv": SCORED}),
     Refusal(
         "use --out DIR",
         "report p.csv q.csv -o page.html",

@@ -7,6 +7,7 @@ import json
 import pickle
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -263,13 +264,16 @@ def test_a_server_cannot_name_a_file_of_this_machine(tmp_path: Path) -> None:
     file.write_text(CSV)
 
     class Empty:
-        """A server whose run has no artifact and no child."""
+        """A server whose run has no artifact, no trace and no child."""
 
         def list_artifacts(self, *_: object) -> list[object]:
             return []
 
         def search_runs(self, *_: object) -> list[object]:
             return []
+
+        def search_traces(self, **_: object) -> Any:
+            return type("Page", (list,), {"token": None})()
 
     dataset = DatasetSource("x", "ab", "local", json.dumps({"uri": str(file)}))
     run = replace(RUN, datasets=(dataset,))
