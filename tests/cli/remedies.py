@@ -472,13 +472,14 @@ REFUSALS = (
         fills={"--run-id": "{RUN}"},
     ),
 )
-"""Each remedy of `evalreport/sources` and `evalreport/cli` that names an option stands here or below."""
+"""Each remedy of `evalreport/sources` that names an option stands here or below; so do those of commands."""
 
 ELSEWHERE = {
     "optuna storage upgrade": "Optuna's own command",
     "mlflow runs restore": "MLflow's own command",
     "start the server with": "an option of the server",
     "redirects are not followed": "the address of another server",
+    "or name the run by --run-id": "a model: tests/cli/test_registry.py",
     "make room": "a full disk: tests/cli/test_streams.py",
     "name one with --artifact": "a run with 10,000 files: tests/sources/test_artifacts.py",
     "mlflow.genai.evaluate, or the truth with": "traces: tests/sources/test_traces.py",

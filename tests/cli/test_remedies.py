@@ -45,17 +45,16 @@ def words_of(node: ast.expr) -> list[str]:
 
 
 def written() -> set[str]:
-    """Every remedy of the sources and of the command line that names an option, its longest piece."""
+    """Every remedy of the sources that names an option, its pieces together."""
     found = set()
-    for folder in ("sources", "cli"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if (
-                    isinstance(node, ast.keyword)
-                    and node.arg == "fix"
-                    and any(map(OPTION.search, words_of(node.value)))
-                ):
-                    found.add(" … ".join(words_of(node.value)))
+    for path in (ROOT / "sources").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.keyword)
+                and node.arg == "fix"
+                and any(map(OPTION.search, words_of(node.value)))
+            ):
+                found.add(" … ".join(words_of(node.value)))
     return found
 
 
