@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evalreport.api import (
         Binary,
         Comparison,
-        CrossEvaluation,
         Decisions,
         Estimate,
         EvalreportError,
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Binary",
     "Comparison",
-    "CrossEvaluation",
     "Decisions",
     "Estimate",
     "EvalreportError",

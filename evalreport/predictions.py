@@ -110,6 +110,8 @@ class Predictions:
         Their mean over the rows that weigh anything is 1.
     weighted : bool
         Whether weights were given (else all are 1).
+    folds : Categorical or None
+        By the model of which fold of a cross-validation each row was predicted.
     """
 
     space: LabelSpace
@@ -121,6 +123,7 @@ class Predictions:
     threshold: Threshold | None = None
     ids: npt.NDArray[np.str_] | None = None
     groups: Categorical | None = None
+    folds: Categorical | None = None
     slices: Mapping[str, Categorical] = field(default_factory=dict)
     texts: Sequence[str] | None = None
     parsed: Parsed | None = None
@@ -143,6 +146,7 @@ class Predictions:
             weights=read_only(self.weights[rows]),
             ids=None if self.ids is None else read_only(self.ids[rows]),
             groups=None if self.groups is None else replace(self.groups, codes=self.groups.codes[rows]),
+            folds=None if self.folds is None else replace(self.folds, codes=self.folds.codes[rows]),
             slices={name: replace(column, codes=column.codes[rows]) for name, column in self.slices.items()},
             texts=None if self.texts is None else [self.texts[int(row)] for row in rows],
             parsed=None if self.parsed is None else self.parsed.take(rows),
@@ -180,6 +184,7 @@ def predictions(
     weight_kind: WeightKind = "sampling",
     ids: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    folds: npt.ArrayLike | None = None,
     slices: Mapping[str, npt.ArrayLike] | None = None,
     texts: Sequence[str] | None = None,
     notes: Sequence[str] = (),
@@ -199,9 +204,9 @@ def predictions(
     threshold : float or one per label, optional
         Decides binary and multilabel rows (``score >= threshold``). Without it `y_pred` decides, and
         without that probabilities at 0.5, or the greatest score of a multiclass row.
-    weights, ids, groups : array-like of shape (n,), optional
+    weights, ids, groups, folds : array-like of shape (n,), optional
         Weights are finite and >= 0. Ids that repeat are told in `notes`;
-        runs are not paired by them.
+        runs are not paired by them. Folds are of a cross-validation: no id is in two of them.
     weight_kind : {"sampling", "count"}
         Relative weights are rescaled to mean 1, so that a common factor changes nothing. Weights that are
         numbers of rows (``count``) are whole: each row stands for so many equal ones.
@@ -227,7 +232,14 @@ def predictions(
     truth = codes_of(space, y_true, "y_true")
     parsed = y_pred if isinstance(y_pred, Parsed) else None
     decided, lost = decisions(space, y_pred, truth, missing)
-    beside = {"y_pred": decided, "weights": weights, "ids": ids, "groups": groups, "texts": texts}
+    beside = {
+        "y_pred": decided,
+        "weights": weights,
+        "ids": ids,
+        "groups": groups,
+        "folds": folds,
+        "texts": texts,
+    }
     _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items()))
     decided, point = _operating_point(space, decided, known, threshold)
     named = None if ids is None else ids_as_text(ids)
@@ -241,6 +253,7 @@ def predictions(
         threshold=point,
         ids=named,
         groups=None if groups is None else Categorical.of(groups),
+        folds=None if folds is None else _disjoint(Categorical.of(folds), named),
         slices={name: Categorical.of(values) for name, values in (slices or {}).items()},
         texts=texts,
         parsed=parsed,
@@ -253,6 +266,19 @@ def predictions(
     )
     return (
         found if weights is None or weight_kind == "sampling" else repeated(found, checked_weights(weights))
+    )
+
+
+def _disjoint(folds: Categorical, ids: npt.NDArray[np.str_] | None) -> Categorical:
+    """Refuse one fold alone, and an id that stands twice: its row was tested twice."""
+    again = None if ids is None else repeated_ids(ids)
+    if again is None and len(folds.values) > 1:
+        return folds
+    what = "this is one" if again is None else f"their rows are not disjoint: {again.shown}"
+    raise DataError(
+        f"a cross-validation has two folds or more that share no row, and {what}",
+        where=f"fold {folds.values[0]}" if again is None else again.first,
+        fix="pass the rows that each model was not fitted on, of every fold",
     )
 
 
@@ -327,7 +353,7 @@ def _operating_point(
     space: LabelSpace, decided: Codes | None, scores: KnownScores, threshold: float | Sequence[float] | None
 ) -> tuple[Codes | None, Threshold | None]:
     if threshold is not None:
-        point = _given_threshold(space, scores, threshold)
+        point = _given_threshold(space, threshold)
         return _decide(space, scores, point), point
     if decided is not None:
         return decided, _implied(space, decided, scores)
@@ -345,13 +371,9 @@ def _operating_point(
             return None, None
 
 
-def _given_threshold(space: LabelSpace, scores: KnownScores, threshold: float | Sequence[float]) -> Threshold:
+def _given_threshold(space: LabelSpace, threshold: float | Sequence[float]) -> Threshold:
     if isinstance(space, Multiclass):
         raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
-    if isinstance(scores, NoScores):
-        raise UsageError(
-            "a threshold needs scores, and there are none", fix="name the score column with --score"
-        )
     if isinstance(threshold, (int, float)):
         return Threshold(float(threshold), "given")
     if isinstance(space, Binary) or len(threshold) != len(space):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from evalreport.api.comparisons import Comparison, compare
-from evalreport.api.estimators import CrossEvaluation, cross_evaluate, evaluate_estimator
+from evalreport.api.estimators import cross_evaluate, evaluate_estimator
 from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_run
 from evalreport.api.sweeps import sweep
 from evalreport.api.views import Evaluation
@@ -33,7 +33,6 @@ from evalreport.workflow.in_run import document_in_run
 __all__ = [
     "Binary",
     "Comparison",
-    "CrossEvaluation",
     "Decisions",
     "Estimate",
     "EvalreportError",

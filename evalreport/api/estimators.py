@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +14,10 @@ from evalreport.api.views import Evaluation
 from evalreport.cells import to_labels
 from evalreport.errors import DataError
 from evalreport.labels import Label
-from evalreport.metrics.catalogue import catalogue
 from evalreport.provenance import Provenance
-from evalreport.values import Estimate, Undefined
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Array: TypeAlias = npt.NDArray[Any]
-PER_FOLD = ("scores", "probabilities")
-"""What a metric needs whose value over all folds is the mean of theirs: the scores of models that were fitted
-on different rows are not on one scale (Forman & Scholz 2010; Airola et al. 2011)."""
-OF_ROWS = ("ids", "texts", "slices")
+OF_ROWS = ("ids", "texts", "slices", "weights", "groups")
 
 
 def evaluate_estimator(
@@ -81,99 +72,6 @@ def evaluate_estimator(
     return evaluate(_truth(y), found.y_pred, found.scores, found.space, **more)
 
 
-@dataclass(frozen=True)
-class FoldedMetric:
-    """One metric of a cross-validation.
-
-    Parameters
-    ----------
-    name : str
-    how : {"pooled", "mean over folds"}
-        Which of both is its value: of counts the pooled one, of ranking and calibration the mean.
-    pooled : Estimate or Undefined
-        Over the out-of-fold rows of all folds at once.
-    mean : Estimate or Undefined
-        The plain mean over the folds in which it is defined; without an interval.
-    folds : tuple of float or None
-        Fold by fold; None where it is undefined.
-    """
-
-    name: str
-    how: Literal["pooled", "mean over folds"]
-    pooled: Estimate | Undefined
-    mean: Estimate | Undefined
-    folds: tuple[float | None, ...]
-
-    @property
-    def value(self) -> float | None:
-        """The value of the metric; None where it is undefined."""
-        return (self.pooled if self.how == "pooled" else self.mean).value
-
-
-@dataclass(frozen=True, eq=False)
-class CrossEvaluation:
-    """A cross-validation; made by `cross_evaluate`. ``found[name]`` is a `FoldedMetric`.
-
-    Parameters
-    ----------
-    folds : tuple of Evaluation
-        Of the rows that each model was not fitted on.
-    pooled : Evaluation
-        Of all these rows at once; `er.report` and `er.log` take it.
-    untested : int
-        Rows that are in no fold.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> found = cross_evaluate(DummyClassifier(), np.zeros((30, 1)), [0, 0, 1] * 10, cv=3)
-    >>> found["accuracy"].value, found["roc_auc"].value, found["roc_auc"].folds
-    (0.666..., 0.5, (0.5, 0.5, 0.5))
-    """
-
-    folds: tuple[Evaluation, ...]
-    pooled: Evaluation
-    untested: int = 0
-
-    @property
-    def table(self) -> tuple[FoldedMetric, ...]:
-        """Every metric with its pooled value and its mean over the folds, in the order of the catalogue."""
-        return tuple(self[name] for name in self.pooled.metrics)
-
-    def __getitem__(self, name: str) -> FoldedMetric:
-        pooled = self.pooled[name]
-        values = tuple(fold[name].value for fold in self.folds)
-        needs = {metric.name: metric.needs for metric in catalogue(self.pooled.space)}
-        how: Literal["pooled", "mean over folds"] = (
-            "mean over folds" if needs.get(name) in PER_FOLD else "pooled"
-        )
-        return FoldedMetric(name, how, pooled, _mean(values, pooled), values)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table: a row per metric with value, how, pooled, low, high, mean and each fold."""
-        import pandas as pd
-
-        rows = {}
-        for line in self.table:
-            ends = {name: getattr(line.pooled, name, None) for name in ("low", "high")}
-            folds = {f"fold_{place}": value for place, value in enumerate(line.folds)}
-            both = {"pooled": line.pooled.value, **ends, "mean": line.mean.value}
-            rows[line.name] = {"value": line.value, "how": line.how, **both, **folds}
-        return pd.DataFrame.from_dict(rows, orient="index")
-
-    def __repr__(self) -> str:
-        return f"CrossEvaluation({len(self.folds)} folds, pooled: {self.pooled!r})"
-
-
-def _mean(values: tuple[float | None, ...], pooled: Estimate | Undefined) -> Estimate | Undefined:
-    known = [value for value in values if value is not None]
-    if not known:
-        return Undefined("undefined in every fold", pooled.n)
-    left = len(values) - len(known)
-    told = f"; {left} of {len(values)} folds, where it is undefined, are left out" if left else ""
-    return Estimate(float(np.mean(known)), pooled.n, reason=f"a mean over folds has no interval here{told}")
-
-
 def cross_evaluate(
     estimator: Any,
     X: Any,
@@ -187,7 +85,7 @@ def cross_evaluate(
     positive: Label | None = None,
     response_method: ResponseMethod = "auto",
     **more: Any,
-) -> CrossEvaluation:
+) -> Evaluation:
     """Fit a clone of an estimator on every fold and evaluate what it says of the rest.
 
     Parameters
@@ -209,7 +107,9 @@ def cross_evaluate(
 
     Returns
     -------
-    CrossEvaluation
+    Evaluation
+        Of the rows that the models were not fitted on; `Evaluation.folds` holds each fold. Counts are pooled,
+        ranking and calibration are means over the folds.
 
     Raises
     ------
@@ -223,8 +123,8 @@ def cross_evaluate(
     >>> from sklearn.linear_model import LogisticRegression
     >>> X = np.arange(40.0)[:, None]
     >>> found = cross_evaluate(LogisticRegression(), X, X[:, 0] % 20 > 9, cv=4)
-    >>> found["accuracy"].how, found["roc_auc"].how, len(found.folds)
-    ('pooled', 'mean over folds', 4)
+    >>> found.folds["accuracy"].how, found.folds["roc_auc"].how, found.folds.rows
+    ('pooled', 'mean over folds', (10, 10, 10, 10))
     """
     truth = _truth(y)
     if truth.ndim == 1 and labels is None:
@@ -232,16 +132,17 @@ def cross_evaluate(
     how: dict[str, Any] = {"labels": labels, "positive": positive, "response_method": response_method}
     beside = {"ids": np.arange(len(truth)), **more, "weights": sample_weight, "groups": groups}
     parts: list[tuple[Array, Answers]] = []
-    folds = []
     for train, test in _splits(estimator, X, truth, cv, groups):
-        found = answers_of(_fitted(estimator, X, y, train, fit_params), _rows(X, test), _rows(y, test), **how)
-        parts.append((test, found))
-        folds.append(_evaluated(truth, test, found, beside))
+        fitted = _fitted(estimator, X, y, train, fit_params)
+        parts.append((test, answers_of(fitted, _rows(X, test), _rows(y, test), **how)))
     rows = np.concatenate([test for test, _ in parts])
-    pooled = _evaluated(truth, rows, _pooled([found for _, found in parts]), beside)
-    note = f"out-of-fold rows of {len(folds)} models, whose scores are not on one scale"
-    pooled = pooled.with_provenance(Provenance(notes=(note,)))
-    return CrossEvaluation(tuple(folds), pooled, len(truth) - len(rows))
+    given = {name: _rows(v, rows) if name in OF_ROWS else v for name, v in beside.items()}
+    found = _pooled([answers for _, answers in parts])
+    folds = np.repeat(np.arange(len(parts)), [len(test) for test, _ in parts])
+    ev = evaluate(truth[rows], found.y_pred, found.scores, found.space, folds=folds, **given)
+    untested = len(truth) - len(rows)
+    note = f"{untested:,} of {len(truth):,} rows are in no fold"
+    return ev.with_provenance(Provenance(notes=(note,))) if untested else ev
 
 
 def _truth(y: Any) -> Array:
@@ -286,12 +187,6 @@ def _rows(values: Any, rows: Array) -> Any:
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     return values[rows] if hasattr(values, "shape") else [values[row] for row in rows.tolist()]
-
-
-def _evaluated(truth: Array, rows: Array, found: Answers, beside: Mapping[str, Any]) -> Evaluation:
-    of_rows = {*OF_ROWS, "weights", "groups"}
-    given = {name: _rows(v, rows) if name in of_rows else v for name, v in beside.items()}
-    return evaluate(truth[rows], found.y_pred, found.scores, found.space, **given)
 
 
 def _pooled(parts: list[Answers]) -> Answers:

@@ -50,6 +50,7 @@ def evaluate(
     weights: npt.ArrayLike | None = None,
     ids: npt.ArrayLike | None = None,
     groups: npt.ArrayLike | None = None,
+    folds: npt.ArrayLike | None = None,
     slices: Mapping[str, npt.ArrayLike] | pd.DataFrame | str | Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
     tune_on: Evaluation | None = None,
@@ -78,7 +79,8 @@ def evaluate(
         multiclass one; indicators and lists a multilabel one.
     threshold : float, one per label, or str, optional
         A number or numbers, or an objective such as ``max-f1``; chosen on `tune_on`, else cross-fitted.
-    weights, ids, groups : array-like of shape (n,), optional
+    weights, ids, groups, folds : array-like of shape (n,), optional
+        Folds say in which fold of a cross-validation a row was tested: see `Evaluation.folds`.
     slices : mapping from name to array-like of shape (n,), or a frame, optional
     texts : sequence of str, optional
         Example texts that the report may show.
@@ -117,7 +119,7 @@ def evaluate(
     0.5
     """
     if is_frame(y_true) and y_pred is None and scores is None:
-        arrays = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
+        arrays = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
         settings["weight_kind"] = weight_kind
         columns |= {name: value for name, value in settings.items() if value is not None}
@@ -128,7 +130,7 @@ def evaluate(
         raise _no_frame(next(iter(columns)))
     found = given(y_true, y_pred, scores, labels, missing)
     numbers, objective = threshold_of(threshold)
-    beside = {"weights": weights, "ids": ids, "groups": groups, "texts": texts}
+    beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
     check_order({"y_true": y_true, **beside})
     read = {name: rows_of(values, name) for name, values in beside.items()}
     if texts is not None:
@@ -179,6 +181,7 @@ def _no_frame(name: str) -> UsageError:
         "weights",
         "ids",
         "groups",
+        "folds",
         "slices",
         "texts",
     }

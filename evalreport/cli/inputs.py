@@ -57,7 +57,7 @@ def _columns(options: Mapping[str, Any]) -> Columns:
     from evalreport.sources.request import Columns, read_labels
 
     task = options["task"]
-    plain = ("truth", "pred", "score", "scores", "text", "id", "weight")
+    plain = ("truth", "pred", "score", "scores", "text", "id", "weight", "fold")
     return Columns(
         **{name: options[name] for name in plain},
         example_text=options["example_text"],

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 @click.command("log", cls=SectionCommand)
 @opt.selection
+@opt.option(
+    "Select runs", "--children", is_flag=True, help="The child runs are the folds of a cross-validation."
+)
 @opt.describe
 @opt.evaluation
 @opt.hold
@@ -50,7 +53,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
     from evalreport.workflow.report import report_item
     from evalreport.workflow.request import Destination
-    from evalreport.workflow.runs import items_of
+    from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)
@@ -58,6 +61,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
     request = request_of(options, command_line())
     items = items_of((), selection, tracking_uri(ctx))
+    items = folds_of(items, files=False, children=options["children"])
     names = ("out", "prefix", "force", "allow_running", "dry_run")
     where = Destination(log=True, several=len(items) > 1, **{name: options[name] for name in names})
     if options["verify"] or options["repair"]:

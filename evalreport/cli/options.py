@@ -207,6 +207,9 @@ describe = together(
             help="Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
         ),
         option(
+            _DATA, "--fold", metavar="COL", help="Fold of a cross-validation that each row was tested in."
+        ),
+        option(
             _DATA, "--slice", "slices", metavar="COL", multiple=True, help="Metrics for each value; repeat."
         ),
         option(_DATA, "--example-text", metavar="COL", help="Text that the report may show."),

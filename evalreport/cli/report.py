@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 @click.command("report", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
+@opt.option(
+    "Select runs", "--children", is_flag=True, help="The child runs are the folds of a cross-validation."
+)
+@opt.option("Describe the data", "--folds", is_flag=True, help="Each FILE is a fold of one cross-validation.")
 @opt.describe
 @opt.evaluation
 @opt.hold
@@ -40,10 +44,11 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     """Write the HTML report of runs or files; a file touches no server. FILE may be - for stdin."""
     from evalreport.workflow.report import report_item
     from evalreport.workflow.request import STDOUT, Destination
-    from evalreport.workflow.runs import items_of
+    from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     items = items_of(files, selection_of(options), tracking_uri(ctx))
+    items = folds_of(items, files=options["folds"], children=options["children"])
     if options["output"] and len(items) > 1:
         raise UsageError("-o names one file for several reports", fix="use --out DIR")
     request = request_of(options, command_line())

@@ -18,6 +18,8 @@ from evalreport.comparison.resampling import resampled_error
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import Difference
 from evalreport.facts.counts import Array
+from evalreport.intervals.contributions import by_fold
+from evalreport.intervals.folds import NO_SLOPE
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.inversion import ConfidenceCurve, ScaledCurve, ScoreCurve, StudentCurve
 from evalreport.intervals.paired import SampledError, by_class, drawn_curve, effective, of_mean
@@ -48,7 +50,7 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
     (for ROC AUC these are DeLong's). A metric without such contributions (a maximum over thresholds, a
     binned error) takes the spread of its difference over resamples of the rows.
     """
-    start = _start(metric, [metric.of(side.facts) for side in (samples.run, samples.baseline)], names)
+    start = _start(metric, [side.value(metric) for side in (samples.run, samples.baseline)], names)
     if start.difference is None:
         return InferredDifference(start)
     if metric.interval == "none":
@@ -138,6 +140,8 @@ def _error(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError
 
 def _of_resamples(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
     level = samples.sampling.level
+    if by_fold(metric) and (samples.run.folds or samples.baseline.folds):
+        return without(start, NO_SLOPE)
     if metric.reads == "truth":
         return _never_differing(start, level)
     error = resampled_error(metric, *samples.resampled)

@@ -14,6 +14,7 @@ from evalreport.curves import BinaryCurves, MulticlassCurves, MultilabelCurves
 from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
+from evalreport.intervals.folds import Folds
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Origin, Threshold
@@ -91,6 +92,7 @@ class EvaluationRecord:
     mistakes: tuple[Mistake, ...]
     swaps: tuple[Swap, ...]
     pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]
+    folds: Folds | None
     facts: Mapping[str, float]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]

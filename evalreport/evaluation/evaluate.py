@@ -16,6 +16,7 @@ from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
 from evalreport.evaluation.slices import slice_results
 from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.intervals.folds import Folds, folded, told
 from evalreport.intervals.sampling import NOT_ASKED
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
@@ -64,6 +65,7 @@ def evaluate_predictions(
     >>> round(ev["accuracy"].value, 3), ev.classes[1].state
     (0.667, 'ok')
     """
+    whole, p = p, replace(p, folds=None)
     summary, facts = summarise(p), row_facts(p)
     slices = slice_results(p, sampling)
     text = p.parsed is not None
@@ -71,12 +73,16 @@ def evaluate_predictions(
     if only:
         chosen = tuple(find(name, p.space.task) for name in only)
     chosen += tuple(find(name, p.space.task) for name in more)
+    found, folds = estimates(chosen, summary, p, sampling), None
+    if whole.folds is not None:
+        found, folds = folded(chosen, whole, found, sampling)
     return Evaluation(
         space=p.space,
         rows=len(p),
         weight=summary.weight,
         sampling=sampling,
-        metrics=estimates(chosen, summary, p, sampling),
+        metrics=found,
+        folds=folds,
         score_kind=summary.score_kind,
         threshold=p.threshold,
         weighted=p.weighted,
@@ -95,9 +101,13 @@ def evaluate_predictions(
         swaps=swaps(p),
         pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
         facts=facts,
-        notes=(*p.notes, *_left_out(p, facts), *(() if sampling.intervals else (NOT_ASKED,))),
-        predictions=p,
+        notes=(*_of_folds(whole, folds), *_left_out(p, facts), *(() if sampling.intervals else (NOT_ASKED,))),
+        predictions=whole,
     )
+
+
+def _of_folds(p: Predictions, folds: Folds | None) -> tuple[str, ...]:
+    return p.notes if folds is None else (*p.notes, *told(p, folds))
 
 
 def _left_out(p: Predictions, facts: Mapping[str, float]) -> tuple[str, ...]:

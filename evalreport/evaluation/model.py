@@ -14,6 +14,7 @@ from evalreport.evaluation.document import CLASS_KEYS, ConfusionRecord, Evaluati
 from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
+from evalreport.intervals.folds import Folds
 from evalreport.labels import Binary, LabelSpace, Multiclass, Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
@@ -58,6 +59,8 @@ class Evaluation:
         Binary and multiclass.
     tuned : Tuned or None
         Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
+    folds : Folds or None
+        Of a cross-validation: every metric fold by fold.
     curves, sweep, parsing, slices, disparities, mistakes, swaps, findings, provenance
         Undefined parts are None or empty.
     pair_texts : tuple of (truth code, predicted code, texts)
@@ -86,6 +89,7 @@ class Evaluation:
     mistakes: tuple[Mistake, ...] = ()
     swaps: tuple[Swap, ...] = ()
     pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
+    folds: Folds | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -170,6 +174,7 @@ class Evaluation:
             mistakes=self.mistakes,
             swaps=self.swaps,
             pair_texts=self.pair_texts,
+            folds=self.folds,
             facts=self.facts,
             notes=self.notes,
             findings=self.findings,
@@ -208,6 +213,7 @@ class Evaluation:
             mistakes=wire.mistakes,
             swaps=wire.swaps,
             pair_texts=wire.pair_texts,
+            folds=wire.folds,
             facts=wire.facts,
             notes=wire.notes,
             findings=wire.findings,

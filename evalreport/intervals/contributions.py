@@ -9,7 +9,7 @@ models' influences on the same row make it hold for pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self, assert_never
 
@@ -27,6 +27,11 @@ from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import Influence
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
+from evalreport.values import Undefined
+
+PER_FOLD = ("scores", "probabilities")
+"""What a metric needs whose value over all folds is the mean of theirs: the scores of models that were fitted
+on other rows are not on one scale (Forman & Scholz 2010; Airola et al. 2011)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,23 @@ class Counted:
         return row_values(self.predictions)
 
     @cached_property
+    def folds(self) -> tuple[tuple[npt.NDArray[np.intp], Counted], ...]:
+        """The places of the rows of each fold, and its predictions, counted; nothing without folds."""
+        column, plain = self.predictions.folds, replace(self.predictions, folds=None)
+        if column is None:
+            return ()
+        places = [np.flatnonzero(column.codes == code) for code in range(len(column.values))]
+        return tuple((rows, Counted.of(plain.take(rows))) for rows in places if len(rows))
+
+    def value(self, metric: Metric) -> float | Undefined:
+        """Return a metric: of ranking and calibration its mean over the folds where it is defined."""
+        if not (self.folds and by_fold(metric)):
+            return metric.of(self.facts)
+        found = [metric.of(fold.facts) for _, fold in self.folds]
+        known = [value for value in found if not isinstance(value, Undefined)]
+        return float(np.mean(known)) if known else Undefined("undefined in every fold", self.facts.weight)
+
+    @cached_property
     def places(self) -> npt.NDArray[np.intp]:
         """Binary scores: where each row stands in the score table."""
         table, scores = self.facts.scores, self.predictions.scores
@@ -68,6 +90,30 @@ class Counted:
             self._latest.clear()
             self._latest[metric.name] = contributions(metric, self)
         return self._latest[metric.name]
+
+
+def by_fold(metric: Metric) -> bool:
+    """Return whether a metric of a cross-validation is the mean over its folds.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> by_fold(find("roc_auc", "binary")), by_fold(find("recall", "binary"))
+    (True, False)
+    """
+    return metric.needs in PER_FOLD and metric.interval != "none"
+
+
+def _over_folds(metric: Metric, counted: Counted) -> Array | None:
+    """What each row contributes to the mean over folds: its share of what it does to its own fold's value."""
+    defined = [(rows, fold) for rows, fold in counted.folds if isinstance(metric.of(fold.facts), float)]
+    whole = np.zeros(len(counted.predictions))
+    for rows, fold in defined:
+        own = contributions(metric, fold)
+        if own is None:
+            return None
+        whole[rows] = own / len(defined)
+    return whole
 
 
 def contributions(metric: Metric, counted: Counted) -> Array | None:
@@ -92,6 +138,8 @@ def contributions(metric: Metric, counted: Counted) -> Array | None:
     >>> contributions(find("recall", "binary"), Counted.of(p)).round(3)
     array([ 0.25, -0.25,  0.  ,  0.  ])
     """
+    if counted.folds and by_fold(metric):
+        return _over_folds(metric, counted)
     p, facts = counted.predictions, counted.facts
     slope: Array | None = None
     match metric.reads:

@@ -21,6 +21,8 @@ METHODS = {
     "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log; "
     "losses lend from the variance that the probabilities promise, averages of areas stand off as those of "
     "the classes do",
+    "influence over folds": "the mean over folds, from the influence of each row on the value of its own "
+    "fold (LeDell, Petersen & van der Laan 2015; Bayle et al. 2020), Student's t, on the logit or the log",
     "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
     "test inversion over groups": "the lower end by scaling how far the groups "
     "lie apart; the upper that of the two groups furthest apart, by MOVER (Zou & Donner 2008)",

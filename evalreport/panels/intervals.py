@@ -35,6 +35,8 @@ class ForestRow:
         Where a bar to the value begins: what a run is compared with.
     side : str
         Of a bar: ``better`` (blue), ``worse`` (orange), ``none`` (not demonstrated, hollow).
+    dots : tuple of float
+        Places of single values, such as those of folds.
     """
 
     name: str
@@ -52,6 +54,7 @@ class ForestRow:
     lucky: tuple[float, float] | None = None
     start: float | None = None
     side: str = ""
+    dots: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

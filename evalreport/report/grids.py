@@ -1,4 +1,7 @@
-"""Curves on integer grids, as MLflow's charts overlay them: a step for each percent, the scale in the key."""
+"""Curves on integer grids, as MLflow's charts overlay them: a step for each percent, the scale in the key.
+
+Metrics of a cross-validation have a step for each fold.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ import numpy.typing as npt
 
 from evalreport.curves.series import Curve
 from evalreport.evaluation.model import Evaluation
+from evalreport.intervals.folds import FoldedMetric
 from evalreport.labels import Binary
-from evalreport.metrics.named_sets import AT_THRESHOLDS
-from evalreport.report.payload import Series
+from evalreport.metrics.named_sets import AT_THRESHOLDS, COMPARED
+from evalreport.report.payload import MAX_STEPS, Series
 from evalreport.thresholds.objectives import Objective
 from evalreport.values import Undefined
 
@@ -53,7 +57,19 @@ def grids(ev: Evaluation) -> dict[str, Series]:
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.asarray(Objective(name).value(counts), dtype=np.float64)
             found[f"thresholds/{name}_by_threshold_pct"] = series_of(values)
+    if ev.folds is not None:
+        found |= {
+            f"folds/{name}": _by_fold(ev.folds[name])
+            for name in COMPARED[ev.task]
+            if name in ev.folds.metrics
+        }
     return {key: series for key, series in found.items() if series}
+
+
+def _by_fold(line: FoldedMetric) -> Series:
+    """A step for each fold in which the metric is defined."""
+    steps = [(step, value) for step, value in enumerate(line.folds) if value is not None]
+    return tuple(steps[:MAX_STEPS])
 
 
 def on_grid(function: Callable[[Array], Array]) -> Series:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport.errors import ColumnNotFoundError, EvalreportError
+from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError
 from evalreport.labels import Binary, LabelSpace
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
@@ -21,6 +21,7 @@ from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.extras import extras, texts_of
+from evalreport.sources.shapes.folds import FOLD, joined
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
 from evalreport.sources.shapes.multilabel import find_multilabel, is_lists
@@ -46,7 +47,7 @@ class Found:
         ``probability``, ``logit`` or ``decision``.
     text : object array of str, shape (n,), or None
         Generated answers, from which the labels are still to be read.
-    ids, groups, weights, example_texts : arrays of shape (n,), or None
+    ids, groups, folds, weights, example_texts : arrays of shape (n,), or None
     slices : mapping from column name to array of shape (n,)
     taken : tuple of (part, column)
         What was taken for what, to be printed.
@@ -66,6 +67,7 @@ class Found:
     text: Array | None
     ids: Array | None
     groups: Array | None
+    folds: Array | None
     weights: Array | None
     slices: Mapping[str, Array]
     example_texts: Array | None
@@ -131,10 +133,65 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
      ('positive', 'spam'))
     """
     request = request or Columns()
+    return _find(_prepared(table, request), request, truth)
+
+
+def find_folds(
+    tables: Sequence[RawTable], names: Sequence[str], request: Columns, truth: RawTable | None = None
+) -> Found:
+    """Find truth, predictions and scores in the tables of the folds of one cross-validation.
+
+    Parameters
+    ----------
+    tables : sequence of RawTable
+    names : sequence of str
+        What the folds are called; distinct.
+    request : Columns
+    truth : RawTable, optional
+        Of all folds.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+        As of `find`; folds whose columns differ.
+    """
+    made = [_prepared(table, request) for table in tables]
+    first = made[0]
+    for name, one in zip(names, made, strict=True):
+        if one.named != first.named:
+            raise DataError(
+                f"fold {name} is laid out otherwise than {names[0]}",
+                where=one.table.source,
+                fix="write every fold with the same columns, and a score for each label of any fold",
+            )
+    whole, notes = joined([one.table for one in made], names, first.named)
+    said = tuple(dict.fromkeys(note for one in made for note in one.said))
+    named = replace(first.named, fold=FOLD)
+    return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """A table of columns of one length, how they are named, and what was said on the way."""
+
+    table: RawTable
+    named: Columns
+    said: tuple[str, ...]
+    some: bool
+    """Whether some rows of the file are left out."""
+
+
+def _prepared(table: RawTable, request: Columns) -> _Prepared:
     with _in(table.source):
         table, said = rows_meant(table, request)
         table, named = as_columns(table, completed(table, request))
         table, named, left = unfolded(table, named)
+        return _Prepared(table, named, (*said, *left), bool(said))
+
+
+def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
+    table, named = made.table, made.named
+    with _in(table.source):
         key = key_of(table, named, joins=truth is not None)
     if truth is None:
         with _in(table.source):
@@ -145,14 +202,14 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
             (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
             named = _completed(named, more)
     with _in(table.source):
-        rows = rows_of(table, key, truth, other, some=bool(said))
+        rows = rows_of(table, key, truth, other, some=made.some)
         search = find_multilabel if _is_multilabel(rows, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
         found = _found(search(rows, part, named, table.name), rows, named, files)
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
         ranked = found.scores is not None
         spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
-        notes = (*said, *left, *rows.notes, *filter(None, [note]), *found.notes, *spare)
+        notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
         return replace(found, notes=notes)
 
 
@@ -208,6 +265,7 @@ def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ..
         text=None if parts.text is None else texts_of(rows.columns[parts.text]),
         ids=None if rows.id is None else rows.columns[rows.id],
         groups=more.groups,
+        folds=more.folds,
         weights=more.weights,
         slices=more.slices,
         example_texts=more.example_texts,
@@ -265,6 +323,7 @@ def to_predictions(
             weight_kind=weight_kind,
             ids=found.ids,
             groups=found.groups,
+            folds=found.folds,
             slices=found.slices,
             texts=None if found.example_texts is None else found.example_texts.tolist(),
             notes=found.notes,

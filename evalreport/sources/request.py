@@ -76,6 +76,7 @@ class Columns:
     text: str | None = None
     id: str | None = None
     group: str | tuple[str, ...] | None = None
+    fold: str | None = None
     weight: str | None = None
     slices: tuple[str, ...] = ()
     example_text: str | None = None
@@ -112,7 +113,7 @@ class Columns:
         """Every column or pattern that was named, in order."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
         filtered = (clause.partition("=")[0].strip() for clause in self.where)
-        beside = (*self.groups, self.weight, self.example_text, *self.slices, *filtered)
+        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices, *filtered)
         return tuple(filter(None, (*single, *beside)))
 
     @property

@@ -198,8 +198,18 @@ def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError
     more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
     has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
     return ArtifactNotFoundError(
-        f"the run holds no predictions and {has}", where=where, fix=f"name its child runs: {named}{more}"
+        f"the run holds no predictions and {has}",
+        where=where,
+        fix=f"pass --children where they are the folds of a cross-validation; else name them: {named}{more}",
     )
+
+
+def child_runs(store: Store, parent: RunInfo) -> tuple[RunInfo, ...]:
+    """Return the child runs of a run that are not deleted, by start, whatever became of them."""
+    query = f"tags.mlflow.parentRunId = '{parent.run_id}'"
+    found = list(_pages(store, query, [parent.experiment_id]))
+    found.sort(key=lambda run: (run.info.start_time or 0, run.info.run_id))
+    return tuple(run_info(run, parent.experiment) for run in found)
 
 
 def active_run_id() -> str:

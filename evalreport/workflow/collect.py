@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from evalreport import __version__
-from evalreport.errors import EvalreportError, UsageError
+from evalreport.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
 from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.provenance import Provenance
 from evalreport.report.names import UNIT_TAG
-from evalreport.sources.columns import Found, find, find_in_files, scores_of, to_predictions
+from evalreport.sources.columns import Found, find, find_folds, find_in_files, scores_of, to_predictions
 from evalreport.sources.mlflow_client import Store
-from evalreport.sources.reading import read_truth
+from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import listed
-from evalreport.sources.run_tables import RunRequest, read_run
-from evalreport.sources.runs import RunInfo
+from evalreport.sources.run_tables import RunRequest, RunTable, read_run
+from evalreport.sources.runs import RunInfo, child_runs
 from evalreport.sources.tables import RawTable
 from evalreport.workflow.request import Request
 
@@ -50,6 +51,70 @@ def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
     return _collected(found, request, Provenance(run_name=_stem(found)))
 
 
+def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
+    """Read the out-of-fold predictions of a cross-validation from one file for each fold.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps it from being evaluated; folds that share a row, or whose columns differ.
+    """
+    tables = [read_for(path, request.columns, format=request.format) for path in paths]
+    names = _distinct([path.name.split(".", 1)[0] for path in paths])
+    truth = (
+        None
+        if request.truth_file is None
+        else read_truth(Path(request.truth_file), tables[0], request.columns)
+    )
+    found = find_folds(tables, names, request.columns, truth)
+    return _collected(found, request, Provenance(run_name="cross-validation"))
+
+
+def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collected:
+    """Read the out-of-fold predictions of a cross-validation from the child runs of a run.
+
+    Children that have not finished or hold no predictions are left out, which the notes say.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps it from being evaluated; folds that share a row, or whose columns differ.
+    """
+    asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
+    read: list[tuple[RunInfo, RunTable]] = []
+    left: list[str] = []
+    for child in child_runs(store, parent):
+        try:
+            if child.status != "FINISHED":
+                left.append(f"{child.shown} has not finished ({child.status}) and is left out")
+            else:
+                read.append((child, read_run(store, child, asked)))
+        except NotFoundError as error:
+            left.append(f"{child.shown} is left out: {error.message}")
+    if len(read) < 2:
+        raise ArtifactNotFoundError(
+            f"a cross-validation has two folds or more; child runs with predictions: {len(read)}",
+            where="; ".join((parent.shown, *left[:5])),
+            fix="log the predictions of each fold into its child run",
+        )
+    tables, first = [table.table for _, table in read], read[0][1]
+    truth = first.truth
+    if request.truth_file is not None:
+        truth = read_truth(Path(request.truth_file), first.table, first.columns)
+    names = _distinct([child.name or child.run_id[:8] for child, _ in read])
+    noted = (note for _, table in read for note in table.notes)
+    origin = replace(_of_run(store, parent), notes=(*left, *dict.fromkeys(noted)))
+    found = find_folds(tables, names, first.columns, truth)
+    collected = _collected(found, _with_unit(request, parent), origin)
+    taken = (("source", f"{len(read)} child runs: {listed(names)}"), *collected.taken)
+    return replace(collected, taken=taken, sensitive=any(map(_hidden, (parent, *(run for run, _ in read)))))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Number names that stand several times."""
+    return [name if names.count(name) == 1 else f"{name} {place}" for place, name in enumerate(names, 1)]
+
+
 def collect_table(table: RawTable, request: Request, origin: Provenance) -> Collected:
     """Find predictions in a table that is held in memory.
 
@@ -75,7 +140,17 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     truth = table.truth
     if request.truth_file is not None:
         truth = read_truth(Path(request.truth_file), table.table, table.columns)
-    origin = Provenance(
+    origin = replace(_of_run(store, run), notes=(*_still_running(run), *table.notes))
+    try:
+        found = find(table.table, table.columns, truth)
+        collected = _collected(found, request, origin)
+    except EvalreportError as error:
+        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
+    return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=_hidden(run))
+
+
+def _of_run(store: Store, run: RunInfo) -> Provenance:
+    return Provenance(
         run_id=run.run_id,
         run_name=run.name,
         experiment=run.experiment,
@@ -83,15 +158,11 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
         tracking=store.shown,
         model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
-        notes=(*_still_running(run), *table.notes),
     )
-    try:
-        found = find(table.table, table.columns, truth)
-        collected = _collected(found, request, origin)
-    except EvalreportError as error:
-        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
-    hidden = run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
-    return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=hidden)
+
+
+def _hidden(run: RunInfo) -> bool:
+    return run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
 
 
 def _with_unit(request: Request, run: RunInfo) -> Request:
@@ -177,6 +248,7 @@ def _read_answers(found: Found, request: Request) -> Predictions:
         weight_kind=request.columns.weight_kind,
         ids=found.ids,
         groups=found.groups,
+        folds=found.folds,
         slices=found.slices,
         texts=None if found.example_texts is None else found.example_texts.tolist(),
         notes=found.notes,

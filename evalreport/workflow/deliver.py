@@ -184,7 +184,11 @@ def _in_full(logged: Logged) -> list[str]:
 
 def files_read(request: Request, items: Iterable[Item] = ()) -> tuple[str | None, ...]:
     """Return the files that a request reads, of these items."""
-    return (*(item.path for item in items), request.truth_file, request.tune_on)
+    return (
+        *(path for item in items for path in (item.path, *item.folds)),
+        request.truth_file,
+        request.tune_on,
+    )
 
 
 def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:

@@ -14,7 +14,13 @@ from evalreport.sources.readers.limits import PACKED
 from evalreport.sources.runs import RunInfo, Selection, select_runs
 from evalreport.sources.tables import ACCEPTED
 from evalreport.text import slug
-from evalreport.workflow.collect import Collected, collect_file, collect_run
+from evalreport.workflow.collect import (
+    Collected,
+    collect_file,
+    collect_fold_files,
+    collect_fold_runs,
+    collect_run,
+)
 from evalreport.workflow.request import Request
 
 STDIN = "-"
@@ -22,12 +28,18 @@ STDIN = "-"
 
 @dataclass(frozen=True)
 class Item:
-    """A file, or a run of a store."""
+    """A file, or a run of a store.
+
+    `folds` are the files of a cross-validation, of which `path` is the first; with `children` the folds are
+    the child runs of the run.
+    """
 
     path: str | None = None
     run: RunInfo | None = None
     store: Store | None = None
     called: str = ""
+    folds: tuple[str, ...] = ()
+    children: bool = False
 
     @property
     def shown(self) -> str:
@@ -47,6 +59,10 @@ class Item:
 
     def collect(self, request: Request) -> Collected:
         """Read the predictions of the item."""
+        if self.run is not None and self.children:
+            return collect_fold_runs(self.opened, self.run, request)
+        if self.folds:
+            return collect_fold_files(list(map(Path, self.folds)), request)
         if self.run is not None:
             return collect_run(self.opened, self.run, request)
         return collect_file(sys.stdin.buffer if self.path == STDIN else Path(str(self.path)), request)
@@ -99,6 +115,27 @@ def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: st
     if not items:
         raise UsageError("no file and no run is named", fix="pass a FILE, or --run-id ID")
     return _told_apart(items)
+
+
+def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Item, ...]:
+    """Return the files as the folds of one cross-validation, or each run as the parent of its own.
+
+    Raises
+    ------
+    UsageError
+        Files for `children`, runs or one file alone for `files`.
+    """
+    paths = tuple(str(item.path) for item in items if item.path is not None)
+    if children and paths:
+        raise UsageError("--children is of runs", where=paths[0], fix="pass --folds for one file per fold")
+    if files and (len(paths) < 2 or len(paths) < len(items)):
+        raise UsageError(
+            "--folds takes one file for each fold, two or more",
+            fix="name a file per fold, or pass --fold COLUMN for one file of all",
+        )
+    if files:
+        return (Item(path=paths[0], called="cross-validation", folds=paths),)
+    return tuple(replace(item, children=True) for item in items) if children else tuple(items)
 
 
 def _told_apart(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -137,37 +137,26 @@ def test_folds_are_those_of_scikit_learn() -> None:
     found = er.cross_evaluate(model, X, Y, cv=cv, **FEW)
     answers = cross_val_predict(model, X, Y, cv=cv)
     scores = cross_val_predict(model, X, Y, cv=cv, method="predict_proba")[:, 1]
-    assert found["f1"].how == "pooled"
+    assert found.folds is not None
+    assert found.folds["f1"].how == "pooled"
     assert found["f1"].value == pytest.approx(f1_score(Y, answers, pos_label="spam"))
-    auc = found["roc_auc"]
+    auc = found.folds["roc_auc"]
     assert auc.how == "mean over folds"
     by_fold = cross_val_score(model, X, Y, cv=cv, scoring="roc_auc")
     assert auc.folds == pytest.approx(by_fold)
-    assert auc.value == pytest.approx(by_fold.mean())
-    assert auc.pooled.value == pytest.approx(roc_auc_score(Y, scores))
-
-
-def test_the_table_holds_both() -> None:
-    found = er.cross_evaluate(LogisticRegression(), X, Y, cv=3, **FEW)
-    table = found.to_frame()
-    assert list(table.index) == list(found.pooled.metrics)
-    assert {"value", "how", "pooled", "low", "high", "mean", "fold_0", "fold_2"} <= set(table.columns)
-    rows = table.to_dict(orient="index")
-    ranked, counted = rows["average_precision"], rows["recall"]
-    by_fold = [ranked["fold_0"], ranked["fold_1"], ranked["fold_2"]]
-    assert ranked["value"] == ranked["mean"] == pytest.approx(np.mean(by_fold))
-    assert counted["value"] == counted["pooled"]
-    assert "not on one scale" in found.pooled.provenance.notes[0]
+    assert found["roc_auc"].value == auc.value == pytest.approx(by_fold.mean())
+    assert auc.pooled == pytest.approx(roc_auc_score(Y, scores))
 
 
 def test_a_fold_without_one_class_is_left_out_and_told() -> None:
     y = np.repeat(["ham", "spam"], [100, 50])
     cv = [(np.r_[0:60, 100:150], np.arange(60, 100)), (np.r_[40:130], np.r_[0:40, 130:150])]
-    auc = er.cross_evaluate(LogisticRegression(), X, y, cv=cv, **FEW)["roc_auc"]
+    found = er.cross_evaluate(LogisticRegression(), X, y, cv=cv, **FEW)
+    assert found.folds is not None
+    auc = found.folds["roc_auc"]
     assert auc.folds[0] is None
     assert auc.value == auc.folds[1]
-    assert isinstance(auc.mean, er.Estimate)
-    assert "1 of 2 folds" in str(auc.mean.reason)
+    assert any("in which a metric is undefined are left out of its mean" in note for note in found.notes)
 
 
 class Weighed(BaseEstimator):  # type: ignore[misc]
@@ -201,14 +190,14 @@ def test_groups_weights_and_what_fit_takes_are_cut_to_the_fold() -> None:
         **FEW,
     )
     assert found["recall"].value == 0.0
-    assert found.pooled.predictions is not None
-    assert found.pooled.predictions.ids is not None
-    assert sorted(found.pooled.predictions.ids.astype(int)) == list(range(N))
+    assert found.predictions is not None
+    assert found.predictions.ids is not None
+    assert sorted(found.predictions.ids.astype(int)) == list(range(N))
 
 
 def test_rows_that_are_never_tested_are_counted() -> None:
     found = er.cross_evaluate(LogisticRegression(), X, Y, cv=TimeSeriesSplit(3), **FEW)
-    assert (found.untested, found.pooled.rows) == (39, 111)
+    assert (found.rows, found.provenance.notes) == (111, ("39 of 150 rows are in no fold",))
 
 
 def test_rows_that_are_tested_twice_are_refused() -> None:

@@ -22,6 +22,7 @@ class Extras:
     """What goes with the rows, as arrays of shape (n,), and which column was taken for what."""
 
     groups: Array | None
+    folds: Array | None
     weights: Array | None
     slices: Mapping[str, Array]
     example_texts: Array | None
@@ -29,7 +30,7 @@ class Extras:
 
 
 def extras(rows: Rows, request: Columns, file: str) -> Extras:
-    """Return groups, weights, slices and example texts.
+    """Return groups, folds, weights, slices and example texts.
 
     Raises
     ------
@@ -40,6 +41,7 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     """
     weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
     groups = {name: _column(rows, name, "--group", file) for name in request.groups}
+    folds = _optional(rows, request.fold, "--fold", file)
     weights = _optional(rows, weight, "--weight", file)
     if weights is not None:
         checked_weights(weights, f"column {weight!r}")
@@ -47,10 +49,15 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     for name, values in (*slices.items(), *groups.items()):
         check_length(values, name)
     examples = _optional(rows, request.example_text, "--example-text", file)
-    named = [("group", name) for name in groups] + [("weight", weight)] + [("slice", name) for name in slices]
+    named = (
+        [("group", name) for name in groups]
+        + [("fold", request.fold), ("weight", weight)]
+        + [("slice", name) for name in slices]
+    )
     taken = tuple((part, name) for part, name in (*named, ("example text", request.example_text)) if name)
     return Extras(
         _together(list(groups.values())),
+        folds,
         weights,
         slices,
         None if examples is None else texts_of(examples),

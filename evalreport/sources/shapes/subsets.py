@@ -83,7 +83,8 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, tuple[str, ...]] |
 
 def _folds(table: RawTable, name: str) -> str:
     count = len(set(_texts(table.columns[name]).tolist()))
-    return f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
+    read = f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
+    return f"{read}; for a cross-validation, fold by fold, pass --fold {name}"
 
 
 def _texts(values: Array) -> Array:
