@@ -15,8 +15,8 @@ from evalreport.panels.parts import Cell, Column, Empty, Section, Table, interva
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
-BARS = 200
-"""Classes above which only F1 has a bar."""
+DRAWN = 40
+"""Classes up to which the interval of each is drawn, 300 bytes a row; of more it stands in numbers."""
 MOST_ROWS = 2_000
 """Classes in the table: some 450 bytes each, of a page of at most 2 MB."""
 CONTROLS = 8
@@ -106,7 +106,7 @@ def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
 def _table(ev: Evaluation, noun: str) -> Table:
     ordered = order(ev.classes)[:MOST_ROWS]
     multilabel = noun == "labels"
-    bars = len(ordered) <= BARS
+    bars = len(ordered) <= DRAWN
     return Table.of(
         f"{noun}-table",
         f"Every {'label' if multilabel else 'class'} with its figures",
