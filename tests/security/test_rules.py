@@ -58,7 +58,10 @@ def test_one_environment_escapes_always() -> None:
                     for word in node.keywords
                 )
             if isinstance(node, ast.Call):
-                assert ast.unparse(node.func) not in ("Markup", "markupsafe.Markup", "select_autoescape")
+                called = ast.unparse(node.func).rpartition(".")[2]
+                assert called != "select_autoescape"
+                # markup of our own may be written, never made of a value: `join` escapes what it joins
+                assert called != "Markup" or all(isinstance(arg, ast.Constant) for arg in node.args)
     assert made == ["render.py"]
 
 
