@@ -271,7 +271,7 @@ def _per_thousand(grid: _AlarmGrid, place: int) -> str:
 
 def _side(ev: Evaluation, name: str, prefix: str, grid: _AlarmGrid, side: int, place: int) -> AlarmSide:
     here = grid.sides[side][place]
-    positives, negatives = (called(ev, label) for label in ev.space.labels[::-1])
+    positives, negatives = (called(ev, label) for label in ev.space.shown[::-1])
     found, missed, raised, left = (count(float(n)) for n in (here.tp, here.fn, here.fp, here.tn))
     four = Four(positives, negatives, found, missed, raised, left)
     return AlarmSide(name, prefix, _threshold(here), four)
