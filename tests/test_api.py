@@ -346,7 +346,7 @@ def test_a_notebook_shows_one_small_table_with_intervals() -> None:
     page = html5lib.parse(whole()._repr_html_(), namespaceHTMLElements=False)
     (table,) = page.iter("table")
     rows = [[cell.text or "" for cell in row] for row in table.iter("tr")]
-    assert rows[0] == ["metric", "value", "95% interval"]
+    assert rows[0] == ["metric", "value", "95% interval", "0 to 1, no-skill dashed"]
     assert 5 <= len(rows) <= 13
     ev = whole()
     recall = ev["recall"]

@@ -577,7 +577,7 @@ def test_a_model_that_is_gone_keeps_nothing_from_the_run(store: Store, run: Made
     store.ask(lambda client: client.delete_logged_model(model_id))
     for gone in (model_id, "m-" + "0" * 32):
         done = log(payload(model=gone, digest=gone), run.run_id, store, timestamp=NOW)
-        assert (done.state, done.model) == ("written", "")
+        assert (done.state, done.model) == ("written", None)
     assert store.ask(lambda client: client.get_run(run.run_id)).data.metrics["eval/f1"] == 0.75
 
 

@@ -49,7 +49,7 @@ def test_the_command_line_takes_it(house: Path, options: tuple[str, ...]) -> Non
     orc.write_table(rows, house / options[0])
     done = python(house, "-m", "evalreport", "report", *options, "--json", "-q")
     assert done.returncode == 0, done.stdout
-    assert '"accuracy": {"value": 0.75' in done.stdout
+    assert '"accuracy":{"value":0.75' in done.stdout
 
 
 def test_errors_list_it(house: Path) -> None:

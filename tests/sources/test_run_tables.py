@@ -295,7 +295,10 @@ def test_a_parent_without_predictions_names_a_child(sqlite_store: Store, tmp_pat
     with pytest.raises(ArtifactNotFoundError) as caught:
         read_run(sqlite_store, find_run(sqlite_store, parent.run_id))
     assert caught.value.message == "the run holds no predictions and has 1 finished child run"
-    assert caught.value.fix == f"name its child runs: --run-id {child.run_id[:8]}"
+    assert caught.value.fix == (
+        "pass --children where they are the folds of a cross-validation; "
+        f"else name them: --run-id {child.run_id[:8]}"
+    )
 
 
 def test_a_run_of_autolog_alone_is_told_the_lines_that_log_predictions(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evalreport.errors import DataError, UsageError
 from evalreport.study import STATES, Space, StudyObjective, Trial, Trials
+from evalreport.study.values import LARGEST
 
 BOTH = (StudyObjective("f1"), StudyObjective("seconds", "minimize"))
 
@@ -128,6 +129,7 @@ def test_records_take_numpy_values() -> None:
 
 
 number = st.floats(allow_nan=True, allow_infinity=True)
+objective = st.one_of(st.sampled_from([np.nan, np.inf, -np.inf]), st.floats(-LARGEST, LARGEST))
 param = st.one_of(st.none(), st.booleans(), st.integers(-(2**60), 2**60), number, st.text(max_size=5))
 
 
@@ -136,7 +138,7 @@ param = st.one_of(st.none(), st.booleans(), st.integers(-(2**60), 2**60), number
     st.lists(
         st.tuples(
             st.sampled_from(STATES),
-            number,
+            objective,
             st.dictionaries(st.text(max_size=4), param, max_size=3),
             st.dictionaries(st.integers(0, 99), number, max_size=3),
             st.one_of(st.none(), st.floats(0, 2e9)),

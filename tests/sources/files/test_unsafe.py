@@ -196,7 +196,7 @@ def test_arrow_batches_are_counted_before_they_are_expanded(
     assert sum(claims(out.getvalue())) == pytest.approx(table.nbytes, rel=0.01)
     monkeypatch.setattr("evalreport.sources.readers.feather._bounded", None)
     with pytest.raises(UnsafeFileError, match="that expand to"):
-        read_table(io.BytesIO(out.getvalue()), format="feather")
+        read_table(io.BytesIO(out.getvalue()), format="arrow")
 
 
 @pytest.mark.parametrize("name", ["p.parquet", "p.feather"])
@@ -251,8 +251,8 @@ def test_long_texts(tmp_path: Path) -> None:
     path.write_text("y_true,generation\na," + "x" * (limits.MAX_CELL + 1) + "\n", encoding="utf-8")
     with pytest.raises(DataError, match="text of 1,048,577 characters"):
         find_in_files(path)
-    path.write_text("y_true,y_pred\na," + "x" * 2_000 + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="y_pred holds a value of 2,000 characters"):
+    path.write_text("y_true,y_pred\na," + "x" * 10_001 + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match="y_pred holds a value of 10,001 characters"):
         find_in_files(path)
 
 
