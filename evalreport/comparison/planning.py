@@ -103,7 +103,7 @@ def planned(
     >>> from evalreport.predictions import predictions
     >>> pilot = evaluate_predictions(predictions(Binary(0, 1), [0, 1] * 50, [0, 1] * 40 + [1, 0] * 10))
     >>> [one.needed for one in planned(pilot, "accuracy", half_width=0.02)]
-    [1502]
+    [1511]
     """
     result = ev[metric]
     if isinstance(result, Undefined) or result.low is None or result.high is None:
