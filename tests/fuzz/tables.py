@@ -69,8 +69,8 @@ def tables(draw: st.DrawFn) -> Predictions:
         truth: Any = rng.random((n, len(space))) < draw(st.sampled_from((0.0, 0.3, 0.9)))
         answers: Any = rng.random((n, len(space))) < 0.4
     else:
-        truth = np.asarray(space.names, dtype=object)[rng.integers(0, some, n)]
-        answers = np.asarray(space.names, dtype=object)[rng.integers(0, len(space), n)]
+        truth = np.asarray(space.texts, dtype=object)[rng.integers(0, some, n)]
+        answers = np.asarray(space.texts, dtype=object)[rng.integers(0, len(space), n)]
     given = isinstance(scores, NoScores) or draw(st.booleans())
     p = predictions(space, truth, answers if given else None, scores, **columns(draw, rng, n))
     return replace(p, notes=("a note",)) if draw(st.booleans()) else p

@@ -225,7 +225,7 @@ def test_the_description_says_the_verdict_and_the_numbers() -> None:
     block = made(
         replace(binary(), findings=(finding, replace(finding, severity="note", claim="A note.")))
     ).description
-    assert block.startswith("**Misses 3 of 9.**\n\n| Metric |")
+    assert block.startswith("**Finds 73 of 96 positive cases and misses 23; ")
     assert "| Recall" in block
     assert "“&lt;b&gt;x&lt;/b&gt;” is never \\*predicted\\*." in block
     assert "A note." not in block
