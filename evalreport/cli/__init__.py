@@ -107,7 +107,10 @@ def _code(arguments: list[str], console: Console) -> int:
 
 
 def _misused(console: Console, error: click.ClickException) -> int:
-    if isinstance(error, click.exceptions.NoArgsIsHelpError) and error.ctx and not console.json:
-        click.echo(error.ctx.get_help(), err=True)
+    ctx: click.Context | None = getattr(error, "ctx", None)
+    # before click 8.2 there is no such error: click prints the help by itself
+    bare = isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))
+    if bare and ctx is not None and not console.json:
+        click.echo(ctx.get_help(), err=True)
         return UsageError.exit_code
     return fail(console, usage(error, console.command))
