@@ -30,6 +30,7 @@ html_theme_options = {
 }
 html_extra_path = ["_build/pages"]
 html_copy_source = False
+(HERE / "_build" / "pages").mkdir(parents=True, exist_ok=True)  # filled by `docs.figures`, looked for before
 
 
 def setup(app: Any) -> None:
