@@ -25,8 +25,7 @@ def draw(made: Path, pages: Path) -> None:
     folder = pages / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in GALLERY.items():
-        if not (folder / f"{name}.html").exists():
-            er.report(make(), folder / f"{name}.html", force=True)
+        er.report(make(), folder / f"{name}.html", force=True)
 
 
 def _save(figure: Any, path: Path) -> None:

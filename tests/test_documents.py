@@ -21,8 +21,13 @@ from tests.cli.running import run
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("[!_m]*/*.md"))}
-PAGES |= {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+MADE = {"_build", "made"}
+"""Folders that `make docs` writes."""
+PAGES = {
+    path: path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+    if not MADE & set(path.parts)
+}
 TOLD = "\n".join([README, *PAGES.values()])
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 SPOKEN = (

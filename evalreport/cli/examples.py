@@ -38,6 +38,11 @@ EXAMPLES: dict[str, tuple[str, str, str]] = {
         'check predictions.csv --require "recall >= 0.9"',
         'check new.csv --baseline old.csv --require "f1 drops <= 0.02"',
     ),
+    "plan": (
+        "plan predictions.csv --metric recall --half-width 0.02",
+        "plan predictions.csv --metric roc_auc --detect 0.01",
+        "plan --run-id 3f9c1e --metric accuracy --half-width 1%",
+    ),
     "metrics": ("metrics", "metrics mcc", "metrics roc_auc --coverage"),
     "config": ("config", "config --json", "config --config evalreport.toml"),
     "completion": ("completion bash", "completion zsh", "completion fish"),

@@ -59,20 +59,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         return ev, planned(ev, metric, **wanted)
 
     def show(done: tuple[Evaluation, tuple[RowsNeeded, ...]]) -> dict[str, Any]:
-        from evalreport.cli.show import metric_line, title
+        from evalreport.cli.show import as_done, metric_line, title
 
         ev, found = done
         warn_of(console, ev)
         console.out(title(ev), "  " + metric_line(ev, metric), *needed_lines(found))
-        origin = ev.provenance
-        return {
-            "run_id": origin.run_id or None,
-            "run_name": origin.run_name,
-            "source": origin.source,
-            "ok": True,
-            "metric": ev[metric],
-            "rows_needed": found,
-        }
+        return as_done(ev) | {"metric": ev[metric], "rows_needed": found}
 
     return each_run(console, items, work, show, options)
 

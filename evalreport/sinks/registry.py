@@ -109,8 +109,8 @@ def record(tracking: Tracking, model: Model, verdict: GateVerdict) -> bool:
     return bool(calls)
 
 
-def promote(tracking: Tracking, model: Model, alias: str) -> bool:
-    """Set an alias to a version, and look whether it is there; return whether it was elsewhere before.
+def promote(tracking: Tracking, model: Model, alias: str) -> None:
+    """Set an alias to a version where it is not there yet, and look whether it is then.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def promote(tracking: Tracking, model: Model, alias: str) -> bool:
     """
     registered = tracking.ask(methodcaller("get_registered_model", model.name), model.shown)
     if str(registered.aliases.get(alias)) == model.version:
-        return False
+        return
     tracking.ask(methodcaller("set_registered_model_alias", model.name, alias, model.version), model.shown)
     held = tracking.ask(methodcaller("get_model_version_by_alias", model.name, alias), model.shown)
     if str(held.version) != model.version:
@@ -128,4 +128,3 @@ def promote(tracking: Tracking, model: Model, alias: str) -> bool:
             where=model.shown,
             fix="agree on who promotes, then run the same command again",
         )
-    return True

@@ -73,10 +73,7 @@ def evaluation_document(
     notes : str
         Markdown, a section of its own.
     """
-    options = {
-        **({} if checklist is None else {"checklist": checklist}),
-        **({"notes": notes} if notes else {}),
-    }
+    options = {name: text for name, text in (("checklist", checklist), ("notes", notes)) if text}
 
     def make(prefix: str, folder: bool) -> Payload:
         drawn = evaluation_figures(ev)

@@ -52,7 +52,7 @@ def candidate_of(
         No such model, or none with a run.
     """
     store = connect(tracking_uri)
-    held = find_model(store, baseline) if (baseline or "").startswith(MODELS) and baseline else None
+    held = find_model(store, baseline) if baseline and baseline.startswith(MODELS) else None
     model = find_model(store, address)
     if alias and not model.name:
         raise UsageError(
@@ -85,12 +85,10 @@ def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fail
     """
     results = outcome.results
     passed = is_open(results, inconclusive_fails=inconclusive_fails)
-    worst = next(
-        (kind for kind in ("failed", "inconclusive") if any(r.outcome == kind for r in results)), "passed"
-    )
+    failed = any(result.outcome == "failed" for result in results)
     run = candidate.model.run
     verdict = GateVerdict(
-        "passed" if passed else worst,
+        "passed" if passed else "failed" if failed else "inconclusive",
         tally(results),
         headline(outcome.evaluation).text,
         f"runs:/{run.run_id}",
@@ -105,11 +103,13 @@ def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fail
     }
     if candidate.alias:
         told["alias"] = candidate.alias
-        told["promoted"] = passed and _promoted(candidate)
+        told["promoted"] = passed
+        if passed:
+            _promote(candidate)
     return told
 
 
-def _promoted(candidate: ModelCandidate) -> bool:
+def _promote(candidate: ModelCandidate) -> None:
     """Set the alias, if both addresses still mean what was judged."""
     for judged in filter(None, (candidate.model, candidate.baseline)):
         now = find_model(candidate.store, judged.address)
@@ -121,4 +121,3 @@ def _promoted(candidate: ModelCandidate) -> bool:
                 fix="run the same command again: it judges what stands there now",
             )
     promote(candidate.store, candidate.model, candidate.alias)
-    return True
