@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,7 @@ COLORS = (BLUE, ORANGE, GREY, "#4a8fcf", "#71200a")
 @drawn
 def roc_curve(*evaluations: Evaluation) -> Figure:
     """Draw true against false positive rates, each run with its AUC; one run with its band."""
-    figure, axes = new_figure()
-    for place, ev in enumerate(evaluations):
-        line(axes, part(ev, "roc"), f"{_name(ev)}AUC {_range(ev, 'roc_auc')}", place)
-    if len(evaluations) == 1:
-        band(axes, getattr(evaluations[0].curves, "roc_band", None))
+    figure, axes = _overlaid(evaluations, "roc", "AUC", lambda _: "roc_auc")
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="dotted")
     axes.text(0.62, 0.56, "no skill", color=GREY, fontsize=9)
     unit_square(figure, axes, "false positive rate (1 − specificity)", "true positive rate (recall)")
@@ -38,19 +35,31 @@ def roc_curve(*evaluations: Evaluation) -> Figure:
 @drawn
 def pr_curve(*evaluations: Evaluation) -> Figure:
     """Draw precision against recall, each run with its average precision."""
-    figure, axes = new_figure()
-    for place, ev in enumerate(evaluations):
-        metric = "average_precision" if ev.task == "binary" else "average_precision_micro"
-        line(axes, part(ev, "pr"), f"{_name(ev)}AP {_range(ev, metric)}", place)
-        if (level := ev.no_skill.get(metric)) is not None and place == 0:
-            axes.axhline(level, color=GREY, linewidth=0.8, linestyle="dotted")
-            axes.text(1.0, level, f"prevalence {level:.2g}", color=GREY, fontsize=9, ha="right", va="bottom")
-    if len(evaluations) == 1:
-        band(axes, getattr(evaluations[0].curves, "pr_band", None))
+    figure, axes = _overlaid(evaluations, "pr", "AP", _average_precision)
+    level = evaluations[0].no_skill.get(_average_precision(evaluations[0])) if evaluations else None
+    if level is not None:
+        axes.axhline(level, color=GREY, linewidth=0.8, linestyle="dotted")
+        axes.text(1.0, level, f"prevalence {level:.2g}", color=GREY, fontsize=9, ha="right", va="bottom")
     unit_square(figure, axes, "recall", "precision")
     axes.set_title("Precision-recall curve")
     axes.legend(loc="lower left", fontsize=9)
     return figure
+
+
+def _average_precision(ev: Evaluation) -> str:
+    return "average_precision" if ev.task == "binary" else "average_precision_micro"
+
+
+def _overlaid(
+    evaluations: Sequence[Evaluation], kind: str, area: str, metric: Callable[[Evaluation], str]
+) -> tuple[Figure, Axes]:
+    """A line per run, named with its area; of one run the band, too."""
+    figure, axes = new_figure()
+    for place, ev in enumerate(evaluations):
+        line(axes, part(ev, kind), f"{_name(ev)}{area} {_range(ev, metric(ev))}", place)
+    if len(evaluations) == 1:
+        band(axes, getattr(evaluations[0].curves, f"{kind}_band", None))
+    return figure, axes
 
 
 @drawn

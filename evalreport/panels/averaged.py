@@ -14,12 +14,10 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.format import percent, ratio
 from evalreport.panels.about import confidence_percent, estimate, known
-from evalreport.panels.chart import LEFT, RIGHT, Axis, Chart, Label, Path, level, outline, polyline, up
-from evalreport.panels.chart import x_axis as x_axis_of
-from evalreport.panels.chart import y_axis as y_axis_of
-from evalreport.panels.curves import LETTER
+from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Shape, up
 from evalreport.panels.parts import Beside, Cell, Section, Table, interval_cell, value_cell
 from evalreport.panels.placing import clearest, labelled
+from evalreport.panels.rates import LETTER, RatePlot
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -30,6 +28,7 @@ RATES = (0.0, 0.01, 0.02, 0.05, *(step / 10 for step in range(1, 11)))
 """False-alarm rates, and recalls, of the tables of values."""
 GAP = 18
 """Units between the two names."""
+AVERAGED = ", classes averaged"
 MISSING: Result = Undefined("was not computed")
 
 
@@ -49,67 +48,45 @@ def panel(ev: Evaluation) -> Section | None:
 
 
 def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
-    lines = _known(found.roc_macro), _known(found.roc_micro)
-    if lines == (None, None):
+    plot = RatePlot("roc", _lines(found.roc_macro, found.roc_micro))
+    if not plot.lines:
         return None
-    x, y = x_axis_of(0, 1, "False-alarm rate (1 − specificity)"), y_axis_of(0, 1, "Recall ↑")
-    guide = Path("guide", f"M{LEFT:g} {up(y, 0)}L{RIGHT:g} {up(y, 1)}")
     names = _names(ev, "AUC", ("roc_auc_ovr_macro", "roc_auc_ovr_micro"))
-    return Chart(
-        id="roc",
-        title="ROC, classes averaged",
+    return plot.chart(
+        of=AVERAGED,
         note=say("Higher and further left is better."),
         description=_described(ev, "ROC curves", "roc_auc_ovr_macro", "macro area"),
-        x=x,
-        y=y,
-        paths=(guide, *_paths(x, y, lines)),
-        labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], _near(x, y, lines)),
-        values=_values("roc", ("False-alarm rate", "Recall"), lines),
+        labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], plot.near),
+        values=_values("roc", ("False-alarm rate", "Recall"), (found.roc_macro, found.roc_micro)),
     )
 
 
 def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
-    lines = _known(found.pr_macro), _known(found.pr_micro)
-    if lines == (None, None):
-        return None
-    x, y = x_axis_of(0, 1, "Recall"), y_axis_of(0, 1, "Precision ↑")
     base = 1 / len(ev.space)
+    plot = RatePlot("pr", _lines(found.pr_macro, found.pr_micro), base)
+    if not plot.lines:
+        return None
     names = _names(ev, "AP", ("average_precision_macro", "average_precision_micro"))
-    drawn, height = _near(x, y, lines), up(y, base)
+    drawn, height = plot.near, up(plot.y, base)
     near = np.vstack([drawn, [[at, height] for at in range(40, 331, 10)]])
     luck = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
-    return Chart(
-        id="pr",
-        title="Precision–recall, classes averaged",
+    key = "average_precision_macro"
+    return plot.chart(
+        of=AVERAGED,
         note=say("The dashed line is an answer by luck, all classes alike."),
-        description=_described(
-            ev, "Precision-recall curves", "average_precision_macro", "macro average precision"
-        ),
-        x=x,
-        y=y,
-        paths=(Path("guide", level(y, base)), *_paths(x, y, lines)),
+        description=_described(ev, "Precision-recall curves", key, "macro average precision"),
         labels=(
             Label(*luck, f"no skill {percent(base)}"),
             *_labels(names, [(46, 200), (46, 150), (46, 80), (RIGHT, 44), (RIGHT, 120)], near),
         ),
-        values=_values("pr", ("Recall", "Precision"), lines),
+        values=_values("pr", ("Recall", "Precision"), (found.pr_macro, found.pr_micro)),
     )
 
 
-def _known(curve: Curve | Undefined) -> Curve | None:
-    return known(curve)
-
-
-def _paths(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> tuple[Path, ...]:
+def _lines(macro: Curve | Undefined, micro: Curve | Undefined) -> tuple[tuple[Shape, Curve], ...]:
     """The micro line below, dotted; the macro line on top of it."""
-    macro, micro = (
-        "" if line is None else polyline(x, y, line.x, line.y, steps=line.steps) for line in lines
-    )
-    return tuple(path for path in (Path("line-3", micro), Path("line", macro)) if path.d)
-
-
-def _near(x: Axis, y: Axis, lines: Sequence[Curve | None]) -> Points:
-    return np.vstack([outline(x, y, line.x, line.y) for line in lines if line is not None])
+    shapes: tuple[tuple[Shape, Curve | Undefined], ...] = (("line-3", micro), ("line", macro))
+    return tuple((shape, curve) for shape, curve in shapes if not isinstance(curve, Undefined))
 
 
 def _names(ev: Evaluation, what: str, keys: tuple[str, str]) -> tuple[str, str]:
@@ -140,16 +117,16 @@ def _described(ev: Evaluation, what: str, key: str, name: str) -> Sentence:
     return say(what + " of the classes, averaged; " + name + " {" + key + ":ratio}.", {key: value})
 
 
-def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | None]) -> Table:
+def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | Undefined]) -> Table:
     rates = RATES if id == "roc" else RATES[4:]
     rows = ((ratio(rate), *(_at(line, rate) for line in lines)) for rate in rates)
     columns = (heads[0], f"{heads[1]}, macro", f"{heads[1]}, micro")
     return Table.of(f"{id}-values", f"Points of the {id.upper()} curves", columns, rows)
 
 
-def _at(line: Curve | None, rate: float) -> str:
+def _at(line: Curve | Undefined, rate: float) -> str:
     """The height of a line: of steps, of the one that reaches the rate."""
-    if line is None:
+    if isinstance(line, Undefined):
         return "–"
     if line.steps:
         return ratio(line.y[min(int(np.searchsorted(line.x, rate - 1e-9)), len(line.y) - 1)])

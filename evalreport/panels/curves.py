@@ -14,32 +14,16 @@ from evalreport.format import percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, estimate, four_counts, known, units
-from evalreport.panels.chart import (
-    LEFT,
-    RIGHT,
-    Axis,
-    Chart,
-    Label,
-    Path,
-    across,
-    level,
-    outline,
-    polyline,
-    region,
-    up,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Path, across, region, up
 from evalreport.panels.parts import Beside, Empty, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
+from evalreport.panels.rates import LETTER, RatePlot
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Undefined
 
 TITLE = "Ranking and trade-offs"
 ROWS = 20
 """Rows of the table under a curve."""
-LETTER = 6.2
-"""Width of a bold letter of a label, in units of the chart."""
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -83,24 +67,17 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
     """Return the ROC curve."""
     if isinstance(found.roc, Undefined):
         return None
-    x, y = x_axis(0, 1, "False-alarm rate (1 − specificity)"), y_axis(0, 1, "Recall ↑")
-    paths = [*_band(x, y, found.roc_band), Path("guide", f"M{LEFT:g} {up(y, 0)}L{RIGHT:g} {up(y, 1)}")]
-    paths.append(Path("line", polyline(x, y, found.roc.x, found.roc.y)))
-    auc = estimate(ev, "roc_auc")
+    plot = RatePlot("roc", (("line", found.roc),))
+    auc, near = estimate(ev, "roc_auc"), plot.near
     name = _named("AUC", auc)
-    near = outline(x, y, found.roc.x, found.roc.y)
     spot = clearest([(324 - LETTER * len(name), 240), (60, 26), (190, 200)], LETTER * len(name), near)
     aside = clearest([(213, 120), (238, 140), (150, 190)], 45, near)
-    return Chart(
-        id="roc",
-        title="ROC",
+    return plot.chart(
         note=say("Higher and further left is better."),
         description=_described("ROC curve", "roc_auc", "area under it", auc),
-        x=x,
-        y=y,
-        paths=tuple(paths),
+        under=_band(plot, found.roc_band),
         labels=(Label(*aside, "no skill"), labelled(spot, LETTER * len(name), name, "blue")),
-        ring=_ring(ev, x, y, "roc"),
+        ring=_ring(ev, plot),
         values=_table("roc", found.roc, ("False-alarm rate", "Recall")),
     )
 
@@ -110,37 +87,31 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     if isinstance(found.pr, Undefined):
         return None
     micro = isinstance(found, MultilabelCurves)
-    line = until_all_found(found.pr)
-    x, y = x_axis(0, 1, "Recall (micro)" if micro else "Recall"), y_axis(0, 1, "Precision ↑")
-    prevalence = _prevalence(ev)
-    paths = [] if isinstance(found, MultilabelCurves) else [*_band(x, y, found.pr_band)]
-    paths += [Path("guide", level(y, prevalence))]
-    paths += [Path("line", polyline(x, y, line.x, line.y, steps=True))]
+    line, prevalence = until_all_found(found.pr), _prevalence(ev)
+    plot = RatePlot("pr", (("line", line),), prevalence, " (micro)" if micro else "")
     key = "average_precision_micro" if micro else "average_precision"
     ap = estimate(ev, key)
-    name, base = _named("AP", ap), f"no skill {percent(prevalence)}"
-    near = np.vstack([outline(x, y, line.x, line.y), [[at, up(y, prevalence)] for at in range(40, 331, 10)]])
-    spot = clearest([(46, 240), (46, 200), (46, 150), (160, 60)], LETTER * len(name), near)
-    under = up(y, prevalence) - 5 if prevalence < 0.9 else up(y, prevalence) + 14
-    covered = np.vstack([outline(x, y, line.x, line.y), taken(spot, LETTER * len(name))])
-    beside = clearest(
-        [(RIGHT - 62, under), (LEFT + 6, under), (160, under), (LEFT + 6, under + 19)], 60, covered
-    )
-    return Chart(
-        id="pr",
-        title="Precision–recall, all labels together" if micro else "Precision–recall",
+    name = _named("AP", ap)
+    return plot.chart(
+        of=", all labels together" if micro else "",
         note=say("The ring marks the threshold." if micro else "Says more than ROC when positives are rare."),
         description=_described("Precision-recall curve", key, "average precision", ap),
-        x=x,
-        y=y,
-        paths=tuple(paths),
-        labels=(
-            Label(*beside, base),
-            labelled(spot, LETTER * len(name), name, "blue"),
-        ),
-        ring=_ring(ev, x, y, "pr"),
+        under=() if isinstance(found, MultilabelCurves) else _band(plot, found.pr_band),
+        labels=_pr_labels(plot, name, prevalence),
+        ring=_ring(ev, plot),
         values=_table("pr", found.pr, ("Recall", "Precision")),
     )
+
+
+def _pr_labels(plot: RatePlot, name: str, prevalence: float) -> tuple[Label, ...]:
+    """The level of no skill beside its line, and the area where there is room."""
+    height, near, width = up(plot.y, prevalence), plot.near, LETTER * len(name)
+    lines = np.vstack([near, [[at, height] for at in range(40, 331, 10)]])
+    spot = clearest([(46, 240), (46, 200), (46, 150), (160, 60)], width, lines)
+    under = height - 5 if prevalence < 0.9 else height + 14
+    spots = [(RIGHT - 62, under), (LEFT + 6, under), (160, under), (LEFT + 6, under + 19)]
+    beside = clearest(spots, 60, np.vstack([near, taken(spot, width)]))
+    return Label(*beside, f"no skill {percent(prevalence)}"), labelled(spot, width, name, "blue")
 
 
 def until_all_found(curve: Curve) -> Curve:
@@ -159,15 +130,15 @@ def _prevalence(ev: Evaluation) -> float:
     return sum(entry.support for entry in ev.classes) / max(ev.weight * len(ev.space), 1)
 
 
-def _band(x: Axis, y: Axis, band: Band | Undefined) -> tuple[Path, ...]:
+def _band(plot: RatePlot, band: Band | Undefined) -> tuple[Path, ...]:
     if isinstance(band, Undefined):
         return ()
-    return (Path("band", region(x, y, band.x, band.low, band.high, steps=band.steps)),)
+    return (Path("band", region(plot.x, plot.y, band.x, band.low, band.high, steps=band.steps)),)
 
 
-def _ring(ev: Evaluation, x: Axis, y: Axis, kind: str) -> tuple[float, float] | None:
-    point = operating_point(ev, kind)
-    return None if point is None else (across(x, point[0]), up(y, point[1]))
+def _ring(ev: Evaluation, plot: RatePlot) -> tuple[float, float] | None:
+    point = operating_point(ev, plot.kind)
+    return None if point is None else (across(plot.x, point[0]), up(plot.y, point[1]))
 
 
 def operating_point(ev: Evaluation, kind: str) -> tuple[float, float] | None:

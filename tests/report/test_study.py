@@ -225,8 +225,8 @@ def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
     assert {"p13", "p14"} <= set(made.leading(2)) and len(made.leading(10)) == 10
     body = {section.id: section.body for section in parts(made)}
     assert {"p13", "p14"} <= {chart.title for chart in body["slices"][0].parts}
-    assert {"p13", "p14"} <= {pole.name for pole in body["parallel"].poles}
-    assert (len(body["slices"][0].parts), len(body["parallel"].poles)) == (12, 11)
+    assert {"p13", "p14"} <= {pole.name for pole in body["parallel"][0].poles}
+    assert (len(body["slices"][0].parts), len(body["parallel"][0].poles)) == (12, 11)
 
 
 def test_the_page_has_luck_importance_and_parameters_of_each_objective() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,30 +13,16 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import ratio
 from evalreport.metrics.catalogue import find
 from evalreport.panels.about import estimate, known
-from evalreport.panels.chart import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    Chart,
-    Label,
-    Path,
-    Shape,
-    outline,
-    polyline,
-    up,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape
 from evalreport.panels.curves import TITLE, until_all_found
 from evalreport.panels.parts import Beside, Section, Table
+from evalreport.panels.rates import Kind, RatePlot
 from evalreport.panels.words import NOTHING, Sentence, listed, say, shortened
 
 STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
 """A line per run, the baseline's grey one first; more runs than these are not told apart in one chart."""
 ROW = 17.0
 NAME = 16
-Kind = Literal["roc", "pr"]
 Line = tuple[str, Evaluation, Curve]
 SPOTS = ((150.0, 192.0), (60.0, 180.0), (60.0, 110.0), (170.0, 60.0))
 """Where the key stands if there is room: left end, and line of its first row."""
@@ -91,25 +76,15 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     lines = [(name, ev, curve) for name, ev in runs if (curve := _curve(ev, kind)) is not None]
     if len(lines) < 2:
         return None
+    plot = RatePlot(kind, tuple(zip(STYLES, (curve for _, _, curve in lines), strict=False)))
     roc = kind == "roc"
-    x = x_axis(0, 1, "False-alarm rate (1 − specificity)" if roc else "Recall")
-    y = y_axis(0, 1, "Recall ↑" if roc else "Precision ↑")
-    paths = [Path("guide", f"M{LEFT:g} {up(y, 0)}L{RIGHT:g} {up(y, 1)}")] if roc else []
-    near = []
-    for shape, (_, _, curve) in zip(STYLES, lines, strict=False):
-        paths.append(Path(shape, polyline(x, y, curve.x, curve.y, steps=not roc)))
-        near.append(outline(x, y, curve.x, curve.y))
-    averaged = ", mean of the classes" if lines[0][1].task == "multiclass" else ""
     area = "roc_auc" if roc else "average_precision"
-    keys, labels = _key(lines, area, np.vstack(near))
-    return Chart(
-        id=kind,
-        title=("ROC" if roc else "Precision–recall") + averaged,
+    keys, labels = _key(lines, area, plot.near)
+    return plot.chart(
+        of=", mean of the classes" if lines[0][1].task == "multiclass" else "",
         note=say("Higher and further left is better." if roc else "Higher and further right is better."),
         description=_described(lines, area),
-        x=x,
-        y=y,
-        paths=(*paths, *keys),
+        over=keys,
         labels=labels,
         values=_table(lines, kind, area),
     )

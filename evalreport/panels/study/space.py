@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from evalreport.format import significant
 from evalreport.panels.chart import (
@@ -49,6 +50,8 @@ class Pole:
 class Parallel:
     """Parallel coordinates: poles, and the lines of the best and of the others."""
 
+    kind: ClassVar[str] = "parallel"
+    id: ClassVar[str] = "parallel-chart"
     poles: tuple[Pole, ...]
     best: str
     others: str
@@ -196,7 +199,7 @@ def parallel(study: Study) -> Section | None:
         lede += say("{more:count} less important parameters have no axis.", more=more)
     if any(None in line.places for line in view.lines):
         lede += say("A line passes straight by a parameter that its trial did not have.")
-    return Section("parallel", "All parameters", "All parameters at once", "parallel", lede, body)
+    return Section.of("parallel", "All parameters", "All parameters at once", lede, body)
 
 
 def _height(at: float) -> float:

@@ -1,0 +1,101 @@
+"""ROC and precision-recall of whatever runs or averages: one axis, one guide, one way to draw a curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.curves import Curve
+from evalreport.panels.chart import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    Axis,
+    Chart,
+    Path,
+    Shape,
+    level,
+    outline,
+    polyline,
+    x_axis,
+    y_axis,
+)
+from evalreport.panels.words import Sentence
+
+Kind: TypeAlias = Literal["roc", "pr"]
+AXES = {"roc": ("False-alarm rate (1 − specificity)", "Recall ↑"), "pr": ("Recall", "Precision ↑")}
+NAMES = {"roc": "ROC", "pr": "Precision–recall"}
+LETTER = 6.2
+"""Width of a bold letter of a label, in units of the chart."""
+
+
+@dataclass(frozen=True)
+class RatePlot:
+    """Curves of one kind, before they are named.
+
+    Parameters
+    ----------
+    kind : str
+        ``roc`` or ``pr``.
+    lines : tuple of (shape, curve)
+        In drawing order.
+    luck : float or None
+        Precision of a model that knows nothing; ROC has its diagonal.
+    averaged : str
+        After the name of the recall: over what it is averaged.
+    """
+
+    kind: Kind
+    lines: tuple[tuple[Shape, Curve], ...]
+    luck: float | None = None
+    averaged: str = ""
+
+    @property
+    def x(self) -> Axis:
+        """The horizontal axis."""
+        return x_axis(0, 1, AXES[self.kind][0] + self.averaged)
+
+    @property
+    def y(self) -> Axis:
+        """The vertical axis."""
+        return y_axis(0, 1, AXES[self.kind][1])
+
+    @property
+    def near(self) -> npt.NDArray[np.float64]:
+        """Points of the curves, shape (m, 2), in units of the chart: what labels keep clear of."""
+        return np.vstack([outline(self.x, self.y, curve.x, curve.y) for _, curve in self.lines])
+
+    def _guide(self) -> tuple[Path, ...]:
+        if self.kind == "roc":
+            return (Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),)
+        return () if self.luck is None else (Path("guide", level(self.y, self.luck)),)
+
+    def chart(
+        self,
+        *,
+        of: str = "",
+        note: Sentence,
+        description: Sentence,
+        under: Sequence[Path] = (),
+        over: Sequence[Path] = (),
+        **rest: Any,
+    ) -> Chart:
+        """Return the chart: what lies under the curves, the guide, the curves, what lies over them.
+
+        Parameters
+        ----------
+        of : str
+            After the name of the kind, in the title.
+        rest
+            Labels, ring and values of the chart.
+        """
+        x, y = self.x, self.y
+        drawn = (Path(shape, polyline(x, y, c.x, c.y, steps=c.steps)) for shape, c in self.lines)
+        paths = (*under, *self._guide(), *drawn, *over)
+        title = NAMES[self.kind] + of
+        return Chart(self.kind, title, note, description, x, y, paths, **rest)
