@@ -15,9 +15,31 @@ from evalreport.errors import FileMissingError, UsageError, nearest
 KNOWN = (
     *("artifact", "format", "task", "truth", "truth_file", "pred", "score", "scores", "score_kind", "text"),
     *("parse", "fuzzy", "labels", "ordered", "positive", "id", "weight", "group", "slice", "example_text"),
-    *("batch_axis", "list_separator", "threshold", "tune_on", "hold", "confidence", "resamples", "seed"),
-    *("metrics", "title", "unit", "no_examples", "checklist", "prefix", "out", "experiment", "filter"),
-    *("max_runs", "jobs", "fail_fast", "color", "tracking_uri"),
+    *("batch_axis", "list_separator", "fold", "where", "missing", "weight_kind", "no_scores", "threshold"),
+    *(
+        "tune_on",
+        "hold",
+        "prevalence",
+        "confidence",
+        "resamples",
+        "seed",
+        "metrics",
+        "sort_by",
+        "title",
+        "unit",
+    ),
+    *(
+        "label_names",
+        "notes",
+        "no_examples",
+        "checklist",
+        "prefix",
+        "out",
+        "experiment",
+        "filter",
+        "max_runs",
+    ),
+    *("jobs", "fail_fast", "color", "tracking_uri"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "inconclusive", "train")
@@ -26,11 +48,11 @@ SWEEPS = ("thresholds", "optuna", "runs")
 """Commands below `sweep`; each takes the settings."""
 RENAMED = {"slice": "slices"}
 """Keys whose option has another name inside."""
-SEVERAL = ("slice", "group", "require")
+SEVERAL = ("slice", "group", "where", "require")
 """Keys that hold one name or a list of them."""
 MAY_RUN_CODE = ("parse", "threshold")
 """Keys that take a function of the user's, as ``module:function``."""
-PATHS = ("out", "labels", "truth_file", "tune_on", "baseline", "train")
+PATHS = ("out", "labels", "truth_file", "tune_on", "notes", "baseline", "train")
 """Keys that may name a file or a folder: of `labels` what follows ``@``."""
 _TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
 import pytest
 
+from evalreport.cli import group as command
+from evalreport.cli.settings import KNOWN, RENAMED
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]
@@ -83,6 +86,49 @@ def test_lists_reach_the_options_that_take_several(capsys: Capture) -> None:
     assert one["slices"]
 
 
+OF_ONE_CALL = {"children", "latest", "folds", "detect"}
+"""What names the data or the question of one call: as a setting it would answer what nobody asked."""
+
+
+def test_what_describes_the_data_and_the_report_is_a_setting() -> None:
+    context = click.Context(command)
+    inside = {RENAMED.get(key, key) for key in KNOWN} | OF_ONE_CALL
+    for name in ("report", "log", "compare", "check"):
+        one = command.get_command(context, name)
+        assert one is not None
+        for param in one.params:
+            section = getattr(param, "section", "")
+            assert section not in ("Describe the data", "Evaluate", "Report") or param.name in inside, (
+                param.name
+            )
+
+
+def test_new_settings_work_as_their_options_do(capsys: Capture) -> None:
+    Path("notes.md").write_text("For **screening** alone.")
+    settings(
+        "score = 'p'\nprevalence = 0.01\nlabel_names = '1=failure,0=fine'\n"
+        "notes = 'notes.md'\nwhere = 'user=u3'"
+    )
+    options = (
+        "--prevalence",
+        "0.01",
+        "--label-names",
+        "1=failure,0=fine",
+        "--where",
+        "user=u3",
+        "--score",
+        "p",
+    )
+    first = run(capsys, "report", "rows.csv", "-o", "first.html", "--json").json["runs"][0]
+    Path("pyproject.toml").unlink()
+    second = run(
+        capsys, "report", "rows.csv", *options, "--notes", "notes.md", "-o", "second.html", "--json"
+    ).json["runs"][0]
+    assert {**first, "files": []} == {**second, "files": []}
+    assert first["n"] == 3
+    assert "<strong>screening</strong>" in Path("first.html").read_text()
+
+
 BAD = [
     ("scroe = 'p'", "unknown setting 'scroe'", "score"),
     ("max_runs = 'many'", "--max-runs", "pyproject.toml"),
@@ -147,6 +193,7 @@ OUTSIDE = [
     ("labels = '@link/secret'", "labels"),
     ("truth_file = '../outside/secret'", "truth_file"),
     ("tune_on = '{outside}/secret'", "tune_on"),
+    ("notes = '{outside}/secret'", "notes"),
     ("[tool.evalreport.check]\ntrain = '../outside/secret'", "train"),
     ("[tool.evalreport.check]\nbaseline = '../outside/secret'", "baseline"),
 ]
