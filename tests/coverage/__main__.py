@@ -2,7 +2,8 @@
 
 The first argument is the number of simulations of a setting (1,000 without it; half of them below 200 rows),
 the second one the kinds of settings, the third one metrics, both all without it: what is simulated replaces
-its rows of the table, setting by setting, and the others stay.
+its rows of the table, setting by setting, and the others stay. With ``outside`` for the metrics those are
+simulated whose share lies outside of what is meant, on either side, and was simulated less often.
 """
 
 from __future__ import annotations
@@ -141,21 +142,31 @@ def _summary(rows: list[Measured]) -> list[str]:
     return lines
 
 
-def main(simulations: str = "1000", kinds: str = "", metrics: str = "") -> None:
+def main(simulations: str = "1000", kinds: str = "", metrics: str = "", processes: str = "2") -> None:
     """Simulate setting by setting, and write both files after each: it can be stopped at any time."""
     every = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT, *HARD)
     order: dict[tuple[str, str, int], int] = {(s.task, s.what, s.n): i for i, s in enumerate(every)}
     settings = [s for s in every if not kinds or s.kind in kinds.split(",")]
-    only = metrics.split(",") if metrics else ()
     before = [Measured(**row) for row in json.loads(JSON.read_text("utf-8"))]
     table = {_key(row): row for row in before}
-    with ProcessPoolExecutor(2) as pool:
-        found = pool.map(counts_of, [(s, int(simulations), only) for s in settings])
+    chosen = {s: _chosen(s, int(simulations), metrics, before) for s in settings}
+    settings = [s for s in settings if chosen[s] or not metrics]
+    with ProcessPoolExecutor(int(processes)) as pool:
+        found = pool.map(counts_of, [(s, int(simulations), chosen[s]) for s in settings])
         for setting, counts in zip(settings, found, strict=True):
+            only = chosen[setting]
             gone = [k for k in table if k[:3] == (setting.task, setting.what, setting.n) and not only]
             table = {key: row for key, row in table.items() if key not in gone and key[:3] in order}
             table |= {_key(row): row for row in rows_of(setting, counts)}
             _write(sorted(table.values(), key=lambda row: order[_key(row)[:3]]))
+
+
+def _chosen(s: Setting, simulations: int, metrics: str, rows: Sequence[Measured]) -> tuple[str, ...]:
+    """The metrics to simulate in a setting; all of them where there is none."""
+    if metrics != "outside":
+        return tuple(filter(None, metrics.split(",")))
+    own = (row for row in rows if _key(row)[:3] == (s.task, s.what, s.n) and s.n >= ENOUGH)
+    return tuple(row.metric for row in own if not row.within and row.simulations < 0.7 * simulations)
 
 
 def _key(row: Measured) -> tuple[str, str, int, str]:

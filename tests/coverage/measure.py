@@ -119,9 +119,10 @@ def _metrics(p: Predictions, only: Sequence[str]) -> list[Metric]:
 def _results(p: Predictions, only: Sequence[str]) -> Iterator[tuple[str, Result]]:
     summary, sampling = summarise(p), Sampling(resamples=1000)
     yield from estimates(_metrics(p, only), summary, p, sampling).items()
-    if p.space.task != "binary" and not only:
+    if p.space.task != "binary" and (not only or any(name.startswith("label: ") for name in only)):
         for name, result in class_estimates(PER_CLASS, summary, p, sampling)[LABEL].items():
-            yield f"label: {name}", result
+            if not only or f"label: {name}" in only:
+                yield f"label: {name}", result
 
 
 def population(setting: Setting) -> dict[str, float]:
