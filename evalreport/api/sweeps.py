@@ -136,8 +136,9 @@ def sweep(
     what : Evaluation or Trials
     objective : str or sequence of str, optional
         As on the command line: ``f1``, ``recall>=0.95``, ``cost:10`` (binary), ``f1_macro``,
-        ``subset_accuracy``, ``module:function`` (several labels), ``accuracy>=0.95``, ``f1_macro``
-        (classes); those of the task without it. Of trials, the name of one of several objectives.
+        ``subset_accuracy``, ``module:function``, ``recall>=0.9`` of each, ``recall_micro>=0.9`` (several
+        labels), ``accuracy>=0.95``, ``f1_macro``, ``recall[CLASS]>=0.9`` (classes); those of the task
+        without it. Of trials, the name of one of several objectives.
     tune_on : Evaluation, optional
         Other rows that the choice is made on; without them its value elsewhere is cross-fitted.
     costs : array-like of shape (K, K), optional
@@ -145,8 +146,8 @@ def sweep(
     trials : int, optional
         Let Optuna search so many where an objective does not fall apart.
     hold : float, optional
-        Of two classes: confidence with which a threshold under a bound has to keep it on new rows; that of
-        the evaluation without it.
+        Confidence with which a threshold (or a cut-off of confidence) under a bound has to keep it on new
+        rows; that of the evaluation without it.
     judging : Judging
         Of trials: how many examples judged each.
 

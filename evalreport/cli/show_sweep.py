@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from evalreport.study import Trial
     from evalreport.study.judged import Study
     from evalreport.study.search import SearchProgress
+    from evalreport.thresholds.cutoff import Cutoff
     from evalreport.thresholds.optimum import Optimum
+    from evalreport.thresholds.promise import Hold
     from evalreport.values import Result
     from evalreport.workflow.deliver import Delivered
 
@@ -61,9 +63,10 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
 
     found = done.made
     warn_of(console, found.evaluation)
-    for best in found.optima.values():
+    bounded: list[tuple[str, Optimum | Cutoff]] = [*found.optima.items(), *found.cutoffs.items()]
+    for name, best in bounded:
         if best.hold is not None and best.hold.threshold is None:
-            console.warn(f"{best.text} {best.hold.reason}")
+            console.warn(f"{name} {best.hold.reason}")
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))
     console.out(title(found.evaluation))
@@ -79,7 +82,8 @@ def _optima(found: ThresholdSelection) -> list[str]:
     promised: tuple[str, ...] = ("chance to hold",) if bounded else ()
     if bounded and level is not None:
         promised += (f"held with {percent(level, 100)}",)
-    rows: list[tuple[str, ...]] = [(*HEADS, *promised, "found", "missed", "alarms")]
+    counted = () if found.whole is None else ("found", "missed", "alarms")
+    rows: list[tuple[str, ...]] = [(*HEADS, *promised, *counted)]
     for name, best in found.optima.items():
         style = objective_style(best.metric)
         metric = "" if name == best.metric else f" ({best.metric})"
@@ -115,23 +119,36 @@ def _there(found: ThresholdSelection) -> list[str]:
 def _promised(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
     """The chance that a bound holds on new rows, and the threshold that keeps it surely."""
     chance = "–" if best.chance is None else percent(best.chance, 100)
-    held = None if best.hold is None else best.hold.threshold
-    return (chance, "–" if held is None else threshold(held))[: len(heads)]
+    return (chance, _held(best.hold))[: len(heads)]
 
 
 def _cutoffs(found: ThresholdSelection) -> list[str]:
     if not found.cutoffs:
         return []
-    rows: list[tuple[str, ...]] = [
-        ("for", "confidence", "its interval", "answered", "right", "answered elsewhere", "right elsewhere")
-    ]
+    level = found.evaluation.sampling.hold
+    promised: tuple[str, ...] = () if level is None else (f"held with {percent(level, 100)}",)
+    heads = (
+        "for",
+        "confidence",
+        "its interval",
+        "answered",
+        "right",
+        "answered elsewhere",
+        "right elsewhere",
+    )
+    rows: list[tuple[str, ...]] = [(*heads, *promised)]
     for name, cut in found.cutoffs.items():
         kept = cut.out_of_sample.kept
         coverage = cut.out_of_sample.value
         elsewhere = [_elsewhere(result, "percent")[0] for result in (coverage, kept)]
         here = (_beside(cut.coverage, coverage, "percent"), _beside(cut.accuracy, kept, "percent"))
-        rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere))
+        held = (_held(cut.hold),) if promised else ()
+        rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere, *held))
     return aligned(rows)
+
+
+def _held(hold: Hold | None) -> str:
+    return "–" if hold is None or hold.threshold is None else threshold(hold.threshold)
 
 
 def _tuned(found: ThresholdSelection) -> list[str]:

@@ -17,13 +17,14 @@ def objective_title(name: str) -> str:
 
     Examples
     --------
-    >>> objective_title("f1_macro"), objective_title("recall>=0.95"), objective_title("module:gain")
-    ('Macro F1', 'Recall (sensitivity) ≥ 0.95', 'module:gain')
+    >>> objective_title("f1_macro"), objective_title("recall[joy]>=0.95"), objective_title("module:gain")
+    ('Macro F1', 'Recall (sensitivity) of joy ≥ 0.95', 'module:gain')
     """
     for sign, shown in SIGNS.items():
-        metric, found, bound = name.partition(sign)
+        metric, found, bound = name.rpartition(sign)
         if found:
-            return f"{objective_title(metric)} {shown} {bound}"
+            metric, _, label = metric.removesuffix("]").partition("[")
+            return f"{objective_title(metric)}{label and f' of {label}'} {shown} {bound}"
     metric_of = metric_named(name)
     return OWN.get(name) or (name if metric_of is None else metric_of.title)
 

@@ -17,6 +17,7 @@ from evalreport.scores import Probabilities
 from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
+from evalreport.thresholds.promise import Hold
 from evalreport.thresholds.records import CutoffRecord
 from evalreport.values import Undefined
 
@@ -39,6 +40,8 @@ class Cutoff:
         Share answered, and accuracy among them, on the rows of the choice.
     out_of_sample : OutOfSample
         On other rows: `value` is the coverage, `kept` the accuracy.
+    hold : Hold or None
+        The cut-off that keeps the accuracy with a confidence, where one was asked for.
 
     Examples
     --------
@@ -55,19 +58,20 @@ class Cutoff:
     coverage: float
     accuracy: float
     out_of_sample: OutOfSample
+    hold: Hold | None = None
 
     def to_wire(self) -> CutoffRecord:
         """Return the cut-off as JSON holds it; an infinite limit is null."""
         other = self.out_of_sample
         own = (self.wanted, self.threshold, self.low, self.high, self.coverage, self.accuracy)
-        return CutoffRecord(*own, other.value, other.kept, other.method, other.chance)
+        return CutoffRecord(*own, other.value, other.kept, other.method, other.chance, self.hold)
 
     @classmethod
     def from_wire(cls, wire: CutoffRecord) -> Cutoff:
         """Return the cut-off that JSON holds."""
         own = (wire.wanted, wire.threshold, wire.low, wire.high, wire.coverage, wire.accuracy)
         rest = (wire.honest_coverage, wire.honest_accuracy, wire.honest_method, wire.chance)
-        return cls(*own, OutOfSample(*rest))
+        return cls(*own, OutOfSample(*rest), wire.hold)
 
 
 CutoffChoice: TypeAlias = Cutoff | Unreachable | Undefined
@@ -161,4 +165,7 @@ def _cutoff(wanted: float, best: Optimum) -> Cutoff:
     answered = best.tp + best.fp
     low, high, out_of_sample = best.low, best.high, best.out_of_sample
     assert low is not None and high is not None and out_of_sample is not None  # noqa: S101  judged gives them
-    return Cutoff(wanted, best.threshold, low, high, best.apparent, best.tp / answered, out_of_sample)
+    hold = best.hold
+    if hold is not None and hold.costs is not None:
+        hold = replace(hold, costs=replace(hold.costs, metric="coverage"))
+    return Cutoff(wanted, best.threshold, low, high, best.apparent, best.tp / answered, out_of_sample, hold)

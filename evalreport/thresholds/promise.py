@@ -38,6 +38,7 @@ class HoldCosts:
     Parameters
     ----------
     metric : str
+        ``coverage`` of a cut-off of confidence: the share that is answered.
     value : float or None
         At the threshold that holds; None where it is undefined.
     instead_of : float

@@ -120,6 +120,7 @@ class CutoffRecord:
     honest_accuracy: Result | None
     honest_method: str
     chance: Share | None
+    hold: Hold | None
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from evalreport.thresholds.cutoff import cutoff
 from evalreport.thresholds.label_objectives import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
+from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Result
@@ -134,7 +135,9 @@ def chosen(
     rows = replace(collected.predictions, texts=None)
     if isinstance(rows.scores, NoScores):
         raise UsageError("there are no scores to sweep", fix="name them with --score or --scores")
-    check_holdable(rows, request.sampling)
+    ask = "recall>=0.9" if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
+    bounds = asked.objectives or (ACCURACIES if isinstance(rows.space, Multiclass) else ())
+    check_holdable(rows, request.sampling, bounds, ask)
     deployed(rows.space, request.prevalence)
     match rows.space:
         case Binary():
@@ -197,14 +200,17 @@ def _multilabel(
 ) -> ThresholdSelection:
     _check_cost(asked, "several labels", "an objective of yours: --objective module:function")
     _check_costs(asked, "several labels", "an objective of yours: --objective module:function")
-    plain = [name.removeprefix("max-") for name in asked.objectives or EACH_LABEL]
+    bounds = {bound.name: bound for name in asked.objectives for bound in part_bounds(name, rows.space)}
+    wanted_names = [name for name in asked.objectives or EACH_LABEL if not is_bound(name)]
+    plain = [name.removeprefix("max-") for name in wanted_names]
     names = ["f1_macro" if name == "f1" else name for name in plain]
     _check_distinct(names)
     goals = {name: LabelObjective.parse(name) for name in names}
     seed = request.sampling.seed
     asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in goals.values()))
     wanted = asked.search is not None or tune_on is not None
-    found: dict[str, Selected] = {
+    found: dict[str, Selected] = _bounded(rows, request, tune_on, bounds)
+    found |= {
         name: label_thresholds(
             rows,
             name,
@@ -218,6 +224,16 @@ def _multilabel(
     return ThresholdSelection(
         _evaluation(rows, request), found, common={k: v for k, v in common.items() if v}
     )
+
+
+def _bounded(
+    rows: Predictions, request: Request, tune_on: Predictions | None, bounds: Mapping[str, PartBound]
+) -> dict[str, Selected]:
+    """The thresholds under bounds of labels or classes, each against the rest."""
+    return {
+        name: part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
+        for name, bound in bounds.items()
+    }
 
 
 def _common(rows: Predictions, goal: LabelObjective) -> tuple[tuple[int, float], ...]:
@@ -240,11 +256,13 @@ def _multiclass(
             fix="pass --score-kind logit if they are logits",
         )
     names = list(asked.objectives) or ([] if asked.costs is not None else list(ACCURACIES))
-    bounds = {name: _accuracy(name) for name in names}
+    parts = {name: part_bounds(name, rows.space) for name in names if not _is_accuracy(name)}
+    names = [name for name in names if not parts.get(name)]
+    bounds = {name: Bound.parse(name) if is_bound(name) else None for name in names}
     names = [name.removeprefix("max-") if bound is None else bound.key for name, bound in bounds.items()]
     _check_distinct(names)
     asked.check_searched(found=asked.costs is not None or None in bounds.values())
-    found: dict[str, Selected] = {}
+    found = _bounded(rows, request, tune_on, {b.name: b for each in parts.values() for b in each})
     for name, wanted in zip(names, bounds.values(), strict=True):
         found[name] = (
             class_weights(
@@ -281,19 +299,12 @@ def _check_costs(asked: ThresholdRequest, what: str, instead: str) -> None:
         )
 
 
-def _accuracy(name: str) -> Bound | None:
-    """The accuracy that is wanted among the answered; None for another kind of objective."""
+def _is_accuracy(name: str) -> bool:
+    """Whether an objective is an accuracy among the answered: what a cut-off of confidence keeps."""
     if not is_bound(name):
-        return None
-    where = f"objective {name!r}"
-    bound = Bound.parse(name, where=where)
-    if bound.metric != "accuracy" or bound.demands != "high" or bound.part or bound.change:
-        raise UsageError(
-            f"{bound.text!r} holds no cut-off of confidence",
-            where=where,
-            fix="classes are answered from a confidence on that keeps an accuracy, as in accuracy>=0.95",
-        )
-    return bound
+        return False
+    bound = Bound.parse(name, where=f"objective {name!r}")
+    return (bound.metric, bound.demands, bound.part, bound.change) == ("accuracy", "high", "", "")
 
 
 def _check_distinct(names: Sequence[str]) -> None:

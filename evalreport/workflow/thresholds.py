@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from evalreport.bounds import is_bound
 from evalreport.errors import DataError, UsageError
 from evalreport.facts import ScoreTable
 from evalreport.intervals import Sampling
@@ -15,7 +17,8 @@ from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.optimum import Optimum, Unreachable
+from evalreport.thresholds.one_against_rest import part_bounds, part_threshold
+from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
@@ -51,7 +54,10 @@ def decided(
     DataError
         No threshold keeps the constraint; names the best that can be reached.
     """
-    check_holdable(rows, sampling)
+    bounds = () if wanted is None or isinstance(rows.space, Multiclass) else (wanted,)
+    several = 'sweep thresholds --objective "accuracy>=0.95"'
+    ask = several if isinstance(rows.space, Multiclass) else '--threshold "recall>=0.9"'
+    check_holdable(rows, sampling, bounds, ask)
     number = None if wanted is None else _number(wanted)
     if tune_on is not None and (wanted is None or number is not None):
         raise UsageError(
@@ -99,10 +105,20 @@ def _binary(
     table = table_of(rows)
     named = [other for other in STANDARD if other.name != objective.name]
     sweep = judged(table, rows, tune_on=tune_on, objectives=(*named, objective), sampling=sampling)
-    choice = sweep.optima[objective.name]
+    return Decision(rows.at(Threshold(_reached(sweep.optima[objective.name], wanted), origin)), sweep)
+
+
+def _reached(choice: Choice, wanted: str) -> float:
+    """The threshold of a choice.
+
+    Raises
+    ------
+    DataError
+        There is none.
+    """
     match choice:
         case Optimum():
-            return Decision(rows.at(Threshold(_held(choice, wanted), origin)), sweep)
+            return _held(choice, wanted)
         case Unreachable() | Undefined():
             raise DataError(
                 f"no threshold can be chosen by {wanted}: {choice.reason}",
@@ -116,6 +132,17 @@ def _binary(
 def _per_label(
     rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
 ) -> Decision:
+    bounds = part_bounds(wanted, rows.space)
+    if bounds:
+        if bounds[0].label is not None and len(bounds) < len(rows.space):
+            raise UsageError(
+                f"{wanted} is of one label, and each needs a threshold",
+                where="--threshold",
+                fix=f"bound every label: {bounds[0].objective.name}",
+            )
+        chosen = [part_threshold(rows, bound, tune_on=tune_on, sampling=sampling) for bound in bounds]
+        at = [_reached(choice, bound.name) for choice, bound in zip(chosen, bounds, strict=True)]
+        return Decision(rows.at(Threshold(tuple(at if len(at) > 1 else at * len(rows.space)), origin)))
     goal = wanted.removeprefix("max-")
     found = label_thresholds(rows, "f1_macro" if goal == "f1" else goal, tune_on=tune_on, sampling=sampling)
     if isinstance(found, Undefined):
@@ -138,19 +165,27 @@ def _held(choice: Optimum, wanted: str) -> float:
     return choice.hold.threshold
 
 
-def check_holdable(rows: Predictions, sampling: Sampling) -> None:
-    """Refuse to hold a bound of anything but the threshold of a binary problem.
+def check_holdable(rows: Predictions, sampling: Sampling, objectives: Sequence[str], ask: str) -> None:
+    """Refuse to hold a bound where none is asked for; of two classes there always is one.
+
+    Parameters
+    ----------
+    objectives : sequence of str
+        What is asked for.
+    ask : str
+        How to ask for a bound.
 
     Raises
     ------
     UsageError
     """
-    if sampling.hold is not None and not isinstance(rows.space, Binary):
-        raise UsageError(
-            f"a bound is held by one threshold of two classes; these are {len(rows.space)} labels",
-            where="--hold",
-            fix="leave --hold out",
-        )
+    if sampling.hold is None or isinstance(rows.space, Binary) or any(map(is_bound, objectives)):
+        return
+    raise UsageError(
+        f"there is no bound to hold; these are {len(rows.space)} labels",
+        where="--hold",
+        fix=f"ask for one, as in {ask}, or leave --hold out",
+    )
 
 
 def check_both_classes(tune_on: Predictions | None) -> None:

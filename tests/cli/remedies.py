@@ -345,7 +345,7 @@ REFUSALS = (
     ),
     Refusal(
         "leave --hold out",
-        "sweep thresholds p.csv --hold 0.9 --objective 'accuracy>=0.3' --json",
+        "sweep thresholds p.csv --hold 0.9 --objective f1_macro --json",
         {"p.csv": csv("y_true,proba_a,proba_b,proba_c", *(f"{k},.4,.3,.3" for k in "aabcabc"))},
     ),
     Refusal(

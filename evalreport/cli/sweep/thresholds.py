@@ -33,7 +33,8 @@ _SWEEP = "Sweep"
     metavar="OBJ",
     multiple=True,
     help="f1, youden, recall>=0.95, net_benefit:0.2, … | several labels: f1_macro, subset_accuracy, "
-    "module:function, … | classes: accuracy>=0.95, f1_macro, …; repeat.",
+    "module:function, recall>=0.9 of each, recall_micro>=0.9, … | classes: accuracy>=0.95, f1_macro, "
+    "recall[CLASS]>=0.9, …; repeat.",
 )
 @opt.option(_SWEEP, "--cost", metavar="N", help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
 @opt.option(

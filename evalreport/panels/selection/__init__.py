@@ -9,7 +9,7 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.labels import Task
 from evalreport.panels import curves, cutoff, deployment, micro, provenance, threshold
 from evalreport.panels.parts import Section
-from evalreport.panels.selection import cutoffs, labels, optima, search, verdict
+from evalreport.panels.selection import bounds, cutoffs, labels, optima, search, verdict
 
 Panel: TypeAlias = Callable[[ThresholdSelection], Section | None]
 
@@ -24,6 +24,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
     "multiclass": (
         verdict.panel,
         cutoffs.panel,
+        bounds.panel,
         lambda found: cutoff.panel(found.evaluation),
         labels.reached,
         labels.panel,
@@ -31,6 +32,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
     ),
     "multilabel": (
         verdict.panel,
+        bounds.panel,
         labels.reached,
         labels.panel,
         search.panel,
