@@ -247,7 +247,8 @@ def sweep_figures(swept: Study | ThresholdSelection) -> dict[str, bytes]:
     swept : Study or ThresholdSelection
     """
     if isinstance(swept, ThresholdSelection):
-        shown = any(np.isfinite(best.threshold) for best in swept.optima.values())
+        single = swept.evaluation.sweep is not None  # thresholds of labels are of several scores
+        shown = single and any(np.isfinite(best.threshold) for best in swept.optima.values())
         return {"sweep_thresholds.png": png(objectives(swept))} if shown else {}
     return {name: png(draw(swept)) for name, (draw, applies) in STUDY.items() if applies(swept)}
 

@@ -78,3 +78,11 @@ AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")
 """Whose value at each threshold is logged, where scores are probabilities."""
 OF_FOUR = ("recall", "specificity", "precision", "npv", "f1", "predicted_positive_rate")
 """What stands beside a two-by-two table, in its order."""
+OF_ALL: Mapping[str, str] = {
+    "precision_micro": "precision",
+    "recall_micro": "recall",
+    "f1_micro": "f1",
+    "jaccard_micro": "jaccard",
+    "label_accuracy": "accuracy",
+}
+"""Metrics of the counts of all labels together, and the binary metric that each is of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +11,7 @@ from evalreport.errors import UsageError, nearest
 from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary, LabelSpace, Multilabel
+from evalreport.metrics.named_sets import OF_ALL
 from evalreport.predictions import Categorical, Predictions
 from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import check_alike, judged
@@ -20,14 +20,6 @@ from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
 from evalreport.thresholds.promise import Hold
 
 REST = Binary("rest", "label")
-OF_ALL: Mapping[str, str] = {
-    "precision_micro": "precision",
-    "recall_micro": "recall",
-    "f1_micro": "f1",
-    "jaccard_micro": "jaccard",
-    "label_accuracy": "accuracy",
-}
-"""Metrics of the counts of all labels together, and the binary metric that each is of them."""
 _NAMES = {binary: name for name, binary in OF_ALL.items()}
 
 
