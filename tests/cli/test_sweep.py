@@ -188,7 +188,7 @@ ERRORS = [
     (("thresholds", "classes.csv", "--storage", "s.db"), 2, "leave them out"),
     (("thresholds", "margins.csv", "--score-kind", "decision"), 2, "--score-kind logit"),
     (("thresholds", "several.csv", "--cost", "10"), 2, "module:function"),
-    (("thresholds", "several.csv", "--objective", "recall>=0.9"), 2, "f1_samples"),
+    (("thresholds", "several.csv", "--objective", "recall_macro>=0.9"), 2, "bound every label"),
     (("thresholds", "several.csv", "--trials", "9"), 2, "is exact"),
     (("thresholds", "several.csv", "--objective", "none:f"), 2, "No module named"),
     (("optuna", "--study", "one.csv"), 5, "neither an SQLite database nor an Optuna journal"),
