@@ -112,6 +112,10 @@ class ServerError(EvalreportError):
     exit_code = 4
 
 
+class EndpointMissingError(ServerError):
+    """The server does not know what it was asked for: an older release, or no MLflow."""
+
+
 class PromotionError(EvalreportError):
     """A model whose gate has passed, and that yet may not have the alias; the alias was not touched."""
 

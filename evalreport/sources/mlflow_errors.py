@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from json import JSONDecodeError
 
 from evalreport.errors import (
+    EndpointMissingError,
     EvalreportError,
     MissingExtraError,
     NotFoundError,
@@ -46,6 +48,7 @@ class Rule:
 
 
 _REACH = "check that it runs, and --tracking-uri or MLFLOW_TRACKING_URI"
+_NO_JSON = "not in a valid json format"
 _ADDRESS = "check the address and its path prefix"
 _LOGIN = "set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
 LOCKED = "the database is locked by another program"
@@ -114,13 +117,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "ENDPOINT_NOT_FOUND",
         r"error code 40[45]",
-        ServerError,
+        EndpointMissingError,
         "there is no MLflow at this address",
         _ADDRESS,
     ),
     Rule(
         "",
-        r"not in a valid json format",
+        _NO_JSON,
         ServerError,
         "the server answers with a page instead of MLflow's data, perhaps a login page",
         f"{_LOGIN}; or {_ADDRESS}",
@@ -187,9 +190,14 @@ def translated(error: Exception, store: str) -> EvalreportError | None:
         )
     if isinstance(error, FileNotFoundError):
         return NotFoundError("there is no such file", where=store, fix="check the artifacts of the run")
-    if type(error).__module__.partition(".")[0] not in FOREIGN and not isinstance(error, OSError):
+    no_json = isinstance(error, JSONDecodeError)  # MLflow's newer endpoints leave it to Python's reader
+    if (
+        type(error).__module__.partition(".")[0] not in FOREIGN
+        and not isinstance(error, OSError)
+        and not no_json
+    ):
         return None
-    rule = _rule(str(getattr(error, "error_code", "")), str(error))
+    rule = _rule(str(getattr(error, "error_code", "")), _NO_JSON if no_json else str(error))
     if rule is None:
         return ServerError(f"MLflow failed: {_own_words(str(error))}", where=store, fix=_REACH)
     return rule.kind(rule.message or _own_words(str(error)), where=store, fix=rule.fix)

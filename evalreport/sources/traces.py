@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.errors import DataError, EvalreportError
+from evalreport.errors import DataError, EndpointMissingError
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_ROWS, refuse_cell
 from evalreport.sources.runs import RunInfo
@@ -34,6 +34,11 @@ def has_traces(store: Store, run: RunInfo, *, untagged: bool) -> bool:
     untagged : bool
         Ask where there is no tag, which clients up to MLflow 3.4 did not set. A server that knows of no
         traces holds none.
+
+    Raises
+    ------
+    ServerError
+        It fails at the question: whether there are traces is not known.
     """
     if run.tags.get(GENAI_TAG[0]) == GENAI_TAG[1]:
         return True
@@ -41,7 +46,7 @@ def has_traces(store: Store, run: RunInfo, *, untagged: bool) -> bool:
         return False
     try:
         return next(_pages(store, run), None) is not None
-    except EvalreportError:
+    except EndpointMissingError:
         return False
 
 

@@ -7,7 +7,7 @@ from operator import methodcaller
 from typing import Any, get_args
 
 from evalreport.codec import encode
-from evalreport.errors import EvalreportError, NotFoundError
+from evalreport.errors import EvalreportError, NotFoundError, ServerError
 from evalreport.evaluation.model import Evaluation
 from evalreport.report.names import EVALUATION, Part
 from evalreport.sinks.held import content, listed
@@ -129,5 +129,7 @@ def _kept(item: Item, evaluation: CheckedPart) -> Evaluation | None:
         return None
     try:
         return Evaluation.from_json(content(store, _run_id(item), EVALUATION, sizes, where))
+    except ServerError:
+        raise
     except EvalreportError:
         return None

@@ -68,8 +68,8 @@ class _Answers(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.do_GET()
 
-    def _send(self, body: bytes, kind: str = "application/json") -> None:
-        self.send_response(200)
+    def _send(self, body: bytes, kind: str = "application/json", status: int = 200) -> None:
+        self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -132,11 +132,20 @@ def compares(store: Store, first: str, second: str) -> str:
     return f"{len(call.body['comparison']['differences'])} differences"
 
 
+def finds_nothing(store: Store, _first: str, _second: str) -> str:
+    """A run without predictions holds none, whatever this release knows of traces."""
+    empty = make_run(store).run_id
+    call = evalreport(store.uri, "log", "--run-id", empty)
+    assert call.code == 3, call.err
+    return str(call.body["runs"][0]["error"]["code"] if call.body.get("runs") else call.body["error"]["code"])
+
+
 STEPS: tuple[tuple[str, Callable[[Store, str, str], str]], ...] = (
     ("log", logs),
     ("log again", logs_again),
     ("log over it", replaces),
     ("compare --log", compares),
+    ("a run without predictions", finds_nothing),
 )
 
 
