@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from evalreport.gate.documents import CheckedRun
     from evalreport.workflow.check import CheckedItem, GateRequest
     from evalreport.workflow.registry import ModelCandidate
-    from evalreport.workflow.request import Request
+    from evalreport.workflow.request import Destination, Request
     from evalreport.workflow.runs import Item
 
 STDOUT = "-"
@@ -155,7 +156,6 @@ def _checked(
 ) -> int:
     from evalreport.gate.documents import CheckedRun, as_dicts
     from evalreport.gate.results import is_open
-    from evalreport.workflow.check import check_item
     from evalreport.workflow.request import Destination
 
     where = Destination(out=options["out"], force=options["force"], several=len(items) > 1)
@@ -164,12 +164,8 @@ def _checked(
     strict = options["inconclusive"] == "fail"
     line = console.say if options["markdown"] == STDOUT else console.out
 
-    def work(item: Item) -> tuple[Item, CheckedItem]:
-        try:
-            return item, check_item(item, request, wanted, where)
-        except EvalreportError as error:
-            done[item.shown] = CheckedRun(item.shown, error=error)
-            raise
+    def failed(item: Item, error: EvalreportError) -> None:
+        done[item.shown] = CheckedRun(item.shown, error=error)
 
     def show(result: tuple[Item, CheckedItem]) -> dict[str, Any]:
         item, outcome = result
@@ -188,9 +184,16 @@ def _checked(
         return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
 
     try:
-        return each_run(console, items, work, show, options, checks=checks)
+        work = partial(_check, request=request, gate=wanted, where=where)
+        return each_run(console, items, work, show, options, failed=failed, checks=checks)
     finally:
         _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
+
+
+def _check(item: Item, request: Request, gate: GateRequest, where: Destination) -> tuple[Item, CheckedItem]:
+    from evalreport.workflow.check import check_item
+
+    return item, check_item(item, request, gate, where)
 
 
 def _settled(

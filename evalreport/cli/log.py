@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from evalreport.workflow.deliver import Delivered
     from evalreport.workflow.request import Destination, Request
     from evalreport.workflow.runs import Item
+    from evalreport.workflow.standing import StandingRun
     from evalreport.workflow.verify import Verified
 
 
@@ -51,9 +53,10 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
-    from evalreport.workflow.report import report_item
+    from evalreport.workflow.report import log_item, report_item
     from evalreport.workflow.request import Destination
     from evalreport.workflow.runs import folds_of, items_of
+    from evalreport.workflow.standing import StandingRun
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)
@@ -67,10 +70,13 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if options["verify"] or options["repair"]:
         return _verified(console, items, request, where, options)
 
-    def work(item: Item) -> Delivered[Evaluation]:
-        return report_item(item, request, where)
+    told = console.json or console.summary or len(items) == 1  # its numbers are wanted, or every look at it
+    work = partial(report_item if told else log_item, request=request, where=where)
 
-    def show(done: Delivered[Evaluation]) -> dict[str, Any]:
+    def show(done: Delivered[Evaluation] | StandingRun) -> dict[str, Any]:
+        if isinstance(done, StandingRun):
+            console.out(f"{done.item.name}  unchanged since it was logged: {done.verdict}")
+            return {"ok": True}
         for warning in done.warnings:
             console.warn(warning)
         print_evaluation(console, done.made, done.taken, console.out)
@@ -93,8 +99,7 @@ def _verified(
             fix="leave --dry-run and --out out",
         )
 
-    def work(item: Item) -> Verified:
-        return verify_item(item, request, where, repair=options["repair"])
+    work = partial(verify_item, request=request, where=where, repair=options["repair"])
 
     def show(done: Verified) -> dict[str, Any]:
         for warning in done.warnings:

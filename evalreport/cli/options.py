@@ -367,8 +367,6 @@ jobs = option(
     "--jobs",
     metavar="N",
     type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="Runs in parallel.",
+    help="Processes that work on several runs; the cores, where a process has four runs or more.",
 )
 jsonl = option(EVERYWHERE, "--jsonl", is_flag=True, help="One JSON object per run and line.")

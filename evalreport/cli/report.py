@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,6 @@ from evalreport.errors import UsageError
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
     from evalreport.workflow.deliver import Delivered
-    from evalreport.workflow.runs import Item
 
 
 @click.command("report", cls=SectionCommand)
@@ -57,8 +57,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     written = {name: options[name] for name in ("output", "out", "force")}
     where = Destination(page=page, several=len(items) > 1, **written)
 
-    def work(item: Item) -> Delivered[Evaluation]:
-        return report_item(item, request, where)
+    work = partial(report_item, request=request, where=where)
 
     def show(done: Delivered[Evaluation]) -> dict[str, Any]:
         for warning in done.warnings:

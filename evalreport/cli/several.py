@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import Any, TypeVar
 
-from evalreport.cli.console import Console, internal, show_error, told
+from evalreport.cli.console import Console, show_error, told
+from evalreport.cli.processes import attempted, in_processes, processes_for
 from evalreport.cli.progress import Progress
 from evalreport.errors import EvalreportError
 
@@ -22,6 +22,7 @@ def each_run(
     work: Callable[[Any], T],
     show: Callable[[T], dict[str, Any]],
     options: dict[str, Any],
+    failed: Callable[[Any, EvalreportError], None] | None = None,
     **parts: Any,
 ) -> int:
     """Do the work for every item, show each result in order, and return the worst exit code.
@@ -31,17 +32,24 @@ def each_run(
     items : sequence
         Runs or files.
     work : callable
-        From an item to its result; may raise `EvalreportError`.
+        From an item to its result; may raise `EvalreportError`. Done in several processes it is pickled,
+        and so are items and results.
     show : callable
         Prints a result and returns it as the element of `runs` in the JSON, with its ``ok``.
+    failed : callable, optional
+        Told of an item that failed, and its error.
     """
     found: list[dict[str, Any]] = []
     worst = 0
     console.json = console.json or bool(options.get("jsonl"))
-    with Progress(console, len(items)) as progress:
-        for item, outcome in _outcomes(items, work, options.get("jobs", 1), progress):
+    stdin = any(getattr(item, "path", None) == "-" for item in items)  # no other process can read ours
+    jobs = 1 if stdin else processes_for(len(items), options.get("jobs", 1))
+    with Progress(console, len(items)) as progress, closing(_outcomes(items, work, jobs, progress)) as done:
+        for item, outcome in done:
             progress.end()
             if isinstance(outcome, EvalreportError):
+                if failed is not None:
+                    failed(item, outcome)
                 if len(items) == 1 and not options.get("jsonl"):
                     raise outcome
                 worst = max(worst, outcome.exit_code)
@@ -60,37 +68,18 @@ def each_run(
 
 def _outcomes(
     items: Sequence[Any], work: Callable[[Any], T], jobs: int, progress: Progress
-) -> Iterator[tuple[Any, T | EvalreportError]]:
-    """Yield each item with what came of it, in order; at most `jobs` are worked on ahead."""
+) -> Generator[tuple[Any, T | EvalreportError], None, None]:
+    """Yield each item with what came of it, in order."""
 
-    def attempt(item: Any) -> T | EvalreportError:
+    def begin(item: Any) -> None:
         progress.begin(_named(item))
-        try:
-            return work(item)
-        except EvalreportError as error:
-            return error
-        except Exception as error:
-            return internal(error)
 
-    if jobs == 1:
-        yield from ((item, attempt(item)) for item in items)
+    if jobs > 1:
+        yield from in_processes(work, items, jobs, begin)
         return
-    waiting: deque[tuple[Any, Future[T | EvalreportError]]] = deque()
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        for item in items:
-            waiting.append((item, pool.submit(attempt, item)))
-            if len(waiting) > jobs:
-                yield _finished(waiting)
-        while waiting:
-            yield _finished(waiting)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _finished(waiting: deque[tuple[Any, Future[T]]]) -> tuple[Any, T]:
-    item, future = waiting.popleft()
-    return item, future.result()
+    for item in items:
+        begin(item)
+        yield item, attempted(work, item)
 
 
 def _failed(console: Console, item: Any, error: EvalreportError) -> dict[str, Any]:

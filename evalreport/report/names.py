@@ -42,6 +42,10 @@ UNIT_TAG = "evalreport.unit"
 TIME_TAG = "evalreport.logged"
 """Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 
+INPUTS_TAG = "evalreport.inputs"
+"""Digest of what an evaluation is made of, and the folder of its predictions: a call on many runs passes over
+those where it is still the same."""
+
 
 def in_run(figure: str) -> str:
     """Return where a figure stands in a run.

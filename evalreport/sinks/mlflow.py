@@ -150,7 +150,7 @@ def log(
         notes=(*plan.notes, *_theirs(keys, plan.held)),
         page=tracking.page_of_run(run.info.experiment_id, run_id),
         model=plan.link.model_id or None,
-        values=payload.metrics,
+        values=dict(payload.metrics),
     )
 
 

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,6 +45,10 @@ class Store:
 
     client: Any = field(repr=False)
     uri: str = field(repr=False)
+
+    def __reduce__(self) -> tuple[Callable[[str], Store], tuple[str]]:
+        """Stand for the same store in another process, which has a connection of its own."""
+        return _reconnected, (self.uri,)
 
     @property
     def shown(self) -> str:
@@ -151,6 +156,11 @@ def connect(tracking_uri: str | None = None) -> Store:
             raise
         failure = known
     raise failure
+
+
+@lru_cache
+def _reconnected(uri: str) -> Store:
+    return connect(uri)
 
 
 def check_uri(uri: str, *, default: bool = False) -> None:

@@ -30,12 +30,16 @@ SENSITIVE_TAG = "evalreport.sensitive"
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Validated predictions, what was taken for what, and their origin with all there is to say."""
+    """Validated predictions, what was taken for what, and their origin with all there is to say.
+
+    `artifact` is the path of the one file of the run that all of it comes from, "" where there is no such.
+    """
 
     predictions: Predictions
     taken: tuple[tuple[str, str], ...]
     provenance: Provenance
     sensitive: bool = False
+    artifact: str = ""
 
 
 def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
@@ -105,7 +109,7 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
     noted = (note for _, table in read for note in table.notes)
     origin = replace(_of_run(store, parent), notes=(*left, *dict.fromkeys(noted)))
     found = find_folds(tables, names, first.columns, truth)
-    collected = _collected(found, _with_unit(request, parent), origin)
+    collected = _collected(found, with_unit(request, parent), origin)
     taken = (("source", f"{len(read)} child runs: {listed(names)}"), *collected.taken)
     return replace(collected, taken=taken, sensitive=any(map(_hidden, (parent, *(run for run, _ in read)))))
 
@@ -134,7 +138,7 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     EvalreportError
         Whatever keeps the run from being evaluated; it names the run.
     """
-    request = _with_unit(request, run)
+    request = with_unit(request, run)
     asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
     table = read_run(store, run, asked)
     truth = table.truth
@@ -146,7 +150,8 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
         collected = _collected(found, request, origin)
     except EvalreportError as error:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
-    return replace(collected, taken=(("source", table.taken), *collected.taken), sensitive=_hidden(run))
+    taken = (("source", table.taken), *collected.taken)
+    return replace(collected, taken=taken, sensitive=_hidden(run), artifact=table.artifact)
 
 
 def _of_run(store: Store, run: RunInfo) -> Provenance:
@@ -165,8 +170,8 @@ def _hidden(run: RunInfo) -> bool:
     return run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
 
 
-def _with_unit(request: Request, run: RunInfo) -> Request:
-    """What a row is called, from an earlier logging, where nothing else is said."""
+def with_unit(request: Request, run: RunInfo) -> Request:
+    """Return the request with what an earlier logging called a row, where nothing else is said."""
     one, _, many = run.tags.get(UNIT_TAG, "").partition(",")
     return replace(request, unit=(one, many)) if one and many and request.unit == Request.unit else request
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from evalreport.codec import encode
@@ -86,6 +87,7 @@ def deliver(
     name: str = "",
     key: str = "",
     read: Sequence[str | None] = (),
+    tags: Mapping[str, str] = MappingProxyType({}),
 ) -> Delivered[T]:
     """Write a document to a page, a folder and a run, as far as they are asked for.
 
@@ -101,6 +103,8 @@ def deliver(
         Of one of several: what its folder or page is called.
     read : sequence of str or None
         Files that were read, which are not written over.
+    tags : mapping
+        Of the run, beside those of the document.
 
     Raises
     ------
@@ -111,6 +115,8 @@ def deliver(
     outer = None if folder is None else FolderSink(folder, where.force)
     inner = run if where.log else None
     payload = document.payload(where.prefix, outer is not None) if outer or inner else None
+    if payload is not None and tags:
+        payload = replace(payload, tags={**payload.tags, **tags})
     paths = (() if page is None else (page,)) + _paths(payload, folder)
     refuse_inputs(paths, read)
     if page is not None:

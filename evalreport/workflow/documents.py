@@ -52,12 +52,23 @@ class Deliverable(Generic[T]):
     render: Callable[[], str]
     payload: Callable[[str, bool], Payload]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stand for the document in another process: with its page, and delivered already."""
+        return _delivered, (self.of, self.name, self.html)
+
     @cached_property
     def html(self) -> str:
         """The page, rendered once."""
         html = self.render()
         logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
         return html
+
+
+def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
+    def no_payload(_: str, __: bool) -> Payload:
+        raise TypeError("the document was delivered in another process")
+
+    return Deliverable(of, name, lambda: html, no_payload)
 
 
 def evaluation_document(

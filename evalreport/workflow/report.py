@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.sinks.mlflow import MlflowSink, check_run
@@ -11,6 +13,7 @@ from evalreport.workflow.documents import evaluation_document
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
+from evalreport.workflow.standing import StandingRun, inputs_tag, standing
 
 
 def report_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation]:
@@ -24,17 +27,30 @@ def report_item(item: Item, request: Request, where: Destination) -> Delivered[E
     run = run_of(item, where)
     collected = item.collect(request)
     ev = evaluated(collected, request, item.tuning_rows(request))
-    done = deliver_evaluation(ev, item, request, where, run=run)
+    tags = inputs_tag(item, collected.artifact, request, where) if run is not None else {}
+    done = deliver_evaluation(ev, item, request, where, run=run, tags=tags)
     return replace(done, taken=collected.taken)
 
 
+def log_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation] | StandingRun:
+    """Log the report of a run as `report_item` does, unless it stands there: one request tells."""
+    return standing(item, request, where) or report_item(item, request, where)
+
+
 def deliver_evaluation(
-    ev: Evaluation, item: Item, request: Request, where: Destination, *, run: MlflowSink | None = None
+    ev: Evaluation,
+    item: Item,
+    request: Request,
+    where: Destination,
+    *,
+    run: MlflowSink | None = None,
+    tags: Mapping[str, str] = MappingProxyType({}),
 ) -> Delivered[Evaluation]:
     """Deliver the report of an evaluation of an item."""
     document = evaluation_document(ev, request.checklist, request.notes)
     key = ev.provenance.run_id or ev.provenance.sha256
-    return deliver(document, where, run=run, name=item.name, key=key, read=files_read(request, [item]))
+    read = files_read(request, [item])
+    return deliver(document, where, run=run, name=item.name, key=key, read=read, tags=tags)
 
 
 def run_of(item: Item, where: Destination) -> MlflowSink | None:

@@ -106,7 +106,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
             whole.update(body.pop("sweep") if not several else {})
         return body
 
-    parts = {} if several else {"sweep": whole}
+    parts: dict[str, Any] = {} if several else {"sweep": whole}
     return each_run(console, items, work, show, options, **parts)
 
 

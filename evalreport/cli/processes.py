@@ -1,0 +1,224 @@
+"""Work on several items in processes of their own: the end of one ends no other, and none outlives us."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pickle import PicklingError
+from types import FrameType
+from typing import Any
+
+from evalreport.cli.console import internal
+from evalreport.errors import EvalreportError, LoggingInterrupted
+
+PAYS_FROM = 4
+"""Items from which a process of its own pays: starting one costs 2.3 s of CPU, most of them for importing
+MLflow, and a run of 1,000 rows 0.6 to 1.5 s."""
+AHEAD = 4
+"""Items per process that may be finished before their turn to be shown: each holds its evaluation."""
+PATIENCE = 20
+"""Seconds that a process has to end what it is writing when the user stops us."""
+
+
+def processes_for(items: int, asked: int | None) -> int:
+    """Return how many processes work on so many items: as asked for, else as many cores as pay.
+
+    Examples
+    --------
+    >>> processes_for(3, None), processes_for(3, 8), processes_for(1000, 2)
+    (1, 3, 2)
+    """
+    if asked is not None:
+        return min(asked, items)
+    return max(1, min(_cores(), items // PAYS_FROM))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def attempted(work: Callable[[Any], Any], item: Any) -> Any:
+    """Return the result of work on an item, or the error that it ended with."""
+    try:
+        return work(item)
+    except EvalreportError as error:
+        return error
+    except Exception as error:
+        return internal(error)
+
+
+@dataclass
+class _Worker:
+    """A process that does one piece of work after the other; `place` is that of the item in its hands."""
+
+    process: Any
+    link: Connection
+    place: int | None = None
+
+    @classmethod
+    def started(cls, work: Callable[[Any], Any]) -> _Worker:
+        """Start a process that a Ctrl-C of the terminal does not reach: we tell it ourselves, once."""
+        context = multiprocessing.get_context("spawn")
+        ours, its = context.Pipe()
+        level = logging.getLogger("evalreport").getEffectiveLevel()
+        process = context.Process(target=_serve, args=(its, work, level), daemon=True)
+        with _deaf():
+            process.start()
+        its.close()
+        return cls(process, ours)
+
+    def give(self, place: int, item: Any) -> None:
+        """Hand over an item; a process that is gone is noticed when its answer is read."""
+        self.place = place
+        with suppress(BrokenPipeError):
+            self.link.send(item)
+
+    def answer(self) -> tuple[bool, Any]:
+        """Return whether it is the last word on the item, and the outcome; else it was a line of the log."""
+        try:
+            kind, content = self.link.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            return True, _gone(self.process.exitcode)
+        if kind == "log":
+            logging.getLogger("evalreport").log(*content)
+        return kind != "log", content
+
+
+def _gone(code: int) -> EvalreportError:
+    how = f"killed by signal {-code}" if code < 0 else f"ended with code {code}"
+    return EvalreportError(
+        f"the process that worked on it was {how}",
+        where="this run alone; the others go on",
+        fix="look for a lack of memory, and try again with fewer --jobs",
+    )
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def in_processes(
+    work: Callable[[Any], Any], items: Sequence[Any], jobs: int, begin: Callable[[Any], None]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield each item with its result or its error, in their order.
+
+    Parameters
+    ----------
+    work : callable
+        Can be pickled, and so can items and results.
+    items : sequence
+    jobs : int
+        Processes.
+    begin : callable
+        Told of each item that is taken up.
+
+    Raises
+    ------
+    LoggingInterrupted
+        The user stopped us, and something is half logged.
+    """
+    workers = [_Worker.started(work) for _ in range(jobs)]
+    found: dict[int, Any] = {}
+    given = 0
+    try:
+        for place, item in enumerate(items):
+            while place not in found:
+                for number, worker in enumerate(workers):
+                    if worker.place is None and given < min(len(items), place + AHEAD * jobs):
+                        begin(items[given])
+                        workers[number] = worker if worker.process.is_alive() else _Worker.started(work)
+                        workers[number].give(given, items[given])
+                        given += 1
+                _hear(workers, found)
+            yield item, found.pop(place)
+    except KeyboardInterrupt as stop:
+        raise _stopped(workers) or stop from None
+    finally:
+        _end(workers)
+
+
+def _hear(workers: Sequence[_Worker], found: dict[int, Any]) -> None:
+    """Wait until a process says something, and note what it has finished."""
+    busy = {worker.link: worker for worker in workers if worker.place is not None}
+    for link in wait(list(busy)):
+        worker = busy[link]  # type: ignore[index]
+        last, outcome = worker.answer()
+        if last and worker.place is not None:
+            found[worker.place], worker.place = outcome, None
+
+
+def _stopped(workers: Sequence[_Worker]) -> LoggingInterrupted | None:
+    """Tell every process once to stop, and return what one of them had to leave half written."""
+    half = None
+    for worker in workers:
+        worker.process.terminate()
+    for worker in workers:
+        worker.process.join(PATIENCE)
+        with suppress(EOFError, OSError):
+            while worker.link.poll():
+                kind, content = worker.link.recv()
+                half = content if kind == "half" else half
+    return half
+
+
+def _end(workers: Sequence[_Worker]) -> None:
+    """End what still runs: an idle process ends when nobody can hand it anything."""
+    for worker in workers:
+        worker.link.close()
+        if worker.place is not None:
+            worker.process.terminate()
+    for worker in workers:
+        worker.process.join(PATIENCE)
+        worker.process.kill()
+        worker.process.join()
+
+
+class _Forwarding(logging.Handler):
+    """Lines of the log to the process that shows them."""
+
+    def __init__(self, link: Connection) -> None:
+        super().__init__()
+        self.link = link
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.link.send(("log", (record.levelno, "%s", record.getMessage())))
+
+
+def _serve(link: Connection, work: Callable[[Any], Any], level: int) -> None:
+    """Do work until nobody hands over any more."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    logger = logging.getLogger("evalreport")
+    logger.addHandler(_Forwarding(link))
+    logger.setLevel(level)
+    logger.propagate = False
+    try:
+        while True:
+            outcome = attempted(work, link.recv())
+            if isinstance(outcome, EvalreportError) and outcome.__cause__ is not None:
+                outcome.add_note("".join(traceback.format_exception(outcome.__cause__)))  # no pickle keeps it
+            try:
+                link.send(("done", outcome))
+            except (TypeError, AttributeError, PicklingError) as error:
+                link.send(("done", internal(error)))
+    except LoggingInterrupted as half:
+        link.send(("half", half))
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        pass
+
+
+def _interrupt(_: int, __: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt

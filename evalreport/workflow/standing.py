@@ -1,0 +1,74 @@
+"""Which runs hold what would be logged into them already, found out by one request for each.
+
+A tag of the run holds a digest of all that its evaluation is made of: what was asked for, what the run says
+of itself, and the list of the files beside its predictions, with their sizes. A file that was changed and is
+as long as before is not seen by this, nor one of ours that somebody took away: ``--force`` and ``--verify``
+look closely.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from operator import methodcaller
+from pathlib import PurePosixPath
+
+from evalreport import __version__
+from evalreport.codec import dumps
+from evalreport.report.names import FOLDER, INPUTS_TAG, digest_tag, is_ours
+from evalreport.sinks.marks import UNFINISHED
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.runs import RunInfo
+from evalreport.workflow.collect import SENSITIVE_TAG, with_unit
+from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.runs import Item
+
+_COMMIT_TAG = "mlflow.source.git.commit"
+
+
+@dataclass(frozen=True)
+class StandingRun:
+    """A run that holds what would be logged into it: its item, and the verdict that stands there."""
+
+    item: Item
+    verdict: str
+
+
+def inputs_tag(item: Item, path: str, request: Request, where: Destination) -> dict[str, str]:
+    """Return the tag of a run whose predictions are the artifact at `path`; nothing where none can tell.
+
+    A truth file and rows for the threshold are not of the run, and may change without it.
+    """
+    if item.run is None or not path or request.truth_file is not None or request.tune_on is not None:
+        return {}
+    folder = str(PurePosixPath(path).parent)
+    return {INPUTS_TAG: f"{_digest(item.opened, item.run, folder, request, where)} {folder}"}
+
+
+def standing(item: Item, request: Request, where: Destination) -> StandingRun | None:
+    """Return a run that holds what would be logged into it; None where that has to be worked out."""
+    run = item.run
+    if run is None or item.children or where.force or where.out is not None or where.dry_run:
+        return None
+    digest, _, folder = run.tags.get(INPUTS_TAG, "").partition(" ")
+    whole = run.tags.get(digest_tag("evaluation"), UNFINISHED)
+    if not folder or whole.startswith(UNFINISHED):
+        return None
+    if digest != _digest(item.opened, run, folder, request, where):
+        return None
+    return StandingRun(item, run.tags.get("evalreport.verdict", ""))
+
+
+def _digest(store: Store, run: RunInfo, folder: str, request: Request, where: Destination) -> str:
+    listing = methodcaller("list_artifacts", run.run_id, None if folder == "." else folder)
+    entries = store.ask(listing, run.shown)
+    files = sorted(
+        (entry.path, entry.file_size)
+        for entry in entries
+        if not is_ours(entry.path) and entry.path not in (FOLDER, "images")
+    )
+    lasting = replace(with_unit(request, run), command="", made="")
+    told = [run.name, run.experiment, run.models, run.datasets]
+    tags = [run.tags.get(name, "") for name in (SENSITIVE_TAG, _COMMIT_TAG)]
+    parts = [__version__, where.prefix, dumps(lasting), dumps(told), tags, files]
+    return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]

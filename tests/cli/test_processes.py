@@ -1,0 +1,127 @@
+"""Several runs worked on in processes: order, failures of one run alone, Ctrl-C, what stands already."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evalreport.cli.processes import in_processes
+from evalreport.errors import DataError, EvalreportError
+from evalreport.sources.mlflow_client import Store
+from tests.cli.running import run
+from tests.tracking import make_run
+
+Capture = pytest.CaptureFixture[str]
+
+
+def worked(item: int, dies: int) -> int:
+    """Square a number; one of them ends its process, and multiples of three are bad."""
+    if item == dies:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if item % 3 == 0:
+        raise DataError(f"{item} is a multiple of three", where="here", fix="take another")
+    return item * item
+
+
+def test_a_process_that_is_killed_costs_its_own_item_alone() -> None:
+    begun: list[int] = []
+    items = [4, 3, 5, 7, 8, 10, 11]
+    done = list(in_processes(partial(worked, dies=5), items, 2, begun.append))
+    assert [item for item, _ in done] == items == begun
+    found = dict(done)
+    assert [found[item] for item in (4, 7, 8, 10, 11)] == [16, 49, 64, 100, 121]
+    assert isinstance(found[3], DataError)
+    assert (found[3].where, found[3].fix) == ("here", "take another")
+    assert isinstance(found[5], EvalreportError)
+    assert "killed by signal 9" in found[5].message
+
+
+def rows(k: int) -> str:
+    table = pd.DataFrame({"y_true": ["a", "b"] * 40})
+    table["y_pred"] = table["y_true"].where(table.index % (3 + k) > 0, "a")
+    return table.to_csv(index=False)
+
+
+def experiment(store: Store, folder: Path, runs: int) -> list[str]:
+    return [
+        make_run(store, {"predictions.csv": rows(k)}, folder=folder, experiment="many").run_id
+        for k in range(runs)
+    ]
+
+
+def test_log_in_processes_keeps_the_order_and_passes_over_what_stands(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    ids = experiment(sqlite_store, tmp_path, 3)
+    make_run(sqlite_store, {"notes.txt": "nothing"}, folder=tmp_path, experiment="many")
+    call = ["log", "--experiment", "many", "--tracking-uri", sqlite_store.uri, "--metrics", "accuracy"]
+    done = run(capsys, *call, "--json", "-j", "2")
+    assert done.code == 3
+    assert [entry["run_id"] for entry in done.json["runs"] if entry["ok"]] == ids[::-1]
+    again = run(capsys, *call)
+    assert again.out.count("unchanged since it was logged") == 3
+    changed = Path(sqlite_store.client.get_run(ids[1]).info.artifact_uri.removeprefix("file://"))
+    (changed / "predictions.csv").write_text(rows(0) + "a,a\n")
+    third = run(capsys, *call)
+    assert third.out.count("unchanged since it was logged") == 2
+    assert "81 cases" in third.out
+    other = run(capsys, *call, "--confidence", "0.9")
+    assert "unchanged" not in other.out
+
+
+WAITS = """
+import sys, time
+from pathlib import Path
+from evalreport.cli import main
+from evalreport.workflow import runs
+
+def collect(self, request):
+    Path(self.path + ".begun").touch()
+    time.sleep(120)
+
+runs.Item.collect = collect
+if __name__ == "__main__":
+    main(["report", "a.csv", "b.csv", "c.csv", "-j", "2"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")
+def test_ctrl_c_ends_all_processes_and_says_so_once(tmp_path: Path) -> None:
+    (tmp_path / "waits.py").write_text(WAITS)
+    for name in "abc":
+        (tmp_path / f"{name}.csv").write_text(rows(0))
+    process = subprocess.Popen(
+        [sys.executable, "waits.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.begun"))) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.splitlines()[-1] == "interrupted; nothing half written is left behind"
+    assert "Traceback" not in err
+    while group_lives(process.pid):
+        assert time.monotonic() < until + 60, "a process outlived the command"
+        time.sleep(0.05)
+
+
+def group_lives(leader: int) -> bool:
+    try:
+        os.killpg(leader, 0)
+    except ProcessLookupError:
+        return False
+    return True
