@@ -65,10 +65,11 @@ def _judged(
     )
     if better not in ("higher", "lower"):
         return replace(entry, reason=entry.reason or "neither direction is better")
-    return replace(entry, verdict=_verdict(low, high, better))
+    return replace(entry, verdict=verdict_of(low, high, better))
 
 
-def _verdict(low: float, high: float, better: Better) -> Verdict:
+def verdict_of(low: float, high: float, better: Better) -> Verdict:
+    """Return what an interval of a difference says: better or worse where it excludes 0."""
     if low <= 0 <= high:
         return "not_demonstrated"
     return "better" if (low > 0) == (better == "higher") else "worse"

@@ -94,8 +94,7 @@ class RunTable:
         What was set aside.
     truth : RawTable or None
         The truth, where the run holds it in a file of its own.
-    artifact : str
-        Path of the one file of the run that all of it comes from; "" where there is no such.
+    artifact : str, path of the one file of the run that all of it comes from, "" where there is no such
     """
 
     table: RawTable
@@ -176,9 +175,8 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
         if opened.fitting:
             (name, table), said = one_of(opened.fitting)
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
-            one = name if any(file.path == name for file in files) else ""
-            taken = f"artifact {printable(name)}"
-            return RunTable(table, request.columns, taken, (*said, *notes), artifact=one)
+            one = name if name in {file.path for file in files} else ""
+            return RunTable(table, request.columns, f"artifact {printable(name)}", (*said, *notes), None, one)
     pair = None if request.truth_elsewhere else paired(halves)
     if pair is not None:
         return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
@@ -337,8 +335,7 @@ def _named(store: Store, run: RunInfo, request: RunRequest, pattern: str) -> Run
             fix="name one of them",
         )
     table = _reading(store, run, found[0], request)()
-    path = found[0].path
-    return RunTable(table, request.columns, f"artifact {printable(path)}", artifact=path)
+    return RunTable(table, request.columns, f"artifact {printable(found[0].path)}", artifact=found[0].path)
 
 
 def _some(files: list[Artifact]) -> str:

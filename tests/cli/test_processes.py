@@ -78,7 +78,7 @@ def test_log_in_processes_keeps_the_order_and_passes_over_what_stands(
 
 
 WAITS = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from evalreport.cli import main
 from evalreport.workflow import runs
@@ -89,6 +89,7 @@ def collect(self, request):
 
 runs.Item.collect = collect
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts us may ignore it
     main(["report", "a.csv", "b.csv", "c.csv", "-j", "2"])
 """
 
