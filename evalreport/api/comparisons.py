@@ -9,6 +9,7 @@ from evalreport.comparison import compare as comparing
 from evalreport.comparison import values
 from evalreport.evaluation import model
 from evalreport.report.render import render_comparison_brief
+from evalreport.thresholds.objectives import stated_costs
 
 
 class Comparison(values.Comparison):
@@ -45,6 +46,7 @@ def compare(
     metrics: Sequence[str] = (),
     primary: str | None = None,
     unpaired: bool = False,
+    cost: float | str | None = None,
 ) -> Comparison:
     """Compare runs, paired wherever the same examples are proven.
 
@@ -61,6 +63,9 @@ def compare(
         The metric that the verdict is about.
     unpaired : bool
         The runs were scored on other examples: nothing is matched.
+    cost : float or str, optional
+        Of two classes: what a miss costs in false alarms, or ``fp=1,fn=10,tp=0,tn=0``. The runs are then also
+        matched where that is lowest (``matched``).
 
     Raises
     ------
@@ -78,6 +83,12 @@ def compare(
     (0.75, 'better')
     """
     found = comparing.compare(
-        evaluations, baseline, names=names, metrics=metrics, primary=primary, unpaired=unpaired
+        evaluations,
+        baseline,
+        names=names,
+        metrics=metrics,
+        primary=primary,
+        unpaired=unpaired,
+        costs=None if cost is None else stated_costs(str(cost)),
     )
     return viewed(Comparison, found)

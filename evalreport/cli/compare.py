@@ -37,6 +37,12 @@ _COMPARE = "Compare"
 @opt.option(
     _COMPARE, "--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best."
 )
+@opt.option(
+    _COMPARE,
+    "--cost",
+    metavar="N",
+    help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
+)
 @gate.rules
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
 @opt.said
@@ -94,6 +100,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 def _how(options: dict[str, Any]) -> CompareOptions:
     """What is compared with what, and by which rules."""
+    from evalreport.thresholds.objectives import stated_costs
     from evalreport.workflow.compare import CompareOptions
 
     return CompareOptions(
@@ -105,6 +112,7 @@ def _how(options: dict[str, Any]) -> CompareOptions:
         sort_by=options["sort_by"],
         unpaired=options["unpaired"],
         detect=options["detect"],
+        costs=None if options["cost"] is None else stated_costs(options["cost"]),
     )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from evalreport.comparison.crossing import roc_crossings
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
 from evalreport.comparison.judging import judged
-from evalreport.comparison.matching import matched_points
+from evalreport.comparison.matched_values import RocCrossing
+from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
 from evalreport.comparison.pairing import Pairing, pair
@@ -22,12 +23,10 @@ from evalreport.comparison.values import (
     Comparison,
     DelongResult,
     Difference,
-    MatchedPoint,
     McNemarResult,
     Movement,
     PairVerdict,
     RankedRun,
-    RocCrossing,
 )
 from evalreport.comparison.verdicts import pair_verdict
 from evalreport.errors import EvalreportError, UsageError
@@ -40,11 +39,14 @@ from evalreport.metrics.named_sets import COMPARED, ERROR_KINDS, PRIMARY
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
+from evalreport.thresholds.objectives import Costs
 from evalreport.values import Estimate, Result, Undefined
 
 MOST_RUNS = 20
 """Runs of which every detail is compared: 190 pairs, as many as a page can show and a reader follow (chosen
 by hand; time and size grow with the square)."""
+MOST_LISTED = 6
+"""Pairs whose alarms are listed, each place by place: those of four runs."""
 MOST_RANKED = 200
 """Runs that are ranked by one metric: each against the best and its neighbours, a row each."""
 
@@ -68,6 +70,7 @@ def compare(
     primary: str | None = None,
     unpaired: bool = False,
     details: bool = True,
+    costs: Costs | None = None,
 ) -> Comparison:
     """Compare runs, paired wherever the same examples are proven.
 
@@ -86,6 +89,8 @@ def compare(
         The runs were scored on other examples: nothing is matched.
     details : bool
         Whether classes, slices and single examples are compared, too.
+    costs : Costs, optional
+        What outcomes of two classes cost: runs are also matched where that is lowest.
 
     Raises
     ------
@@ -119,6 +124,8 @@ def compare(
     every = matches
     if baseline is not None and len(called) > 2:
         every = _matches(evaluations, called, _order(len(called), None), unpaired, counted)
+    every_match = (_at_matched(match, costs) for match in _detailed(matches, details))
+    alike = [runs for runs in every_match if runs is not None]
     return Comparison(
         names=tuple(called),
         evaluations=tuple(evaluations),
@@ -132,7 +139,9 @@ def compare(
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
         movement=tuple(moved for match in matches if details and (moved := _movement(match)) is not None),
         verdicts=_verdicts(matches, found, main, details),
-        matched=tuple(point for match in _detailed(matches, details) for point in _at_matched(match)),
+        costs=costs,
+        matched=tuple(point for each in alike for point in each.points),
+        alarms=tuple(each.alarms for each in alike) if len(alike) <= MOST_LISTED else (),
         crossings=tuple(one for match in _detailed(matches, details) for one in _crossings(match)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         notes=notes(called, evaluations),
@@ -281,8 +290,8 @@ def _verdicts(
     )
 
 
-def _at_matched(match: Match) -> tuple[MatchedPoint, ...]:
-    return () if match.samples is None else matched_points(match.samples, match.names)
+def _at_matched(match: Match, costs: Costs | None) -> MatchedRuns | None:
+    return None if match.samples is None else matched_runs(match.samples, match.names, costs)
 
 
 def _crossings(match: Match) -> tuple[RocCrossing, ...]:

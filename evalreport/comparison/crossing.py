@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalreport.comparison.matched_values import RocCrossing
 from evalreport.comparison.samples import PairedSamples
-from evalreport.comparison.values import RocCrossing
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.intervals.quantiles import normal_quantile

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from evalreport.codec import Between, Whole, dumps
+from evalreport.comparison.matched_values import AlarmList, MatchedPoint, RocCrossing
 from evalreport.comparison.pairing import Kind, Pairing
 from evalreport.evaluation.model import Evaluation
+from evalreport.thresholds.objectives import Costs
 
 Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
-MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms"]
-MatchVerdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "equal_by_design", "undefined"]
 PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated"]
 CLASS = "class: "  # how the scope of a class begins; that of a slice is ``column = value``
 DEMONSTRATED = ("better", "worse")  # verdicts of a difference whose interval excludes 0
@@ -152,54 +152,6 @@ class Movement:
 
 
 @dataclass(frozen=True)
-class MatchedCount:
-    """A count of both runs at a matched point, in rows: run first, and run minus baseline.
-
-    `low` and `high` are None, and `verdict` is ``undefined``, where no resample differs or there were none.
-    """
-
-    values: tuple[float, float]
-    difference: float
-    low: float | None = None
-    high: float | None = None
-    verdict: MatchVerdict = "undefined"
-
-
-@dataclass(frozen=True)
-class MatchedPoint:
-    """Two binary runs where they decide alike: at their own thresholds, at equal recall, at equal alarms.
-
-    Parameters
-    ----------
-    run, baseline : str
-    kind : {"own_thresholds", "equal_recall", "equal_alarms"}
-    thresholds : (float, float)
-        Of the run, which moved, and of the baseline, which stayed.
-    found, false_alarms : MatchedCount
-        Positives at or above the thresholds, and negatives.
-    """
-
-    run: str
-    baseline: str
-    kind: MatchKind
-    thresholds: tuple[float, float]
-    found: MatchedCount
-    false_alarms: MatchedCount
-
-
-@dataclass(frozen=True)
-class RocCrossing:
-    """Where the ROC curves of two runs meet or are nearest, and which finds more below and above that FPR."""
-
-    run: str
-    baseline: str
-    fpr: float
-    recall: float
-    ahead_below: str
-    ahead_above: str
-
-
-@dataclass(frozen=True)
 class RankedRun:
     """A run among others by one metric.
 
@@ -265,7 +217,8 @@ class ComparisonRecord:
 
     KEYS: ClassVar = (
         *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
-        *("movement", "movements", "verdicts", "ranking", "matched", "crossings", "notes"),
+        *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alarms"),
+        *("crossings", "notes"),
     )
 
     baseline: str | None
@@ -279,7 +232,9 @@ class ComparisonRecord:
     movements: tuple[Movement, ...]
     verdicts: tuple[PairVerdict, ...]
     ranking: tuple[RankedRun, ...]
+    costs: Costs | None
     matched: tuple[MatchedPoint, ...]
+    alarms: tuple[AlarmList, ...]
     crossings: tuple[RocCrossing, ...]
     notes: tuple[str, ...]
 
@@ -315,8 +270,11 @@ class Comparison:
         One for each pair.
     ranking : tuple of RankedRun
         All runs by `primary`, the best first.
-    matched, crossings : tuple of MatchedPoint, tuple of RocCrossing
-        Binary with scores in both, on the same rows: each pair at matched points, and where curves cross.
+    costs : Costs or None
+        What outcomes cost, where it was stated.
+    matched, alarms, crossings : tuple of MatchedPoint, AlarmList, RocCrossing
+        Binary with scores in both, on the same rows: each pair at matched points, over numbers of alarms, and
+        where curves cross.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
@@ -341,7 +299,9 @@ class Comparison:
     movement: tuple[Movement, ...] = ()
     verdicts: tuple[PairVerdict, ...] = ()
     ranking: tuple[RankedRun, ...] = ()
+    costs: Costs | None = None
     matched: tuple[MatchedPoint, ...] = ()
+    alarms: tuple[AlarmList, ...] = ()
     crossings: tuple[RocCrossing, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -377,7 +337,9 @@ class Comparison:
             movements=self.movement,
             verdicts=self.verdicts,
             ranking=self.ranking,
+            costs=self.costs,
             matched=self.matched,
+            alarms=self.alarms,
             crossings=self.crossings,
             notes=self.notes,
         )

@@ -290,6 +290,21 @@ def _costs(text: str, rest: str) -> Costs:
     return Costs(**{name: _number(text, value) for name, value in given.items()})
 
 
+def stated_costs(text: str) -> Costs:
+    """Read what outcomes cost, as ``--cost`` takes it.
+
+    Raises
+    ------
+    UsageError
+
+    Examples
+    --------
+    >>> stated_costs("10")
+    Costs(fp=1.0, fn=10.0, tp=0.0, tn=0.0)
+    """
+    return _costs(f"cost:{text}", text)
+
+
 def _rate(text: str, rest: str) -> float:
     rate = _number(text, rest) if rest else EVEN
     if not 0 < rate < 1:

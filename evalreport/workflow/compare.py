@@ -30,6 +30,7 @@ from evalreport.metrics.named_sets import COMPARED
 from evalreport.report.names import EVALUATION
 from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run
+from evalreport.thresholds.objectives import Costs
 from evalreport.workflow.evaluate import deployed, evaluated
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import STDIN, Item
@@ -59,6 +60,8 @@ class CompareOptions:
         Take the runs for independent samples, whatever their ids and truth.
     detect : float or None
         A difference of which it is told how many rows demonstrate it.
+    costs : Costs or None
+        What outcomes of two classes cost.
     """
 
     baseline: str | None = None
@@ -69,6 +72,7 @@ class CompareOptions:
     sort_by: str | None = None
     unpaired: bool = False
     detect: float | None = None
+    costs: Costs | None = None
 
     def __post_init__(self) -> None:
         if self.all_pairs and self.baseline is not None:
@@ -132,6 +136,8 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
     plain = with_metrics(replace(request, title=""), how.bounds)
     rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
     task = rivals[0].evaluation.task
+    if how.costs is not None and task != "binary":
+        raise UsageError("a cost of misses is for two classes", where="--cost", fix="leave --cost out")
     there = deployed(rivals[0].evaluation.space, request.prevalence)
     metrics = wanted(request.metrics, how.bounds, task, there)
     primary = None if how.sort_by is None else find(how.sort_by, task).name
@@ -147,6 +153,7 @@ def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Co
         primary,
         details=not ranked_alone,
         unpaired=how.unpaired,
+        costs=how.costs,
     )
     items = tuple(rival.item for rival in rivals)
     checked = _held_to_rules(found, how)
@@ -200,6 +207,7 @@ def _compare(
     *,
     details: bool,
     unpaired: bool,
+    costs: Costs | None,
 ) -> Comparison:
     found = compare(
         [rival.evaluation for rival in rivals],
@@ -209,6 +217,7 @@ def _compare(
         primary=primary,
         details=details,
         unpaired=unpaired,
+        costs=costs,
     )
     if not found.differences:
         raise UsageError(

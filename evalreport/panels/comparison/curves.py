@@ -23,6 +23,8 @@ STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
 """A line per run, the baseline's grey one first; more runs than these are not told apart in one chart."""
 ROW = 17.0
 NAME = 16
+MOST_CROSSINGS = 3
+"""Crossings that are told of; all are in the JSON."""
 Line = tuple[str, Evaluation, Curve]
 SPOTS = ((150.0, 192.0), (60.0, 180.0), (60.0, 110.0), (170.0, 60.0))
 """Where the key stands if there is room: left end, and line of its first row."""
@@ -34,7 +36,8 @@ def panel(comparison: Comparison) -> Section | None:
     """Return the curves overlaid: of two to four runs all, of more the baseline and the best."""
     chosen = _chosen(comparison)
     charts = tuple(made for kind in ("roc", "pr") if (made := _chart(chosen, kind)) is not None)
-    lede = (say("One line style per run.") if charts else NOTHING) + _not_drawn(comparison)
+    lede = say("One line style per run.") + _crossing(comparison) if charts else NOTHING
+    lede += _not_drawn(comparison)
     if not charts:
         return Section.of("curves", "Curves", TITLE, lede) if lede else None
     if len(chosen) < len(comparison.names):
@@ -46,6 +49,24 @@ def panel(comparison: Comparison) -> Section | None:
             runs=len(comparison.names),
         )
     return Section.of("curves", "Curves", TITLE, lede, Beside(charts))
+
+
+def _crossing(comparison: Comparison) -> Sentence:
+    """Where the better of two runs changes with how many false alarms are allowed, the strictest first."""
+    told = [
+        say(
+            "The ROC curves of {run} and {base} cross at a false-alarm rate of {fpr:percent}: below it "
+            "{below} finds more on these {units}, above it {above}.",
+            run=shortened(one.run),
+            base=shortened(one.baseline),
+            fpr=one.fpr,
+            below=shortened(one.ahead_below),
+            above=shortened(one.ahead_above),
+            units=comparison.unit[1],
+        )
+        for one in comparison.crossings[:MOST_CROSSINGS]
+    ]
+    return sum(told, NOTHING)
 
 
 def _not_drawn(comparison: Comparison) -> Sentence:

@@ -6,28 +6,26 @@ know.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.values import Comparison, MatchedCount, MatchedPoint
+from evalreport.comparison.alarms import PER_THOUSAND
+from evalreport.comparison.matched_values import AlarmList, MatchedCount, MatchedPoint
+from evalreport.comparison.values import Comparison
+from evalreport.estimates import at, decimals
 from evalreport.evaluation.model import Evaluation
-from evalreport.facts import BinaryCounts
 from evalreport.format import count, fixed, plural
 from evalreport.format import threshold as threshold_text
-from evalreport.panels.about import called, one_threshold, positive, whole_sweep
+from evalreport.panels.about import called, positive, units
 from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
 from evalreport.panels.threshold import Four, Preset, whole
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say, shortened
-from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.objectives import Costs
 
-PLACES = 180
-"""Numbers of alarms that the slider can stand at, evenly on a logarithmic scale."""
-SHOWN = (5, 10, 20, 50, 100, 200, 500)
-"""Alarms per 1,000 rows of the static table, beside each run's own."""
 TICKS = (1, 3, 10, 30, 100, 300, 1000)
 DEMONSTRATED: dict[str, Look] = {"better": "right", "worse": "wrong"}
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -77,23 +75,54 @@ def points_table(comparison: Comparison) -> Table | None:
         return None
     first = comparison.evaluations[0]
     several = len(comparison.pairings) > 1
-    heads = ("Compared", Column(f"{positive(first).capitalize()} found"), Column("False alarms"))
+    heads: tuple[str | Column, ...] = (
+        "Compared",
+        Column(f"{positive(first).capitalize()} found"),
+        Column("False alarms"),
+    )
+    if comparison.costs is not None:
+        heads = (*heads, Column(f"Cost per 1,000 {units(first)}{_priced(comparison.costs)}"))
     rows = (_point_row(point, several=several) for point in comparison.matched)
     return Table.of("matched-table", "Both runs at matched operating points", heads, rows)
 
 
 def _point_row(point: MatchedPoint, *, several: bool) -> Row:
     moved = f"{shortened(point.run)} moved to {threshold_text(point.thresholds[0])}"
+    both = " and ".join(map(_threshold, point.thresholds[::-1]))
     title, how = {
-        "own_thresholds": (
-            "At their own thresholds",
-            " and ".join(map(threshold_text, point.thresholds[::-1])),
-        ),
+        "own_thresholds": ("At their own thresholds", both),
         "equal_recall": ("At equal recall", moved),
         "equal_alarms": ("At the same number of alarms", moved),
+        "lowest_cost": ("At the lowest cost of each", f"{both}, cross-fitted"),
     }[point.kind]
     title = f"{shortened(point.run)}: {title[0].lower()}{title[1:]}" if several else title
-    return Cell(title, sub=how), counts_cell(point.found), counts_cell(point.false_alarms)
+    costs = () if point.cost is None else (cost_cell(point.cost),)
+    return Cell(title, sub=how), counts_cell(point.found), counts_cell(point.false_alarms), *costs
+
+
+def _priced(costs: Costs) -> str:
+    """What is paid, where it is a number of false alarms for a miss."""
+    plain = (costs.fp, costs.tp, costs.tn) == (1, 0, 0)
+    return f", if a miss costs {costs.fn:g} false alarms" if plain else f" ({costs})"
+
+
+def cost_cell(found: MatchedCount) -> Cell:
+    """Return a cost of baseline and run, with their difference and its interval in one number of decimals.
+
+    Examples
+    --------
+    >>> cell = cost_cell(MatchedCount((78.2, 183.1), -104.9, -120.3, -89.5, "better"))
+    >>> cell.words, cell.sub
+    ('183 → 78', '105 lower, better (90 to 120)')
+    """
+    known = found.low is not None and found.high is not None
+    places = decimals(found.low, found.high, "number", *found.values) if known else None  # type: ignore[arg-type]
+    before, after = (at(value, places, "number") for value in found.values[::-1])
+    gap = f"{at(abs(found.difference), places, 'number')} {'higher' if found.difference > 0 else 'lower'}"
+    gap = gap if found.difference else "no difference"
+    limits = "" if not known else _limits(found, places or 0)
+    text = say("{before} → *{after}*", before=before, after=after)
+    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _told(found) + limits)
 
 
 def counts_cell(found: MatchedCount) -> Cell:
@@ -105,24 +134,30 @@ def counts_cell(found: MatchedCount) -> Cell:
     >>> cell.words, cell.sub, cell.look
     ('276 → 232', '44 fewer, worse (25 to 63)', 'wrong')
     """
-    text = say("{before:count} → *{after:count}*", before=found.values[1], after=found.values[0])
+    after, before = (
+        float(round(value)) for value in found.values
+    )  # means over deals and weights are not whole
+    text = say("{before:count} → *{after:count}*", before=before, after=after)
     if found.verdict == "equal_by_design":
         return Cell(text, "none", sub="equal by design")
-    gap = f"{count(abs(found.difference))} {'more' if found.difference > 0 else 'fewer'}"
-    gap = gap if found.difference else "no difference"
-    verdict = {"undefined": ""}.get(found.verdict, ", " + found.verdict.replace("_", " "))
-    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + verdict + _limits(found))
+    gap = f"{count(abs(after - before))} {'more' if after > before else 'fewer'}"
+    gap = gap if after != before else "no difference"
+    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _told(found) + _limits(found))
 
 
-def _limits(found: MatchedCount) -> str:
-    """The interval, in whole rows; with its signs where it holds both."""
+def _told(found: MatchedCount) -> str:
+    return {"undefined": ""}.get(found.verdict, ", " + found.verdict.replace("_", " "))
+
+
+def _limits(found: MatchedCount, places: int = 0) -> str:
+    """The interval, of rows in whole numbers; with its signs where it holds both."""
     if found.low is None or found.high is None:
         return ""
     low, high = found.low, found.high
     if low < 0 < high:
-        return f" ({fixed(low, 0)} to {'+'}{fixed(high, 0)})"
+        return f" ({fixed(low, places)} to {'+'}{fixed(high, places)})"
     near, far = sorted((abs(low), abs(high)))
-    return f" ({fixed(near, 0)} to {fixed(far, 0)})"
+    return f" ({fixed(near, places)} to {fixed(far, places)})"
 
 
 @dataclass(frozen=True)
@@ -149,113 +184,72 @@ class AlarmSlider:
     values: Table
 
 
-@dataclass(frozen=True)
-class _AlarmGrid:
-    """Numbers of alarms, and of each run (baseline first) its thresholds that raise no more, as counts."""
-
-    alarms: Floats
-    sides: tuple[BinaryCounts, BinaryCounts]
-    positives: float
-    total: float
-
-    @classmethod
-    def of(cls, sweeps: tuple[Sweep, Sweep], extra: Sequence[float]) -> _AlarmGrid:
-        n = sweeps[0].positives + sweeps[0].negatives
-        even = np.round(np.geomspace(max(n / 1000, 1), n, PLACES))
-        alarms = np.unique([*even, *extra])
-        sides = (_raising(sweeps[0], alarms), _raising(sweeps[1], alarms))
-        return cls(alarms, sides, sweeps[0].positives, n)
-
-    @property
-    def per_thousand(self) -> Floats:
-        """The alarms as shares."""
-        return np.asarray(1000 * self.alarms / self.total)
-
-    def place(self, alarms: float) -> int:
-        """Return the place of a number of alarms."""
-        return min(int(np.searchsorted(self.alarms, alarms - 1e-9)), len(self.alarms) - 1)
-
-
-def _raising(sweep: Sweep, alarms: Floats) -> BinaryCounts:
-    """The counts at the lowest threshold that raises no more alarms; the highest one raises none."""
-    raised = sweep.tp + sweep.fp
-    places = len(raised) - np.searchsorted(raised[::-1], alarms + 1e-9, side="right")
-    return sweep.at(sweep.thresholds[np.minimum(places, len(raised) - 1)])
-
-
 def panel(comparison: Comparison) -> Section | None:
     """Return two binary runs at the same number of alarms; None unless both scored the same rows."""
-    run, base, pairing = comparison.pairings[0]
+    _, _, pairing = comparison.pairings[0]
     whole_pair = pairing.kind == "paired" and not pairing.only_run and not pairing.only_baseline
-    if len(comparison.names) != 2 or not whole_pair:
+    if len(comparison.names) != 2 or not whole_pair or not comparison.alarms:
         return None
-    # The baseline comes first: the other run is what a reader thinks of moving to.
-    evaluations = [comparison.evaluations[comparison.names.index(name)] for name in (base, run)]
-    before, after = map(whole_sweep, evaluations)
-    if before is None or after is None or not before.positives:
-        return None
-    own = [_own(ev, sweep) for ev, sweep in zip(evaluations, (before, after), strict=True)]
-    grid = _AlarmGrid.of((before, after), [alarms for alarms in own if alarms])
-    return _section(comparison, (base, run), grid, own)
+    found = comparison.alarms[0]
+    return _section(comparison, found) if found.positives else None
 
 
-def _own(ev: Evaluation, sweep: Sweep) -> float | None:
-    """Alarms at a run's own threshold."""
-    now = one_threshold(ev)
-    if now is None:
-        return None
-    here = sweep.at(now)
-    return float(here.tp + here.fp)
-
-
-def _section(
-    comparison: Comparison, names: tuple[str, str], grid: _AlarmGrid, own: Sequence[float | None]
-) -> Section:
+def _section(comparison: Comparison, found: AlarmList) -> Section:
     ev = comparison.evaluations[0]
-    presets = tuple(_presets(names, grid, own))
+    presets = tuple(_presets(found))
     start = presets[0].place
+    # The baseline comes first: the other run is what a reader thinks of moving to.
+    names = (found.baseline, found.run)
     body = AlarmSlider(
-        shown=_per_thousand(grid, start),
+        shown=_per_thousand(found, start),
         start=start,
-        last=len(grid.alarms) - 1,
+        last=len(found.places) - 1,
         presets=presets,
-        ticks=_ticks(grid),
-        sides=(_side(ev, names[0], "base", grid, 0, start), _side(ev, names[1], "run", grid, 1, start)),
-        said=said(names, grid, start, positive(ev)),
-        values=_values(names, grid, own),
+        ticks=_ticks(found),
+        sides=(_side(ev, names[0], "base", found, 1, start), _side(ev, names[1], "run", found, 0, start)),
+        said=said(found, start, positive(ev)),
+        values=_values(found),
     )
     title = "At the same number of alarms"
     lede = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
     data = {
-        "a": whole(grid.alarms),
-        "n": grid.total,
-        "P": grid.positives,
+        "a": whole(np.array([place.alarms for place in found.places])),
+        "n": found.rows,
+        "P": found.positives,
         "names": list(names),
         "what": positive(ev),
-        "sides": [
-            {
-                "t": [None if np.isinf(t) else float(f"{t:.9g}") for t in np.atleast_1d(side.threshold)],
-                "found": whole(np.asarray(side.tp)),
-                "alarms": whole(np.asarray(side.fp)),
-            }
-            for side in grid.sides
-        ],
+        "sides": [_side_data(found, side) for side in (1, 0)],
     }
     return Section("matched", "Same alarms", title, "matched", lede, body, data)
 
 
-def _presets(names: tuple[str, str], grid: _AlarmGrid, own: Sequence[float | None]) -> Iterator[Preset]:
-    for name, alarms, key in zip(names[::-1], own[::-1], ("run", "base"), strict=True):
+def _side_data(found: AlarmList, side: int) -> dict[str, list[float | None]]:
+    at = [place.thresholds[side] for place in found.places]
+    return {
+        "t": [None if np.isinf(t) else float(f"{t:.9g}") for t in at],
+        "found": [*whole(np.array([place.found.values[side] for place in found.places]))],
+        "alarms": [*whole(np.array([place.false_alarms[side] for place in found.places]))],
+    }
+
+
+def _place(found: AlarmList, alarms: float) -> int:
+    """The place of a number of alarms."""
+    every = [place.alarms for place in found.places]
+    return min(int(np.searchsorted(every, alarms - 1e-9)), len(every) - 1)
+
+
+def _presets(found: AlarmList) -> Iterator[Preset]:
+    for name, alarms, key in zip((found.run, found.baseline), found.own, ("run", "base"), strict=True):
         if alarms:
-            yield Preset(key, f"{shortened(name)}’s own", grid.place(alarms))
-    yield Preset("events", "As many as there are", grid.place(grid.positives))
+            yield Preset(key, f"{shortened(name)}’s own", _place(found, alarms))
+    yield Preset("events", "As many as there are", _place(found, found.positives))
     for rate in (10, 100):
-        yield Preset(f"{rate}", f"{rate} per 1,000", grid.place(round(rate * grid.total / 1000)))
+        yield Preset(f"{rate}", f"{rate} per 1,000", _place(found, round(rate * found.rows / 1000)))
 
 
-def _ticks(grid: _AlarmGrid) -> tuple[tuple[float, str], ...]:
+def _ticks(found: AlarmList) -> tuple[tuple[float, str], ...]:
     """Places of round numbers in per cent of the slider, whose places are even in the logarithm."""
-    shown = grid.per_thousand
+    shown = [1000 * place.alarms / found.rows for place in found.places]
     inside = [tick for tick in TICKS if shown[0] <= tick * (1 + 1e-9) and tick <= shown[-1] * (1 + 1e-9)]
     last = len(shown) - 1
     return tuple(
@@ -264,46 +258,48 @@ def _ticks(grid: _AlarmGrid) -> tuple[tuple[float, str], ...]:
     )
 
 
-def _per_thousand(grid: _AlarmGrid, place: int) -> str:
-    value = float(grid.per_thousand[place])
+def _per_thousand(found: AlarmList, place: int) -> str:
+    value = 1000 * found.places[place].alarms / found.rows
     return fixed(value, 0 if value >= 100 or value.is_integer() else 1)
 
 
-def _side(ev: Evaluation, name: str, prefix: str, grid: _AlarmGrid, side: int, place: int) -> AlarmSide:
-    here = grid.sides[side][place]
+def _side(ev: Evaluation, name: str, prefix: str, found: AlarmList, side: int, place: int) -> AlarmSide:
+    here = found.places[place]
+    tp, fp = here.found.values[side], here.false_alarms[side]
     positives, negatives = (called(ev, label) for label in ev.space.shown[::-1])
-    found, missed, raised, left = (count(float(n)) for n in (here.tp, here.fn, here.fp, here.tn))
-    four = Four(positives, negatives, found, missed, raised, left)
-    return AlarmSide(name, prefix, _threshold(here), four)
+    missed, left = found.positives - tp, found.rows - found.positives - fp
+    four = Four(positives, negatives, count(tp), count(missed), count(fp), count(left))
+    return AlarmSide(name, prefix, _threshold(here.thresholds[side]), four)
 
 
-def _threshold(here: BinaryCounts) -> str:
-    at = float(np.asarray(here.threshold))
+def _threshold(at: float) -> str:
     return "above all" if np.isinf(at) else threshold_text(at)
 
 
-def said(names: tuple[str, str], grid: _AlarmGrid, place: int, what: str) -> str:
+def said(found: AlarmList, place: int, what: str) -> str:
     """Return who finds more at a number of alarms."""
-    base, run = (side[place] for side in grid.sides)
-    more = float(run.tp - base.tp)
+    here = found.places[place]
+    more = here.found.difference
     gap = "as many" if not more else f"{count(abs(more))} {'more' if more > 0 else 'fewer'}"
-    counts = f"{count(float(run.tp))} and {count(float(base.tp))} of {count(grid.positives)} {what}"
-    return f"With at most {count(grid.alarms[place])} alarms each, {names[1]} finds {gap}: {counts}."
+    run, base = (count(n) for n in here.found.values)
+    counts = f"{run} and {base} of {count(found.positives)} {what}"
+    return f"With at most {count(here.alarms)} alarms each, {found.run} finds {gap}: {counts}."
 
 
-def _values(names: tuple[str, str], grid: _AlarmGrid, own: Sequence[float | None]) -> Table:
-    n = grid.total
-    named = {grid.place(alarms): f"{name}’s own" for name, alarms in zip(names, own, strict=True) if alarms}
-    places = sorted({*(grid.place(round(rate * n / 1000)) for rate in SHOWN), *named})
-    heads = ("Alarms per 1,000", *(f"{name} finds" for name in names), "Difference")
-    heads = (*heads, *(f"Threshold, {name}" for name in names))
-    rows = (_value_row(grid, place, named.get(place, "")) for place in places)
+def _values(found: AlarmList) -> Table:
+    named = {
+        _place(found, alarms): f"{name}’s own"
+        for name, alarms in zip((found.baseline, found.run), found.own[::-1], strict=True)
+        if alarms
+    }
+    places = sorted({*(_place(found, round(rate * found.rows / 1000)) for rate in PER_THOUSAND), *named})
+    first = ("Alarms per 1,000", f"Found: {found.baseline} → {found.run}")
+    heads = (*first, *(f"Threshold, {name}" for name in (found.baseline, found.run)))
+    rows = (_value_row(found, place, named.get(place, "")) for place in places)
     return Table.of("matched-values", "Both runs at numbers of alarms", heads, rows)
 
 
-def _value_row(grid: _AlarmGrid, place: int, name: str) -> Row:
-    base, run = (side[place] for side in grid.sides)
-    more = float(run.tp - base.tp)
-    gap = "0" if not more else f"{count(abs(more))} {'more' if more > 0 else 'fewer'}"
-    found = (count(float(base.tp)), count(float(run.tp)))
-    return Cell(_per_thousand(grid, place), sub=name), *found, gap, _threshold(base), _threshold(run)
+def _value_row(found: AlarmList, place: int, name: str) -> Row:
+    here = found.places[place]
+    thresholds = (_threshold(at) for at in here.thresholds[::-1])
+    return Cell(_per_thousand(found, place), sub=name), counts_cell(here.found), *thresholds

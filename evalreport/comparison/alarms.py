@@ -1,0 +1,84 @@
+"""Two binary runs at numbers of alarms: what each finds when neither may raise more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalreport.comparison.matched_values import AlarmList, AlarmPlace, MatchedCount
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array, Places
+
+PLACES = 180
+"""Numbers of alarms, evenly on a logarithmic scale: a slider's length in steps that a hand can tell apart;
+fewer of few rows, whose alarms are whole."""
+PER_THOUSAND = (5, 10, 20, 50, 100, 200, 500)
+"""Alarms per 1,000 rows that have an interval, beside each run's own."""
+ROUNDING = 1e-9
+"""Sums of weights that differ by less are equal."""
+Tables = tuple[ScoreTable, ScoreTable]
+
+
+def alarm_numbers(rows: float, own: tuple[float | None, float | None]) -> tuple[Array, Array]:
+    """Return all numbers of alarms, and those that have an interval.
+
+    Examples
+    --------
+    >>> every, marked = alarm_numbers(2000.0, (73.0, None))
+    >>> 100 < len(every) < 190, marked.tolist()
+    (True, [10.0, 20.0, 40.0, 73.0, 100.0, 200.0, 400.0, 1000.0])
+    """
+    even = np.round(np.geomspace(max(rows / 1000, 1), rows, PLACES))
+    named = np.round(np.array(PER_THOUSAND) * rows / 1000)
+    marked = np.unique([*named[named >= 1], *(alarms for alarms in own if alarms)])
+    return np.unique([*even, *marked]), marked
+
+
+def raising(table: ScoreTable, alarms: Array) -> Places:
+    """Return the place of the lowest threshold that raises no more than each number of alarms."""
+    raised = table.tp + table.fp
+    places: Places = len(raised) - np.searchsorted(raised[::-1], alarms + ROUNDING, side="right")
+    return places
+
+
+def found_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
+    """Return true and false alarms at places; none beyond the last."""
+    return np.append(table.tp, 0.0)[places], np.append(table.fp, 0.0)[places]
+
+
+def gaps_found(pair: Tables, share: Array) -> Array:
+    """Return how many more the first of two runs finds at shares of alarms."""
+    run, baseline = (found_at(t, raising(t, share * (t.positives + t.negatives)))[0] for t in pair)
+    gaps: Array = run - baseline
+    return gaps
+
+
+def alarm_list(
+    names: tuple[str, str],
+    tables: Tables,
+    own: tuple[float | None, float | None],
+    counted: dict[float, MatchedCount],
+) -> AlarmList:
+    """Return both runs at every number of alarms.
+
+    Parameters
+    ----------
+    names : (str, str)
+        Run and baseline, as all pairs here.
+    own : (float or None, float or None)
+        Alarms of each at its own threshold.
+    counted : mapping from a number of alarms to MatchedCount
+        What is found at those that have an interval.
+    """
+    rows, positives = tables[0].positives + tables[0].negatives, tables[0].positives
+    every, _ = alarm_numbers(rows, own)
+    places = [raising(table, every) for table in tables]
+    scores = [
+        np.append(t.scores.astype(np.float64), np.inf)[at] for t, at in zip(tables, places, strict=True)
+    ]
+    cells = [found_at(t, at) for t, at in zip(tables, places, strict=True)]
+    made = []
+    for i, alarms in enumerate(every.tolist()):
+        (tp, fp), (base_tp, base_fp) = ((float(tp[i]), float(fp[i])) for tp, fp in cells)
+        found = counted.get(alarms, MatchedCount((tp, base_tp), tp - base_tp))
+        made.append(AlarmPlace(alarms, (float(scores[0][i]), float(scores[1][i])), found, (fp, base_fp)))
+    return AlarmList(*names, rows, positives, own, tuple(made))

@@ -1,0 +1,105 @@
+"""What two binary runs reach where they decide alike: matched points, numbers of alarms, crossings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evalreport.codec import Infinite, Mass
+
+MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"]
+MatchVerdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "equal_by_design", "undefined"]
+
+
+@dataclass(frozen=True)
+class MatchedCount:
+    """A count of both runs at a matched point, in rows: run first, and run minus baseline.
+
+    `low` and `high` are None, and `verdict` is ``undefined``, where no resample differs or there were none.
+    """
+
+    values: tuple[float, float]
+    difference: float
+    low: float | None = None
+    high: float | None = None
+    verdict: MatchVerdict = "undefined"
+
+
+@dataclass(frozen=True)
+class MatchedPoint:
+    """Two binary runs where they decide alike: at their own thresholds, equal recall, equal alarms, a cost.
+
+    Parameters
+    ----------
+    run, baseline : str
+    kind : {"own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"}
+    thresholds : (float, float)
+        Of the run, which moved, and of the baseline, which stayed; at the lowest cost both moved.
+    found, false_alarms : MatchedCount
+        Positives at or above the thresholds, and negatives. At the lowest cost they are cross-fitted: counted
+        on rows that took no part in the choice of the threshold that decides them.
+    cost : MatchedCount or None
+        What 1,000 rows cost; None where no cost was stated.
+    """
+
+    run: str
+    baseline: str
+    kind: MatchKind
+    thresholds: tuple[Infinite, Infinite]
+    found: MatchedCount
+    false_alarms: MatchedCount
+    cost: MatchedCount | None = None
+
+
+@dataclass(frozen=True)
+class AlarmPlace:
+    """Both runs at the lowest threshold of each that raises no more than a number of alarms.
+
+    Parameters
+    ----------
+    alarms : float
+        Rows that may be flagged.
+    thresholds : (float, float)
+        Run first; infinite (null in JSON) where nothing is flagged.
+    found : MatchedCount
+        With an interval at nine of the places.
+    false_alarms : (float, float)
+    """
+
+    alarms: Mass
+    thresholds: tuple[Infinite, Infinite]
+    found: MatchedCount
+    false_alarms: tuple[Mass, Mass]
+
+
+@dataclass(frozen=True)
+class AlarmList:
+    """Two binary runs over the number of alarms, evenly on a logarithmic scale.
+
+    Parameters
+    ----------
+    run, baseline : str
+    rows, positives : float
+    own : (float or None, float or None)
+        Alarms at the threshold of each.
+    places : tuple of AlarmPlace
+    """
+
+    run: str
+    baseline: str
+    rows: Mass
+    positives: Mass
+    own: tuple[float | None, float | None]
+    places: tuple[AlarmPlace, ...]
+
+
+@dataclass(frozen=True)
+class RocCrossing:
+    """Where the ROC curves of two runs meet or are nearest, and which finds more below and above that FPR."""
+
+    run: str
+    baseline: str
+    fpr: float
+    recall: float
+    ahead_below: str
+    ahead_above: str
