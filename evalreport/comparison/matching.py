@@ -232,8 +232,8 @@ def _lowest_cost(
 ) -> MatchedPoint | None:
     """Both runs where their cost is lowest, each row decided by thresholds that it took no part in.
 
-    The error is that of the rows and that of the choice: without the second 22 of 210 pairs of equal runs were
-    called different, with it 12 (n = 200 and 400, prevalence 0.3 and 0.1).
+    The error is that of the rows and that of the choice: without the second 22 of 210 pairs of equal runs
+    were called different, with it 12 (n = 200 and 400, prevalence 0.3 and 0.1).
     """
     chosen = cheapest(samples, costs)
     if chosen is None:
