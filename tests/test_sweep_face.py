@@ -74,6 +74,22 @@ def test_labels_get_a_threshold_each_and_classes_a_weight() -> None:
     assert weights.method == "bayes"
 
 
+def test_a_prevalence_tells_what_a_threshold_does_there() -> None:
+    ev = scored()
+    found = er.sweep(ev, ["f1", "youden"], prevalence=0.01)
+    assert ev.predictions is not None and found.whole is not None
+    for name in ("f1", "youden_j"):
+        here = found.whole.at(found.optima[name].threshold)
+        recall, fpr = here.tp / (here.tp + here.fn), here.fp / (here.fp + here.tn)
+        slow = 0.01 * recall / (0.01 * recall + 0.99 * fpr)
+        assert found.deployed[name]["precision@prevalence=0.01"].value == pytest.approx(slow)
+    assert "prevalence=0.01" in found.to_json()
+    with pytest.raises(er.EvalreportError, match="one class against another"):
+        er.sweep(labelled(), prevalence=0.01)
+    with pytest.raises(er.EvalreportError, match="holds no predictions to hold"):
+        er.sweep(er.Evaluation.from_json(ev.to_json()), "f1", prevalence=0.01)
+
+
 def test_trials_become_a_study_with_a_page() -> None:
     study = er.sweep(trials(), judging=er.Judging(n=400))
     assert (study.best.number, len(study.tied)) == (2, 11)

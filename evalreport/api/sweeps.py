@@ -116,6 +116,7 @@ def sweep(
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
     hold: float | None = None,
+    prevalence: float | None = None,
 ) -> PlottedSelection: ...
 
 
@@ -127,6 +128,7 @@ def sweep(
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
     hold: float | None = None,
+    prevalence: float | None = None,
     judging: Judging = NOT_SAID,
 ) -> PlottedSelection | PlottedStudy:
     """Return what is best for objectives, thresholds of an evaluation, or how the trials of a sweep stand.
@@ -148,6 +150,9 @@ def sweep(
     hold : float, optional
         Confidence with which a threshold (or a cut-off of confidence) under a bound has to keep it on new
         rows; that of the evaluation without it.
+    prevalence : float, optional
+        Of two classes: the share of positives where the thresholds will be used; ``found.deployed`` then has
+        what each does there.
     judging : Judging
         Of trials: how many examples judged each.
 
@@ -172,14 +177,20 @@ def sweep(
     1
     """
     if isinstance(what, Trials):
-        if any(value is not None for value in (tune_on, costs, trials, hold)):
+        if any(value is not None for value in (tune_on, costs, trials, hold, prevalence)):
             raise UsageError(
                 "trials have no thresholds to choose",
                 where="er.sweep",
-                fix="leave out tune_on, costs, trials and hold",
+                fix="leave out tune_on, costs, trials, hold and prevalence",
             )
         return viewed(PlottedStudy, studied(what, objective, judging=judging))
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
+    if what.predictions is None and (hold is not None or prevalence is not None):
+        raise UsageError(
+            "the evaluation holds no predictions to hold a bound on, or to move to a prevalence",
+            where="er.sweep",
+            fix="evaluate the predictions in this session, not from JSON",
+        )
     if what.predictions is None:
         return viewed(PlottedSelection, _of_json(what, wanted))
     if tune_on is not None and tune_on.predictions is None:
@@ -196,7 +207,7 @@ def sweep(
     rows = Collected(what.predictions, (), what.provenance)
     other = None if tune_on is None else tune_on.predictions
     sampling = what.sampling if hold is None else replace(what.sampling, hold=hold)
-    found = chosen(rows, Request(sampling=sampling), other, asked)
+    found = chosen(rows, Request(sampling=sampling, prevalence=prevalence), other, asked)
     return viewed(PlottedSelection, found if tune_on is None else _told(found, tune_on))
 
 

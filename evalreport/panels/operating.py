@@ -215,9 +215,9 @@ def _price(one: NamedThreshold, before: NamedThreshold | None) -> tuple[str, str
 
 
 def _cheapest(sweep: Sweep, one: NamedThreshold) -> list[str]:
-    """For which costs of a miss no threshold is cheaper; none where there is always one."""
+    """For which costs of a miss no threshold is cheaper: on the hull, between the slopes of its edges."""
     more, extra = sweep.tp - one.tp, sweep.fp - one.fp
-    if one.best is None or one.safe or one.key == "cost" or ((more >= 0) & (extra < 0)).any():
+    if ((more >= 0) & (extra < 0)).any():
         return []
     with np.errstate(divide="ignore", invalid="ignore"):
         cost = extra / more
@@ -230,7 +230,7 @@ def _cheapest(sweep: Sweep, one: NamedThreshold) -> list[str]:
         if math.isfinite(high)
         else f"{significant(low, 2)} or more"
     )
-    return [f"cheapest if a miss costs {ends} false alarms"]
+    return [f"{'also ' if one.best else ''}cheapest if a miss costs {ends} false alarms"]
 
 
 def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, str]:

@@ -20,8 +20,11 @@ from evalreport.findings import find
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics.entries.operating_points import at_prevalence
+from evalreport.panels.operating import _cheapest, candidates
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
+from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.thresholds import table_of
 from tests.report.test_words import Facts, check, of_page
 
 Make = Callable[[np.random.Generator], Predictions]
@@ -80,6 +83,17 @@ def one_sided_pairs(_: np.random.Generator) -> Predictions:
     return predictions(Multiclass(["cat", "dog", "emu"]), truth, answer)
 
 
+def sliced(rng: np.random.Generator) -> Predictions:
+    """Two sites that score alike, one whose scores are noise, and one of six rows."""
+    site = np.array(["south"] * 300 + ["north"] * 300 + ["west"] * 200 + ["isle"] * 6)
+    good, bad = scored(rng, 606), scored(rng, 200, skill=0.01)
+    order = np.r_[0:600, 606:806, 600:606]
+    truth = np.r_[good.y_true, bad.y_true][order]
+    scores = np.r_[good.scores.values, bad.scores.values][order]  # type: ignore[union-attr]
+    names = [FRAUD.labels[code] for code in truth]
+    return predictions(FRAUD, names, scores=Probabilities(scores), slices={"site": site})
+
+
 def flawless(rng: np.random.Generator) -> Predictions:
     truth = rng.choice(["a", "b", "c"], 500).tolist()
     return predictions(Multiclass("abc"), truth, truth, groups=np.arange(500) // 100)
@@ -105,6 +119,7 @@ EDGES: Mapping[str, Make] = {
     "ten digits": digits,
     "pairs": one_sided_pairs,
     "flawless in groups": flawless,
+    "sliced": sliced,
 }
 SHARE = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?=\s?%)")
 CONTRADICTIONS = (
@@ -216,3 +231,35 @@ def test_a_constant_factor_of_weights_changes_no_sentence() -> None:
         ev = evaluate_predictions(p, Sampling(resamples=100))
         pages.append(told(replace(ev, findings=find(ev))))
     assert pages[0] == pages[1] == pages[2]
+
+
+def test_the_weakest_slice_is_named_and_that_it_is_weaker_is_demonstrated() -> None:
+    ev = edge("sliced")
+    p = ev.predictions
+    assert p is not None and p.y_pred is not None
+    column = p.slices["site"]
+    recalls = {}
+    for code, name in enumerate(column.values):
+        rows = (column.codes == code) & (p.y_true == 1)
+        recalls[name] = (p.y_pred[rows] == 1).mean() if (column.codes == code).sum() >= 10 else 1.0
+    weakest = min(recalls, key=lambda name: recalls[name])
+    page = " ".join(told(ev))
+    assert weakest == "west"
+    assert re.search(r"is lowest for west of site \(.*\), lower than the rest\.", page)
+    assert "isle of site" not in page, "six rows are too few for a rate"
+
+
+def test_prices_of_a_threshold_are_those_at_which_nothing_is_cheaper() -> None:
+    """Every cost between both ends, tried at every threshold; just outside another is cheaper."""
+    p = scored(np.random.default_rng(5), 400)
+    sweep, ev = Sweep.of(table_of(p)), evaluate_predictions(p, Sampling(resamples=100))
+    seen = 0
+    for one in candidates(ev, sweep):
+        why = "; ".join(_cheapest(sweep, one))
+        for low, high in re.findall(r"cheapest if a miss costs ([\d.]+) to ([\d.]+) false", why):
+            seen += 1
+            for miss, best in ((1.02 * float(low), 1), (0.98 * float(high), 1), (1.1 * float(high), 0)):
+                costs = sweep.fp + miss * (sweep.positives - sweep.tp)
+                own = one.fp + miss * (sweep.positives - one.tp)
+                assert (own <= costs.min() + 1e-9) == best
+    assert seen >= 2
