@@ -72,11 +72,7 @@ class Probabilities:
             far = (values < -NOISE) | (values > 1 + NOISE)
             if far.any():
                 raise _outside(values, far)
-            count = int(outside.sum())
-            note = f"{count} score{'s' if count > 1 else ''} lay outside [0, 1] by float noise and "
-            object.__setattr__(
-                self, "notes", (*self.notes, note + f"{'were' if count > 1 else 'was'} clipped")
-            )
+            object.__setattr__(self, "notes", (*self.notes, clipped(int(outside.sum()))))
             values = np.clip(values, 0, 1)
         object.__setattr__(self, "values", _frozen(values))
 
@@ -194,6 +190,18 @@ class NoScores:
 Scores: TypeAlias = Probabilities | Logits | Decisions | NoScores
 KnownScores: TypeAlias = Probabilities | Decisions | NoScores
 """Scores after the door: logits have become probabilities."""
+
+
+def clipped(count: int) -> str:
+    """Return the note on scores that were clipped.
+
+    Examples
+    --------
+    >>> clipped(2)
+    '2 scores lay outside [0, 1] by float noise and were clipped'
+    """
+    some, were = ("1 score", "was") if count == 1 else (f"{count} scores", "were")
+    return f"{some} lay outside [0, 1] by float noise and {were} clipped"
 
 
 def normalised(scores: Probabilities) -> Probabilities:

@@ -11,7 +11,7 @@ from evalreport.codec import decode, encode
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.disparities import disparities
 from evalreport.evaluation.parts import Disparity
-from evalreport.evaluation.slices import slice_results
+from evalreport.evaluation.slices import slice_facts, slice_results
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.proportions import wilson
@@ -122,7 +122,7 @@ def test_gaps_and_ratios_are_those_of_fairlearn() -> None:
         "equalized_odds": (0.1520164535455602, 0.33176100628930816),
     }
     p = three_sites()
-    found = {one.metric: one for one in disparities(p, slice_results(p, SAMPLING), SAMPLING)}
+    found = {one.metric: one for one in disparities(slice_facts(p), slice_results(p, SAMPLING), SAMPLING, p)}
     for name, (difference, ratio) in fairlearn.items():
         assert found[name].difference.value == pytest.approx(difference, abs=1e-12), name
         assert found[name].ratio.value == pytest.approx(ratio, abs=1e-12), name
@@ -134,7 +134,7 @@ def test_gaps_and_ratios_are_those_of_fairlearn() -> None:
 def test_groups_without_a_value_are_left_out_and_counted() -> None:
     p = predictions(Binary(0, 1), [0, 1] * 20 + [0] * 20 + [1] * 9, [0, 1] * 20 + [0] * 20 + [1] * 9)
     p = sliced(p, ["a"] * 20 + ["b"] * 20 + ["negative"] * 20 + ["few"] * 9)
-    found = {one.metric: one for one in disparities(p, slice_results(p, SAMPLING), SAMPLING)}
+    found = {one.metric: one for one in disparities(slice_facts(p), slice_results(p, SAMPLING), SAMPLING, p)}
     assert (found["recall"].groups, found["recall"].left_out) == (2, 2)
     assert (found["predicted_positive_rate"].groups, found["predicted_positive_rate"].left_out) == (3, 1)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from evalreport.api.comparisons import Comparison, compare
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
-from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_run
+from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run
 from evalreport.api.sweeps import sweep
 from evalreport.api.views import Evaluation
 from evalreport.comparison import values as compared
@@ -50,6 +50,7 @@ __all__ = [
     "evaluate",
     "evaluate_estimator",
     "evaluate_file",
+    "evaluate_files",
     "evaluate_run",
     "log",
     "parse",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -244,7 +245,46 @@ def evaluate_file(path: str | Path, *, request: Request | None = None, **columns
     """
     wanted = asked(request, columns)
     item = Item(path=str(path))
-    return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
+    return viewed(Evaluation, item.evaluate(wanted)[0])
+
+
+def evaluate_files(
+    paths: str | Path | Sequence[str | Path], *, request: Request | None = None, **columns: Any
+) -> Evaluation:
+    """Evaluate files that hold one table, batch by batch: more rows than fit into memory.
+
+    Counts, curves, thresholds, areas and intervals are exact, as of `evaluate_file`. What needs all rows at
+    once (groups, weights, example texts, several labels) is refused.
+
+    Parameters
+    ----------
+    paths : str or Path, or a sequence of them
+        Files, folders, and patterns such as ``"scores/*.parquet"``: Parquet, Arrow, Feather, CSV and JSON
+        lines, also packed with gzip or Zstandard.
+    request, **columns
+        As of `evaluate_file`; also ``memory``, the bytes that scores may take (a gigabyte), and ``spill``, a
+        folder that they go to beyond it.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the files from being evaluated: what, in which file and row, how to mend it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for part in ("a", "b"):
+    ...         path = Path(folder) / f"{part}.csv"
+    ...         _ = path.write_text("y_true,p\\nsick,0.9\\nwell,0.2\\nsick,0.4\\n")
+    ...     ev = evaluate_files(folder, positive="sick")
+    >>> ev.rows, ev["recall"].value
+    (6, 0.5)
+    """
+    several = (paths,) if isinstance(paths, (str, Path)) else paths
+    wanted = replace(asked(request, columns), engine="stream")
+    item = Item(path=str(several[0]), files=tuple(map(str, several)))
+    return viewed(Evaluation, item.evaluate(wanted)[0])
 
 
 def evaluate_run(

@@ -79,6 +79,7 @@ files_of_ci = opt.together(
 @models
 @opt.describe
 @opt.evaluation
+@opt.engine
 @opt.page
 @opt.out
 @opt.force

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, ClassVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -56,6 +57,21 @@ class Amount(click.ParamType):  # type: ignore[type-arg]
         if wanted is None or wanted <= 0:
             self.fail(f"{value!r} is no number above 0, such as 0.02 or 2%.", param, ctx)
         return wanted
+
+
+class Bytes(click.ParamType):  # type: ignore[type-arg]
+    """A size: ``500MB``, ``2GB``, or a number of bytes."""
+
+    name = "size"
+    UNITS: ClassVar = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?b?)", str(value).strip(), flags=re.IGNORECASE)
+        size = 0 if found is None else int(float(found[1]) * self.UNITS.get(found[2].upper(), 0))
+        if size <= 0:
+            self.fail(f"{value!r} is no size, such as 500MB or 2GB.", param, ctx)
+        return size
 
 
 class Format(click.ParamType):  # type: ignore[type-arg]

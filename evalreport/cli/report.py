@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @opt.option("Describe the data", "--folds", is_flag=True, help="Each FILE is a fold of one cross-validation.")
 @opt.describe
 @opt.evaluation
+@opt.engine
 @opt.hold
 @opt.prevalence
 @opt.page

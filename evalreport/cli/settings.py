@@ -39,7 +39,7 @@ KNOWN = (
         "filter",
         "max_runs",
     ),
-    *("jobs", "fail_fast", "color", "tracking_uri"),
+    *("jobs", "fail_fast", "color", "tracking_uri", "engine", "memory", "spill"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "inconclusive", "train")
@@ -52,7 +52,7 @@ SEVERAL = ("slice", "group", "where", "require")
 """Keys that hold one name or a list of them."""
 MAY_RUN_CODE = ("parse", "threshold")
 """Keys that take a function of the user's, as ``module:function``."""
-PATHS = ("out", "labels", "truth_file", "tune_on", "notes", "baseline", "train")
+PATHS = ("out", "labels", "truth_file", "tune_on", "notes", "baseline", "train", "spill")
 """Keys that may name a file or a folder: of `labels` what follows ``@``."""
 _TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evalreport.engines.memory import summarise
 from evalreport.evaluation.parts import Disparity, Slice
+from evalreport.evaluation.slices import SliceFacts, rows_with
+from evalreport.facts import Summary
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.ranges import gap_between
 from evalreport.metrics.catalogue import find
@@ -24,44 +25,54 @@ EQUALIZED_ODDS = "equalized_odds"
 """The worse of recall and false positive rate; no metric of the catalogue."""
 
 
-def disparities(p: Predictions, slices: Sequence[Slice], sampling: Sampling) -> tuple[Disparity, ...]:
+def disparities(
+    parts: SliceFacts, slices: Sequence[Slice], sampling: Sampling, p: Predictions | None = None
+) -> tuple[Disparity, ...]:
     """Return the gap and the ratio of each metric over the groups of each column.
 
     Parameters
     ----------
-    p : Predictions
+    parts : mapping from a column's name to a mapping from a value to `Summary`
     slices : sequence of Slice
         Groups with too few rows are left out.
     sampling : Sampling
+    p : Predictions, optional
+        The rows, needed where they weigh or belong together.
 
     Examples
     --------
-    >>> from evalreport.evaluation.slices import slice_results
     >>> from evalreport.labels import Multiclass
     >>> from evalreport.predictions import predictions
     >>> right, wrong, site = ["a", "b"] * 30, ["b", "a"] * 30, ["north"] * 60 + ["south"] * 60
     >>> p = predictions(Multiclass("ab"), right * 2, right + wrong, slices={"site": site})
-    >>> found = disparities(p, slice_results(p, Sampling()), Sampling())[0]
+    >>> parts = slice_facts(p)
+    >>> found = disparities(parts, judged_slices(parts, Sampling()), Sampling())[0]
     >>> found.metric, found.difference.value, found.lowest, found.highest
     ('accuracy', 1.0, 'south', 'north')
     """
     found: list[Disparity] = []
     for column in dict.fromkeys(part.column for part in slices):
-        parts = [part for part in slices if part.column == column]
-        kept = [part for part in parts if not part.too_few]
+        told = [part for part in slices if part.column == column]
+        kept = [part for part in told if not part.too_few]
         if len(kept) > 1:
-            found += _column(p, kept, len(parts) - len(kept), sampling)
+            found += _column(parts[column], kept, len(told) - len(kept), sampling, p)
     return tuple(found)
 
 
-def _column(p: Predictions, kept: Sequence[Slice], few: int, sampling: Sampling) -> list[Disparity]:
-    names = OF_GROUPS[p.space.task]
-    metrics = [find(name, p.space.task) for name in names]
-    column = p.slices[kept[0].column]
-    values: dict[str, Mapping[str, Result]] = {}
-    for part in kept:
-        rows = p.take(column.codes == column.values.index(part.value))
-        values[part.value] = estimates(metrics, summarise(rows), rows, sampling)
+def _column(
+    facts: Mapping[str, Summary],
+    kept: Sequence[Slice],
+    few: int,
+    sampling: Sampling,
+    p: Predictions | None,
+) -> list[Disparity]:
+    task = facts[kept[0].value].space.task
+    names = OF_GROUPS[task]
+    metrics = [find(name, task) for name in names]
+    values: dict[str, Mapping[str, Result]] = {
+        part.value: estimates(metrics, facts[part.value], rows_with(p, part.column, part.value), sampling)
+        for part in kept
+    }
     blocks: dict[str, tuple[str, ...]] = {name: (name,) for name in names if name != "fpr"}
     if "fpr" in names:
         blocks[EQUALIZED_ODDS] = ("recall", "fpr")

@@ -6,23 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from evalreport.curves import BinaryCurves, Curves, curves
-from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.disparities import disparities
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.row_facts import row_facts
+from evalreport.evaluation.observed import Observed, observed
 from evalreport.evaluation.rows import one_label as label_rows
-from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
-from evalreport.evaluation.slices import slice_results
+from evalreport.evaluation.slices import judged_slices
 from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.intervals.folds import Folds, folded, told
 from evalreport.intervals.sampling import NOT_ASKED
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
-from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
@@ -66,72 +63,116 @@ def evaluate_predictions(
     (0.667, 'ok')
     """
     whole, p = p, replace(p, folds=None)
-    summary, facts = summarise(p), row_facts(p)
-    slices = slice_results(p, sampling)
-    text = p.parsed is not None
-    chosen = catalogue(p.space, text=text)
-    if only:
-        chosen = tuple(find(name, p.space.task) for name in only)
-    chosen += tuple(find(name, p.space.task) for name in more)
-    found, folds = estimates(chosen, summary, p, sampling), None
+    seen = observed(p)
+    chosen = _chosen(p.space, only, more, text=p.parsed is not None)
+    found, folds = estimates(chosen, seen.summary, p, sampling), None
     if whole.folds is not None:
         found, folds = folded(chosen, whole, found, sampling)
+    ev = evaluate_observed(seen, sampling, chosen, found=found, sweep=sweep, p=p)
+    return replace(
+        ev,
+        folds=folds,
+        weighted=p.weighted,
+        clusters=None if p.groups is None else len(p.groups.values),
+        tuned=tuned,
+        parsing=None if p.parsed is None else p.parsed.summary(),
+        notes=(*_of_folds(whole, folds), *ev.notes[len(p.notes) :]),
+        predictions=whole,
+    )
+
+
+def evaluate_facts(
+    seen: Observed,
+    sampling: Sampling = DEFAULT,
+    *,
+    only: Sequence[str] = (),
+    more: Sequence[str] = (),
+    sweep: Sweep | None = None,
+) -> Evaluation:
+    """Return everything known of predictions whose rows are not at hand; parameters as above.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> seen = observed(predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"]))
+    >>> round(evaluate_facts(seen)["accuracy"].value, 3)
+    0.667
+    """
+    chosen = _chosen(seen.summary.space, only, more, text=False)
+    return evaluate_observed(
+        seen, sampling, chosen, found=estimates(chosen, seen.summary, None, sampling), sweep=sweep
+    )
+
+
+def evaluate_observed(
+    seen: Observed,
+    sampling: Sampling,
+    chosen: Sequence[Metric],
+    *,
+    found: Mapping[str, Result],
+    sweep: Sweep | None = None,
+    p: Predictions | None = None,
+) -> Evaluation:
+    """Return the evaluation that facts make, with the values of its metrics given."""
+    summary = seen.summary
+    slices = judged_slices(seen.slices, sampling, p)
     return Evaluation(
-        space=p.space,
-        rows=len(p),
+        space=summary.space,
+        rows=summary.rows,
         weight=summary.weight,
         sampling=sampling,
         metrics=found,
-        folds=folds,
         score_kind=summary.score_kind,
-        threshold=p.threshold,
-        weighted=p.weighted,
-        clusters=None if p.groups is None else len(p.groups.values),
-        truth_digest=p.truth_digest,
+        threshold=summary.threshold,
+        truth_digest=seen.truth_digest,
         no_skill=_no_skill(chosen, summary),
         classes=class_results(summary, _class_values(summary, p, sampling)),
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=_curves(summary, sampling),
         sweep=_sweep(summary, p, sampling) if sweep is None else sweep.thin(),
-        tuned=tuned,
-        parsing=None if p.parsed is None else p.parsed.summary(),
         slices=slices,
-        disparities=disparities(p, slices, sampling),
-        mistakes=worst_mistakes(p),
-        swaps=swaps(p),
-        pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
-        facts=facts,
-        notes=(*_of_folds(whole, folds), *_left_out(p, facts), *(() if sampling.intervals else (NOT_ASKED,))),
-        predictions=whole,
+        disparities=disparities(seen.slices, slices, sampling, p),
+        mistakes=seen.mistakes,
+        swaps=seen.swaps,
+        pair_texts=seen.pair_texts,
+        facts=seen.facts,
+        notes=(*seen.notes, *_left_out(seen), *(() if sampling.intervals else (NOT_ASKED,))),
     )
+
+
+def _chosen(space: LabelSpace, only: Sequence[str], more: Sequence[str], *, text: bool) -> tuple[Metric, ...]:
+    names = tuple(find(name, space.task) for name in only)
+    return (names or catalogue(space, text=text)) + tuple(find(name, space.task) for name in more)
 
 
 def _of_folds(p: Predictions, folds: Folds | None) -> tuple[str, ...]:
     return p.notes if folds is None else (*p.notes, *told(p, folds))
 
 
-def _left_out(p: Predictions, facts: Mapping[str, float]) -> tuple[str, ...]:
+def _left_out(seen: Observed) -> tuple[str, ...]:
     """How many classes averages of areas and of calibration errors are not over."""
-    absent = int(facts.get("absent_labels", 0))
-    if not absent or isinstance(p.scores, NoScores):
+    absent = int(seen.facts.get("absent_labels", 0))
+    if not absent or seen.summary.score_kind is None:
         return ()
-    some = f"{absent} of {len(p.space)} labels {'has' if absent == 1 else 'have'} no example"
+    some = f"{absent} of {len(seen.summary.space)} labels {'has' if absent == 1 else 'have'} no example"
     return (
         f"{some}: averages of areas and of calibration errors leave {'it' if absent == 1 else 'them'} out",
     )
 
 
-def _class_values(summary: Summary, p: Predictions, sampling: Sampling) -> Iterable[Mapping[str, Result]]:
-    match p.space:
+def _class_values(
+    summary: Summary, p: Predictions | None, sampling: Sampling
+) -> Iterable[Mapping[str, Result]]:
+    match summary.space:
         case Binary():
             return ()
         case Multiclass():
             return class_estimates(PER_CLASS, summary, p, sampling)
-        case Multilabel() if len(p.space) > WHOLE_LIST:
+        case Multilabel() if len(summary.space) > WHOLE_LIST:
             return class_estimates(PER_CLASS, summary, p, sampling)
         case Multilabel():
-            rows = range(len(p.space))
-            return (estimates(BINARY, one_label(summary, k), label_rows(p, k), sampling) for k in rows)
+            rows = ((k, None if p is None else label_rows(p, k)) for k in range(len(summary.space)))
+            return (estimates(BINARY, one_label(summary, k), own, sampling) for k, own in rows)
 
 
 def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
@@ -147,7 +188,7 @@ def _curves(summary: Summary, sampling: Sampling) -> Curves | Undefined:
     return replace(found, roc_band=none, pr_band=none, smooth_band=none)
 
 
-def _sweep(summary: Summary, p: Predictions, sampling: Sampling) -> Sweep | None:
+def _sweep(summary: Summary, p: Predictions | None, sampling: Sampling) -> Sweep | None:
     if not (isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable)):
         return None
     if not sampling.intervals:

@@ -100,11 +100,45 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
     most scores occur once, or where the whole sample stands there several times: how often each row occurs
     then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
     """
-    times = np.unique(_keys(p, scores.values), return_counts=True)[1]
-    again = len(p) - len(times)
-    fine = np.count_nonzero(times == 1) > len(times) / 2 and len(times) >= len(p) / 2
+    return _again(np.unique(_keys(p, scores.values), return_counts=True)[1])
+
+
+def _again(times: npt.NDArray[np.int64]) -> dict[str, float]:
+    """Rows beyond the first of each kind, from how often each kind occurs, where that is no accident."""
+    rows = int(times.sum())
+    again = rows - len(times)
+    fine = np.count_nonzero(times == 1) > len(times) / 2 and len(times) >= rows / 2
     copied = len(times) >= KEYS and int(np.gcd.reduce(times)) > 1
     return {"repeated_rows": float(again)} if again and (fine or copied) else {}
+
+
+def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities: bool) -> dict[str, float]:
+    """Return what `row_facts` says of the rows of a binary problem that two tables tell.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Scores against the truth.
+    decided : ScoreTable or None
+        Scores against the answers, where these were given and do not follow from a threshold.
+    probabilities : bool
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.3, 0.4, 0.9]), np.array([False, True, True, True]))
+    >>> table_facts(table, table, probabilities=True)
+    {'constant_scores': 0.0, 'hard_scores': 0.0, 'off_scores': 0.0, 'near_threshold': 0.3}
+    """
+    constant = len(table) == 1 and table.total > 1
+    hard = probabilities and not constant and len(table) <= 2 and bool((table.scores % 1 == 0).all())
+    facts = {"constant_scores": float(constant), "hard_scores": float(hard)}
+    times = np.concatenate([table.pos[table.pos > 0], table.neg[table.neg > 0]]).astype(np.int64)
+    facts |= _again(times)
+    if decided is None:
+        return facts
+    off, threshold = _nearest_rule(decided)
+    near = {} if math.isinf(threshold) else {"near_threshold": threshold}
+    return {**facts, "off_scores": off, **near}
 
 
 def _keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
@@ -146,13 +180,14 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
             return {"off_scores": float(np.count_nonzero(own < best))}
         case Binary():
             rows = np.flatnonzero(decided != UNPARSED)
-            off, threshold = _nearest_rule(values[rows], decided[rows].astype(bool))
+            off, threshold = _nearest_rule(ScoreTable.of(values[rows], decided[rows].astype(bool)))
             near = {} if math.isinf(threshold) else {"near_threshold": threshold}
             return {"off_scores": off, **near, **_own(p, scores, off)}
         case Multilabel():
             given = decided.astype(bool)
             columns = np.flatnonzero(_overlap(values, given))
-            return {"off_scores": sum(_nearest_rule(values[:, k], given[:, k])[0] for k in columns)}
+            tables = (ScoreTable.of(np.ascontiguousarray(values[:, k]), given[:, k]) for k in columns)
+            return {"off_scores": sum(_nearest_rule(table)[0] for table in tables)}
 
 
 def _own(p: Predictions, scores: Probabilities | Decisions, off: float) -> dict[str, float]:
@@ -170,9 +205,8 @@ def _overlap(values: npt.NDArray[Any], decided: npt.NDArray[np.bool_]) -> npt.ND
     return overlap
 
 
-def _nearest_rule(values: npt.NDArray[Any], decided: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _nearest_rule(table: ScoreTable) -> tuple[float, float]:
     """Fewest decisions that a threshold leaves unexplained, and that threshold (infinite: none is given)."""
-    table = ScoreTable.of(np.ascontiguousarray(values), decided)
     off = table.fp + table.positives - table.tp
     place = int(off.argmin()) if len(off) else 0
     if not len(off) or off[place] >= table.positives:

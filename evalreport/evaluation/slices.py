@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import add
+from typing import TypeAlias
 
 import numpy as np
 
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.parts import Slice
 from evalreport.facts import Summary
+from evalreport.facts.summary import merge
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.significance import holm
@@ -28,6 +28,9 @@ TOO_FEW = 10
 """Rows below which a slice shows counts and claims nothing."""
 MOST_VALUES = 200
 """Values of a column beyond which only the most frequent are told apart."""
+
+SliceFacts: TypeAlias = Mapping[str, Mapping[str, Summary]]
+"""By column and value."""
 
 
 def slice_results(p: Predictions, sampling: Sampling) -> tuple[Slice, ...]:
@@ -45,17 +48,55 @@ def slice_results(p: Predictions, sampling: Sampling) -> tuple[Slice, ...]:
     >>> [(s.value, s.differences["accuracy"].value) for s in slice_results(p, Sampling())]
     [('north', 1.0), ('south', -1.0)]
     """
-    return tuple(one for name, column in p.slices.items() for one in _column(p, name, column, sampling))
+    return judged_slices(slice_facts(p), sampling, p)
 
 
-def _column(p: Predictions, name: str, column: Categorical, sampling: Sampling) -> list[Slice]:
+def slice_facts(p: Predictions) -> SliceFacts:
+    """Return the facts of the rows of each value of each column, the most frequent values first."""
+    return {name: _of_column(p, column) for name, column in p.slices.items()}
+
+
+def _of_column(p: Predictions, column: Categorical) -> dict[str, Summary]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     told = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
-    facts = {code: _facts(p.take(column.codes == code)) for code in told}
-    names = HEADLINE["text" if p.parsed is not None else p.space.task]
-    metrics = [find(metric, p.space.task) for metric in names]
-    found = [_slice(p, name, column, code, facts, metrics, sampling) for code in told]
+    found = {column.values[code]: _facts(p.take(column.codes == code)) for code in told}
+    shared = set.intersection(*({*one.tally.names} for one in found.values())) if found else set()
+    return {value: replace(one, tally=one.tally.only(shared)) for value, one in found.items()}
+
+
+def judged_slices(parts: SliceFacts, sampling: Sampling, p: Predictions | None = None) -> tuple[Slice, ...]:
+    """Return the slices that facts are of.
+
+    Parameters
+    ----------
+    parts : mapping from a column's name to a mapping from a value to `Summary`
+        The most frequent values first.
+    sampling : Sampling
+    p : Predictions, optional
+        The rows, needed where they weigh or belong together.
+    """
+    return tuple(one for name, facts in parts.items() for one in _column(p, name, facts, sampling))
+
+
+def _column(
+    p: Predictions | None, name: str, facts: Mapping[str, Summary], sampling: Sampling
+) -> list[Slice]:
+    if not facts:
+        return []
+    task = next(iter(facts.values())).space.task
+    names = HEADLINE["text" if p is not None and p.parsed is not None else task]
+    metrics = [find(metric, task) for metric in names]
+    found = [_slice(p, name, value, facts, metrics, sampling) for value in facts]
     return sorted(_corrected(found, names), key=_gap)
+
+
+def rows_with(p: Predictions | None, name: str, value: str, *, others: bool = False) -> Predictions | None:
+    """Return the rows of a slice, or those of all `others`; None where the rows are not at hand."""
+    if p is None:
+        return None
+    column = p.slices[name]
+    inside = column.codes == column.values.index(value)
+    return p.take(~inside if others else inside)
 
 
 def _facts(rows: Predictions) -> Summary:
@@ -65,24 +106,23 @@ def _facts(rows: Predictions) -> Summary:
 
 
 def _slice(
-    p: Predictions,
+    p: Predictions | None,
     name: str,
-    column: Categorical,
-    code: int,
-    facts: Mapping[int, Summary],
+    value: str,
+    facts: Mapping[str, Summary],
     metrics: Sequence[Metric],
     sampling: Sampling,
 ) -> tuple[Slice, Mapping[str, float]]:
-    own = facts[code]
-    plain = Slice(name, column.values[code], own.rows, own.weight)
+    own = facts[value]
+    plain = Slice(name, value, own.rows, own.weight)
     if own.rows < TOO_FEW or own.weight == 0:
         return replace(plain, too_few=True), {}
-    inside = column.codes == code
-    here = estimates(metrics, own, p.take(inside), sampling)
-    others = [part for other, part in facts.items() if other != code and part.weight > 0]
+    here = estimates(metrics, own, rows_with(p, name, value), sampling)
+    others = [part for other, part in facts.items() if other != value and part.weight > 0]
     if not others:
         return replace(plain, metrics=here), {}
-    rest = estimates(metrics, reduce(add, others), p.take(~inside), sampling)
+    whole = merge(others)
+    rest = estimates(metrics, whole, rows_with(p, name, value, others=True), sampling)
     gaps = {key: independent_difference(here[key], rest[key], sampling.level) for key in here}
     differences = {key: gap for key, (gap, _) in gaps.items()}
     p_values = {key: p_value for key, (_, p_value) in gaps.items() if p_value is not None}

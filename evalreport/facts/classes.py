@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -62,11 +62,16 @@ class ClassScores:
         return len(self.scores)
 
     def __add__(self, other: ClassScores) -> ClassScores:
-        weights = None
-        if self.weights is not None or other.weights is not None:
-            weights = np.concatenate([self.row_weights, other.row_weights])
+        return ClassScores.merged([self, other])
+
+    @staticmethod
+    def merged(shards: Sequence[ClassScores]) -> ClassScores:
+        """Return the rows of all shards, copied once."""
+        weighted = any(one.weights is not None for one in shards)
         return ClassScores(
-            np.concatenate([self.scores, other.scores]), np.concatenate([self.truth, other.truth]), weights
+            np.concatenate([one.scores for one in shards]),
+            np.concatenate([one.truth for one in shards]),
+            np.concatenate([one.row_weights for one in shards]) if weighted else None,
         )
 
     @property

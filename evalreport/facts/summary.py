@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 from evalreport.errors import DataError
@@ -53,22 +57,67 @@ class Summary:
     threshold: Threshold | None = None
 
     def __add__(self, other: Summary) -> Summary:
-        if self.space != other.space or self.threshold != other.threshold:
-            raise DataError("two shards differ in labels or threshold", fix="declare both for all shards")
-        return Summary(
-            space=self.space,
-            rows=self.rows + other.rows,
-            weight=self.weight + other.weight,
-            tally=self.tally + other.tally,
-            counts=_plus(self.counts, other.counts),
-            scores=_plus(self.scores, other.scores),
-            confidence=_plus(self.confidence, other.confidence),
-            bins=_plus(self.bins, other.bins),
-            cardinality=_plus(self.cardinality, other.cardinality),
-            score_kind=self.score_kind,
-            threshold=self.threshold,
+        return merge([self, other])
+
+
+ALIKE = ("space", "score_kind", "threshold")
+"""What shards must have in common."""
+SUMS = tuple(one.name for one in fields(Summary) if one.name not in (*ALIKE, "rows", "weight"))
+"""What is summed, each by its own rule."""
+
+
+def merge(shards: Sequence[Summary]) -> Summary:
+    """Return the facts of all shards together; the cost is linear in their number.
+
+    A threshold that the predictions of each shard agree with is one of the whole only where all agree;
+    decisions at different thresholds do not add up.
+
+    Raises
+    ------
+    DataError
+        Shards that differ in labels, kind of scores or threshold, or of which some lack a fact that others
+        have.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
+    >>> merge([one, one, one]).rows
+    6
+    """
+    shards = _agreeing(shards)
+    first = shards[0]
+    for name in ALIKE:
+        other = next((n for n, one in enumerate(shards) if getattr(one, name) != getattr(first, name)), None)
+        if other is not None:
+            values = f"{getattr(first, name)} and {getattr(shards[other], name)}"
+            raise DataError(
+                f"shards 0 and {other} differ in {name.replace('_', ' ')}: {values}",
+                where=name,
+                fix="declare labels, kind of scores and threshold alike for all shards",
+            )
+    summed = {name: _sum(name, [getattr(one, name) for one in shards]) for name in SUMS}
+    weight = math.fsum(one.weight for one in shards)
+    return replace(first, rows=sum(one.rows for one in shards), weight=weight, **summed)
+
+
+def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
+    """Predictions that agree with a threshold in one shard alone have none over all."""
+    implied = [one.threshold is not None and one.threshold.origin == "predictions" for one in shards]
+    if all(implied) or not any(implied):
+        return shards
+    return [replace(one, threshold=None) if own else one for one, own in zip(shards, implied, strict=True)]
+
+
+def _sum(name: str, parts: Sequence[Any]) -> Any:
+    lacking = [number for number, part in enumerate(parts) if part is None]
+    if len(lacking) == len(parts):
+        return None
+    if lacking:
+        raise DataError(
+            f"shard {lacking[0]} has no {name}, and others have",
+            where=name,
+            fix="make the facts of all shards of the same columns",
         )
-
-
-def _plus(a: Any, b: Any) -> Any:
-    return None if a is None or b is None else a + b
+    together = getattr(type(parts[0]), "merged", None)  # what would be copied again with every shard
+    return reduce(add, parts) if together is None else together(parts)

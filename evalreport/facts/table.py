@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -57,18 +57,27 @@ class ScoreTable:
         if weights is not None:
             kept = weights > 0
             return _weighted(scores[kept], positive[kept], weights[kept])
-        packed = _pack(scores, positive)
+        packed = pack(scores, positive)
         if packed is None:
             return _merge_classes(scores, positive)
         packed.sort()
-        return cls(*_runs(packed, scores.dtype))
+        return cls(*counted_runs(packed))
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
-        return _collapse(
-            np.concatenate([self.scores, other.scores]),
-            np.concatenate([self.pos, other.pos]),
-            np.concatenate([self.neg, other.neg]),
-        )
+        return ScoreTable.merged([self, other])
+
+    @staticmethod
+    def merged(tables: Sequence[ScoreTable]) -> ScoreTable:
+        """Return the sum of tables, whatever their number in one sort.
+
+        Examples
+        --------
+        >>> one = ScoreTable(np.array([0.5]), np.array([1.0]), np.array([0.0]))
+        >>> ScoreTable.merged([one, one, one]).pos
+        array([3.])
+        """
+        parts = ((table.scores, table.pos, table.neg) for table in tables)
+        return _collapse(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -144,10 +153,15 @@ class ScoreTable:
         return isotonic(self.scores, self.path)
 
 
-def _pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
-    """Score bits and truth in one unsigned word: exact, and a value sort beats any argsort.
+def pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
+    """Return score bits and truth in one unsigned word: exact, and a value sort beats any argsort.
 
-    Floats in [0, 2) have their two top bits free, so that one shift loses nothing.
+    Floats in [0, 2) have their two top bits free, so that one shift loses nothing; None for others.
+
+    Examples
+    --------
+    >>> pack(np.array([0.5], dtype=np.float32), np.array([True]))
+    array([2113929217], dtype=uint32)
     """
     if len(scores) and not (scores.min() >= 0 and scores.max() < 2):
         return None
@@ -157,12 +171,12 @@ def _pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDAr
     return packed
 
 
-def _runs(packed: npt.NDArray[Any], kind: npt.DTypeLike) -> tuple[Array, Array, Array]:
-    """Distinct scores of sorted words, with the positives and negatives in each run of equal ones.
+def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
+    """Return the distinct scores of sorted words, with the positives and negatives in each run of equal ones.
 
     In blocks that stay in cache: at 1e7 rows, temporaries of full length cost more than the sort.
     """
-    size = len(packed)
+    size, kind = len(packed), np.float32 if packed.itemsize == 4 else np.float64
     scores, pos, neg = np.empty(size), np.empty(size), np.empty(size)
     filled, open_rows, open_pos = 0, 0, 0  # the run that the block before left open
     for start in range(0, size, BLOCK):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.errors import DataError
 from evalreport.facts.counts import Array
 
 
@@ -48,8 +49,22 @@ class Tally:
         )
 
     def __add__(self, other: Tally) -> Tally:
+        if self.names != other.names:
+            apart = sorted({*self.names} ^ {*other.names}) or list(self.names)
+            raise DataError(
+                f"shards differ in what was tallied: {', '.join(apart)}",
+                where="tally",
+                fix="make the facts of all shards of the same columns",
+            )
         return Tally(
             self.names, self.sums + other.sums, self.squares + other.squares, self.weight + other.weight
+        )
+
+    def only(self, names: Collection[str]) -> Tally:
+        """Return the tally of some of the quantities."""
+        kept = [place for place, name in enumerate(self.names) if name in names]
+        return Tally(
+            tuple(self.names[place] for place in kept), self.sums[kept], self.squares[kept], self.weight
         )
 
     def total(self, name: str) -> float:

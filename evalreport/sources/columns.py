@@ -6,17 +6,16 @@ assumption in `Found.notes`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError
+from evalreport.errors import ColumnNotFoundError, DataError
 from evalreport.labels import Binary, LabelSpace
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
-from evalreport.sources.readers.limits import too_little_memory
+from evalreport.sources.readers.content import in_file
 from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
@@ -182,7 +181,7 @@ class _Prepared:
 
 
 def _prepared(table: RawTable, request: Columns) -> _Prepared:
-    with _in(table.source):
+    with in_file(table.source):
         table, said = rows_meant(table, request)
         table, named = as_columns(table, completed(table, request))
         table, named, left = unfolded(table, named)
@@ -191,17 +190,17 @@ def _prepared(table: RawTable, request: Columns) -> _Prepared:
 
 def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
     table, named = made.table, made.named
-    with _in(table.source):
+    with in_file(table.source):
         key = key_of(table, named, joins=truth is not None)
     if truth is None:
-        with _in(table.source):
+        with in_file(table.source):
             (part, note), other = truth_of(table, named), None
     else:
-        with _in(truth.source):
+        with in_file(truth.source):
             truth, more = as_columns(truth, request, "truth")
             (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
             named = _completed(named, more)
-    with _in(table.source):
+    with in_file(table.source):
         rows = rows_of(table, key, truth, other, some=made.some)
         search = find_multilabel if _is_multilabel(rows, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
@@ -211,17 +210,6 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
         notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
         return replace(found, notes=notes)
-
-
-@contextmanager
-def _in(source: str) -> Iterator[None]:
-    """Put the file's name before what an error says of the place."""
-    try:
-        yield
-    except EvalreportError as error:
-        raise error.located(source) from error
-    except MemoryError as error:
-        raise too_little_memory().located(source) from error
 
 
 def _completed(request: Columns, more: Columns) -> Columns:
@@ -312,7 +300,7 @@ def to_predictions(
     DataError
         What the front door refuses, with the file's name.
     """
-    with _in(found.files[0].source):
+    with in_file(found.files[0].source):
         return predictions(
             found.space,
             found.y_true,

@@ -161,7 +161,7 @@ def read_table(
     """
     shown = name or (str(source) if isinstance(source, Path) else "stdin")
     try:
-        reader = _reader(PurePath(shown).name if format is None else None, format)
+        reader = reader_of(PurePath(shown).name if format is None else None, format)
         data = load(source)
         digest = hashlib.sha256(data).hexdigest()
         data = _unpacked(data, reader)
@@ -184,7 +184,21 @@ def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:
     return reader.read(data, names.intersection).columns
 
 
-def _reader(file_name: str | None, declared: str | None) -> Reader:
+def reader_of(file_name: str | None, declared: str | None) -> Reader:
+    """Return the reader of a declared format, or else of a file's name.
+
+    Raises
+    ------
+    UsageError
+        An unknown format or file name.
+    UnsafeFileError
+        The name of a pickle.
+
+    Examples
+    --------
+    >>> reader_of("scores.tsv.gz", None).name
+    'csv'
+    """
     if declared is not None:
         for reader in READERS:
             if reader.name == declared:

@@ -31,7 +31,7 @@ from evalreport.report.names import EVALUATION
 from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run
 from evalreport.thresholds.objectives import Costs
-from evalreport.workflow.evaluate import deployed, evaluated
+from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import STDIN, Item
 
@@ -312,7 +312,7 @@ def evaluation_of(item: Item, request: Request) -> Evaluation:
 
 
 def _made(item: Item, request: Request) -> Evaluation:
-    return evaluated(item.collect(request), request, item.tuning_rows(request))
+    return item.evaluate(request)[0]
 
 
 def _stored(item: Item) -> Evaluation | None:

@@ -10,7 +10,6 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.workflow.deliver import Delivered, deliver, files_read
 from evalreport.workflow.documents import evaluation_document
-from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.standing import StandingRun, inputs_tag, standing
@@ -25,11 +24,10 @@ def report_item(item: Item, request: Request, where: Destination) -> Delivered[E
         Whatever keeps it from being evaluated, or its report from being written.
     """
     run = run_of(item, where)
-    collected = item.collect(request)
-    ev = evaluated(collected, request, item.tuning_rows(request))
-    tags = inputs_tag(item, collected.artifact, request, where) if run is not None else {}
+    ev, read = item.evaluate(request)
+    tags = inputs_tag(item, read.artifact, request, where) if run is not None else {}
     done = deliver_evaluation(ev, item, request, where, run=run, tags=tags)
-    return replace(done, taken=collected.taken)
+    return replace(done, taken=read.taken)
 
 
 def log_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation] | StandingRun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from evalreport.errors import UsageError
 from evalreport.intervals import Sampling
@@ -13,6 +14,7 @@ from evalreport.sources.request import Columns
 from evalreport.text import slug
 
 STDOUT = "-"
+Engine: TypeAlias = Literal["auto", "memory", "stream"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,12 @@ class Request:
         How the page looks; notes are Markdown.
     command, made : str
         For provenance: the command line, and the time in UTC.
+    engine : {"auto", "memory", "stream"}
+        What counts the rows of files: all of them in memory, or batch by batch.
+    memory : int
+        Bytes that the scores of a stream may take.
+    spill : str or None
+        Folder to which scores of a stream go beyond that.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -67,6 +75,9 @@ class Request:
     notes: str = ""
     command: str = ""
     made: str = ""
+    engine: Engine = "memory"
+    memory: int = 1 << 30
+    spill: str | None = None
 
 
 @dataclass(frozen=True)

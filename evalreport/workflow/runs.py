@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalreport.errors import UsageError
+from evalreport.evaluation.model import Evaluation
 from evalreport.predictions import Predictions
+from evalreport.sources.datasets import DataSet
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.readers.limits import PACKED
 from evalreport.sources.runs import RunInfo, Selection, select_runs
@@ -21,7 +23,9 @@ from evalreport.workflow.collect import (
     collect_fold_runs,
     collect_run,
 )
+from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
+from evalreport.workflow.stream import CollectedFacts, collect_stream, evaluated_facts, streams
 
 STDIN = "-"
 
@@ -31,7 +35,7 @@ class Item:
     """A file, or a run of a store.
 
     `folds` are the files of a cross-validation, of which `path` is the first; with `children` the folds are
-    the child runs of the run.
+    the child runs of the run. `files` are those of one data set, of which `path` is the first.
     """
 
     path: str | None = None
@@ -40,6 +44,7 @@ class Item:
     called: str = ""
     folds: tuple[str, ...] = ()
     children: bool = False
+    files: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -76,6 +81,32 @@ class Item:
             return collect_file(Path(request.tune_on), plain).predictions
         (other,) = select_runs(self.opened, Selection(run_ids=(request.tune_on,)))
         return collect_run(self.opened, other, plain).predictions
+
+    def evaluate(self, request: Request) -> tuple[Evaluation, Collected | CollectedFacts]:
+        """Evaluate the predictions of the item with the engine that is asked for, or fits.
+
+        Returns
+        -------
+        The evaluation, and what was read for it.
+        """
+        data = self._streamed(request)
+        if data is not None:
+            facts = collect_stream(data, request)
+            return evaluated_facts(facts, request), facts
+        collected = self.collect(request)
+        return evaluated(collected, request, self.tuning_rows(request)), collected
+
+    def _streamed(self, request: Request) -> DataSet | None:
+        """The files of the item where they are streamed."""
+        if self.path not in (None, STDIN) and not self.folds:
+            return streams(self.files or (str(self.path),), request)
+        if request.engine == "stream":
+            raise UsageError(
+                f"{self.shown} is read as a whole",
+                where="--engine stream",
+                fix="name a file, or leave it out",
+            )
+        return None
 
     @property
     def opened(self) -> Store:

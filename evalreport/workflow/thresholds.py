@@ -58,7 +58,7 @@ def decided(
     several = 'sweep thresholds --objective "accuracy>=0.95"'
     ask = several if isinstance(rows.space, Multiclass) else '--threshold "recall>=0.9"'
     check_holdable(rows, sampling, bounds, ask)
-    number = None if wanted is None else _number(wanted)
+    number = None if wanted is None else number_of(wanted)
     if tune_on is not None and (wanted is None or number is not None):
         raise UsageError(
             "there are rows to tune on, and nothing to choose",
@@ -85,7 +85,19 @@ def decided(
             assert_never(never)
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """Return the threshold that a text says; None where it says an objective.
+
+    Raises
+    ------
+    UsageError
+        A number that is not finite.
+
+    Examples
+    --------
+    >>> number_of("0.5"), number_of("max-f1")
+    (0.5, None)
+    """
     try:
         number = float(text)
     except ValueError:
@@ -100,12 +112,42 @@ def _number(text: str) -> float | None:
 def _binary(
     rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
 ) -> Decision:
-    objective = Objective.parse(wanted)
     check_both_classes(tune_on)
-    table = table_of(rows)
+    point, sweep = chosen_on(table_of(rows), wanted, sampling, rows=rows, tune_on=tune_on, origin=origin)
+    return Decision(rows.at(point), sweep)
+
+
+def chosen_on(
+    table: ScoreTable,
+    wanted: str,
+    sampling: Sampling,
+    *,
+    rows: Predictions | None = None,
+    tune_on: Predictions | None = None,
+    origin: Origin = "cross-fitted",
+) -> tuple[Threshold, Sweep]:
+    """Return the threshold that an objective chooses, with the sweep that it was chosen among.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Of the rows that are reported on.
+    wanted : str
+        An objective.
+    rows, tune_on : Predictions, optional
+        Those rows, needed where they weigh or belong together; and others, to choose on.
+
+    Raises
+    ------
+    UsageError
+        An unknown objective.
+    DataError
+        No threshold keeps the constraint.
+    """
+    objective = Objective.parse(wanted)
     named = [other for other in STANDARD if other.name != objective.name]
     sweep = judged(table, rows, tune_on=tune_on, objectives=(*named, objective), sampling=sampling)
-    return Decision(rows.at(Threshold(_reached(sweep.optima[objective.name], wanted), origin)), sweep)
+    return Threshold(_reached(sweep.optima[objective.name], wanted), origin), sweep
 
 
 def _reached(choice: Choice, wanted: str) -> float:

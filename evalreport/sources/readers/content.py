@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from evalreport.errors import DataError
+from evalreport.errors import DataError, EvalreportError
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.limits import too_little_memory
 
@@ -27,6 +27,25 @@ class Content:
     names: tuple[str, ...]
     columns: Mapping[str, Array]
     parts: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def in_file(source: str) -> Iterator[None]:
+    """Put the file's name before what an error says of the place.
+
+    Examples
+    --------
+    >>> with in_file("scores.csv"):
+    ...     raise DataError("3 values are NaN", where="row 17")
+    Traceback (most recent call last):
+    evalreport.errors.DataError: 3 values are NaN
+    """
+    try:
+        yield
+    except EvalreportError as error:
+        raise error.located(source) from error
+    except MemoryError as error:
+        raise too_little_memory().located(source) from error
 
 
 @contextmanager

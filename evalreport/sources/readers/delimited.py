@@ -10,6 +10,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -44,7 +46,37 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     data = without_mark(data)
     if data.count(b"\n") > MAX_ROWS + 1:
         raise DataError(f"the file has over {MAX_ROWS:,} lines", fix="evaluate a sample")
-    head = _head(data)
+    head = layout(data)
+    chosen = choose(head.names, select)
+    if not chosen:
+        return Content(head.names, {})
+    table = _read(data, head.separator, chosen)
+    return Content(head.names, {name: _typed(table.column(name), name) for name in chosen})
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the beginning of a file tells: separator, names of columns, and whether any cell is quoted."""
+
+    separator: str
+    names: tuple[str, ...]
+    quoted: bool
+
+
+def layout(data: bytes) -> Layout:
+    """Return the layout of a file, from all of it or from its first megabytes.
+
+    Raises
+    ------
+    DataError
+        Blank lines only, or a header that is no header.
+
+    Examples
+    --------
+    >>> layout(b"y_true;score\\n1;0.5\\n").names
+    ('y_true', 'score')
+    """
+    head = _head(without_mark(data))
     if not head.strip():
         raise DataError("the file holds blank lines only", fix="check the program that wrote it")
     if len(data) > HEAD and "\n" not in head:
@@ -53,11 +85,86 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     names = _cells(head, separator, 1)[0]
     if any(UNREADABLE in name for name in names):
         decode(data)
-    chosen = choose(names, select)
-    if not chosen:
-        return Content(tuple(names), {})
-    table = _read(data, separator, chosen)
-    return Content(tuple(names), {name: _typed(table.column(name), name) for name in chosen})
+    return Layout(separator, tuple(names), b'"' in data)
+
+
+def text_batches(stream: Any, head: Layout, chosen: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the wanted columns of a stream of bytes as Arrow tables of texts.
+
+    Raises
+    ------
+    DataError
+        A row with too few or too many cells, bytes that are not UTF-8.
+    """
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK)  # one thread knows the row's number
+    options = _options(head.separator, chosen, head.quoted)
+    with broken("CSV", pa.ArrowException):
+        try:
+            for batch in arrow_csv.open_csv(stream, read, *options):
+                yield pa.Table.from_batches([batch])
+        except pa.ArrowInvalid as error:
+            if "Expected" not in str(error):
+                raise
+            raise _ragged(str(error), head.quoted) from error
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What all cells of a column are, as far as they were seen.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> seen = Kind.of(pa.chunked_array([["1", None]])), Kind.of(pa.chunked_array([["0.5"]]))
+    >>> (seen[0] & seen[1]).typed(pa.chunked_array([["1"]]), "p")
+    array([1.])
+    """
+
+    number: bool
+    whole: bool
+    truth: bool
+    empty: bool
+
+    @classmethod
+    def of(cls, column: Any) -> Kind:
+        """Return the kind of a column of texts."""
+        import pyarrow as pa
+
+        def casts(kind: Any) -> bool:
+            try:
+                return _cast(column, kind) is not None
+            except pa.ArrowInvalid:
+                return False
+
+        number = casts(pa.float64())
+        words = set() if number else {*column.unique().to_pylist()}
+        return cls(
+            number,
+            number and casts(pa.int64()) and not _padded(column),
+            not number and words <= {"True", "False", None},
+            column.null_count == len(column),
+        )
+
+    def __and__(self, other: Kind) -> Kind:
+        if self.empty or other.empty:
+            return other if self.empty else self
+        return Kind(
+            self.number and other.number,
+            self.whole and other.whole,
+            self.truth and other.truth,
+            False,
+        )
+
+    def typed(self, column: Any, name: str) -> Array:
+        """Return a part of the column as an array of the type of all of it."""
+        import pyarrow as pa
+
+        if self.number and not self.empty:
+            return to_array(_cast(column, pa.int64() if self.whole else pa.float64()), name)
+        return _words(column, name) if self.truth else to_array(column, name)
 
 
 def _head(data: bytes) -> str:
@@ -93,14 +200,7 @@ def _read(data: bytes, separator: str, chosen: tuple[str, ...]) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    convert = arrow_csv.ConvertOptions(
-        include_columns=chosen,
-        column_types=dict.fromkeys(chosen, pa.large_string()),
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    parse = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in data)
+    parse, convert = _options(separator, chosen, b'"' in data)
 
     def attempt(threads: bool) -> Any:
         read = arrow_csv.ReadOptions(use_threads=threads, block_size=min(BLOCK, max(len(data), 1024)))
@@ -121,6 +221,20 @@ def _read(data: bytes, separator: str, chosen: tuple[str, ...]) -> Any:
             raise _ragged(str(error), b'"' in data) from error
 
 
+def _options(separator: str, chosen: tuple[str, ...], quoted: bool) -> tuple[Any, Any]:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    convert = arrow_csv.ConvertOptions(
+        include_columns=chosen,
+        column_types=dict.fromkeys(chosen, pa.large_string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    return arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted), convert
+
+
 def _ragged(reason: str, quoted: bool) -> DataError:
     found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason)
     if not found:
@@ -136,7 +250,6 @@ def _ragged(reason: str, quoted: bool) -> DataError:
 
 def _typed(column: Any, name: str) -> Array:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if column.null_count == len(column):
         return to_array(column, name)
@@ -149,8 +262,14 @@ def _typed(column: Any, name: str) -> Array:
         whole = _cast(column, pa.int64())
     except pa.ArrowInvalid:
         return to_array(numbers, name)
-    padded = pc.any(pc.match_substring_regex(column, r"^\s*[+-]?0[0-9]")).as_py()
-    return to_array(column if padded else whole, name)
+    return to_array(column if _padded(column) else whole, name)
+
+
+def _padded(column: Any) -> bool:
+    """Whether a number begins with a needless zero: then it is a name."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column, r"^\s*[+-]?0[0-9]")).as_py())
 
 
 def _cast(column: Any, kind: Any) -> Any:

@@ -64,6 +64,38 @@ def read_json_lines(data: bytes, select: Select | None) -> Content:
     return _records(records, "line", select, len(data), [number for number, _ in numbered])
 
 
+def records_of(
+    lines: Sequence[bytes], first: int, names: Sequence[str] | None = None
+) -> tuple[tuple[str, ...], Mapping[str, Array]]:
+    """Return the columns of some lines with one JSON record each, and the names of all that they have.
+
+    Parameters
+    ----------
+    lines : sequence of bytes
+    first : int
+        Number of the first line in its file, for messages.
+    names : sequence of str, optional
+        The wanted columns; none without it.
+
+    Raises
+    ------
+    DataError
+        A line that is not a JSON record (names the line).
+
+    Examples
+    --------
+    >>> records_of([b'{"y": 1}\\n', b'{"y": 0}\\n'], 1, ["y"])
+    (('y',), {'y': array([1, 0])})
+    """
+    numbers = [number for number, line in enumerate(lines, start=first) if line.strip()]
+    texts = [decode(line) for line in lines if line.strip()]
+    records = [_parse(text, "the line", number) for text, number in zip(texts, numbers, strict=True)]
+    size = sum(map(len, lines))
+    content = _records(records, "line", lambda _: names or (), size, numbers)
+    lacking = {name: _array([None] * len(records), name) for name in names or () if name not in content.names}
+    return content.names, {**content.columns, **lacking}
+
+
 def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
     """Return the reader of one tool's files, JSON or JSON lines, which refuses those of others.
 

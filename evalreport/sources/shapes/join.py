@@ -77,7 +77,7 @@ def key_of(table: RawTable, request: Columns, other: str | None = None, *, joins
     usual = (name for name in names if name in table.columns and name not in request.groups)
     key = next(usual, None)
     if key is not None:
-        _check_ids(table.columns[key], key)
+        check_ids(table.columns[key], key)
         if joins:
             _refuse_repeated(table.columns[key], key, table.names)
     return key
@@ -184,7 +184,17 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _check_ids(ids: Array, name: str) -> None:
+def check_ids(ids: Array, name: str) -> None:
+    """Refuse ids of which some are missing, or are no names.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> check_ids(np.array([1, 2]), "id")
+    """
     values = ids.tolist()
     if ids.ndim != 1:
         raise DataError(

@@ -54,7 +54,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     labels = () if scored.raw is None else scored.raw.labels
     found = single_label(y_true, y_pred, labels, request, text is not None)
     scored = _of_space(scored, found, request)
-    scores, unscored = (None, ()) if scored.raw is None else _scores(scored.raw, found.space)
+    scores, unscored = (None, ()) if scored.raw is None else scores_in_order(scored.raw, found.space)
     kind = None if scored.raw is None else scored.raw.kind
     return Parts(
         found.space,
@@ -128,7 +128,7 @@ def _of_space(scored: _Scored, found: Labelled, request: Columns) -> _Scored:
         if values is None:
             return _Scored(None, None, (*notes, said))
         return _Scored(part, replace(raw, values=values[:, None]), (*notes, said))
-    return _Scored(part, _named_like(raw, found.space), notes)
+    return _Scored(part, named_like(raw, found.space), notes)
 
 
 def _labels(columns: Mapping[str, Array], part: Part) -> Array:
@@ -140,14 +140,14 @@ def _labels(columns: Mapping[str, Array], part: Part) -> Array:
     return labels_of(columns[part.columns[0]], part.columns[0])
 
 
-def _named_like(raw: RawScores, space: LabelSpace) -> RawScores:
+def named_like(raw: RawScores, space: LabelSpace) -> RawScores:
     """Write the labels of score columns as the labels are written: ``1.0`` as ``1``."""
     labels = (str(like(label, space.labels, "score column for label")) for label in raw.labels)
     return replace(raw, labels=tuple(labels))
 
 
-def _scores(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str, ...]]:
-    """Return scores of shape (n,) for P(positive), else (n, labels)."""
+def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str, ...]]:
+    """Return scores of shape (n,) for P(positive), else (n, labels), and the labels without a column."""
     if not isinstance(space, Binary) or len(raw.labels) > 1:
         return aligned(raw, space.texts)
     if raw.labels and raw.labels[0] != str(space.positive):

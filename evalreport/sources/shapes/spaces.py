@@ -68,7 +68,7 @@ def single_label(
     UsageError
         A positive label that is not in the label set.
     """
-    y_true, y_pred = _harmonised(y_true, y_pred)
+    y_true, y_pred = harmonised(y_true, y_pred)
     occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
     if request.labels is not None:
         labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
@@ -106,8 +106,14 @@ def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
         )
 
 
-def _harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
-    """Make 0/1 and False/True one kind of label."""
+def harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Return labels of which 0/1 and False/True are one kind.
+
+    Examples
+    --------
+    >>> harmonised(np.array([0, 1]), np.array([True, False]))[1]
+    array([1, 0])
+    """
     if y_pred is None or {y_true.dtype.kind, y_pred.dtype.kind} != {"b", "i"}:
         return y_true, y_pred
     return y_true.astype(np.int64), y_pred.astype(np.int64)

@@ -43,23 +43,37 @@ def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, tuple[str, 
 
 def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str, ...]]:
     kept = np.ones(table.n, dtype=bool)
-    for clause in clauses:
-        name, _, value = (part.strip() for part in clause.partition("="))
-        if name not in table.columns:
-            raise missing_column(name, "--where", table.names, table.name)
-        texts = _texts(table.columns[name])
-        found = texts == value
+    for clause, found in rows_where(table, clauses).items():
         if not found.any():
+            name, _, value = (part.strip() for part in clause.partition("="))
+            values = sorted(set(_texts(table.columns[name]).tolist()))
             raise DataError(
                 f"no row has {name} = {value}",
                 where=f"{table.name}, column {name}",
-                fix=f"its values are: {listed(sorted(set(texts.tolist()))[:_MOST])}",
+                fix=f"its values are: {listed(values[:_MOST])}",
             )
         kept &= found
     if not kept.any():
         raise DataError("no row meets every --where", where=table.name, fix="leave one of them out")
     shown = " and ".join(clauses)
-    return _taken(table, kept), (f"{kept.sum():,} of {table.n:,} rows, those where {shown}",)
+    return taken_rows(table, kept), (f"{kept.sum():,} of {table.n:,} rows, those where {shown}",)
+
+
+def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which rows each clause ``COLUMN=VALUE`` holds for.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A column that is not there.
+    """
+    found = {}
+    for clause in clauses:
+        name, _, value = (part.strip() for part in clause.partition("="))
+        if name not in table.columns:
+            raise missing_column(name, "--where", table.names, table.name)
+        found[clause] = _texts(table.columns[name]) == value
+    return found
 
 
 def _test_rows(table: RawTable, name: str) -> tuple[RawTable, tuple[str, ...]] | None:
@@ -78,7 +92,7 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, tuple[str, ...]] |
         )
     other = next(value for value in values if value != test)
     note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
-    return _taken(table, texts == test), (note,)
+    return taken_rows(table, texts == test), (note,)
 
 
 def _folds(table: RawTable, name: str) -> str:
@@ -98,7 +112,8 @@ def _text(item: Any) -> str:
     return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
 
 
-def _taken(table: RawTable, kept: Array) -> RawTable:
+def taken_rows(table: RawTable, kept: Array) -> RawTable:
+    """Return some rows of a table."""
     columns = {
         name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
     }

@@ -1,0 +1,251 @@
+"""The streaming engine: binary predictions batch by batch, exact, without ever holding their rows."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import UsageError
+from evalreport.facts import Counts, ScoreTable, Summary, Tally
+from evalreport.facts.words import Budget, ScoreWords
+from evalreport.labels import UNPARSED, LabelSpace
+from evalreport.predictions import Predictions, Threshold
+from evalreport.scores import NoScores, ScoreKind
+
+EXTREMES = 20
+"""Rows of each class that are kept from either end of the scores: the worst mistakes are among them,
+whatever the threshold."""
+
+
+class BinaryStream:
+    """Counts of binary predictions, added batch by batch; one more for each value of each slice.
+
+    Parameters
+    ----------
+    space : Binary
+    budget : Budget
+        Of the scores, for each table that is made of them.
+    answered : bool
+        Whether the batches come with answers; else a threshold decides in the end.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> from evalreport.scores import Probabilities
+    >>> stream = BinaryStream(Binary(0, 1), Budget())
+    >>> for part in ([0.1, 0.9], [0.4, 0.6]):
+    ...     stream.add(predictions(Binary(0, 1), [0, 1], scores=Probabilities(part)))
+    >>> stream.summary().counts.total
+    4.0
+    """
+
+    def __init__(self, space: LabelSpace, budget: Budget, *, answered: bool = False) -> None:
+        self.space, self.answered = space, answered
+        self._budget = budget
+        self._truth, self._decided = ScoreWords(budget), ScoreWords(budget)
+        self._counts: list[Counts] = []
+        self._kind: ScoreKind | None = None
+        self._implied = True
+        self.rows = 0
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch: validated, of these labels, each row weighing 1.
+
+        Raises
+        ------
+        UsageError
+            Rows with weights, groups or folds.
+        DataError
+            The disk is full.
+        """
+        if batch.weighted or batch.groups is not None or batch.folds is not None:
+            raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
+        self.rows += len(batch)
+        if self.answered and batch.y_pred is not None:
+            self._counts = [reduce(add, [*self._counts, Counts.of(batch.y_true, batch.y_pred, 2)])]
+            self._implied &= batch.threshold is not None
+        if isinstance(batch.scores, NoScores):
+            return
+        self._kind = batch.scores.declared
+        self._truth.add(batch.scores.values, batch.y_true.astype(bool))
+        if self.answered and batch.y_pred is not None:
+            read = batch.y_pred != UNPARSED
+            self._decided.add(batch.scores.values[read], batch.y_pred[read].astype(bool))
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        plain = Summary(
+            space=self.space,
+            rows=self.rows,
+            weight=float(self.rows),
+            tally=Tally.of({}, np.array([float(self.rows)])),
+            counts=self._counts[0] if self._counts else None,
+            score_kind=self._kind,
+        )
+        if self._kind is None:
+            return plain
+        plain = replace(plain, scores=self._truth.table())
+        if self._kind == "decision" or (self.answered and not self._implied):
+            return plain
+        if self.answered:
+            return replace(plain, threshold=Threshold(0.5, "predictions"))
+        return decided_at(plain, Threshold(0.5, "default"))
+
+    def decided(self) -> ScoreTable | None:
+        """Return the scores against the answers, where these follow from no threshold that is known."""
+        apart = self.answered and self._kind is not None
+        return self._decided.table() if apart and (not self._implied or self._kind == "decision") else None
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        for words in (self._truth, self._decided):
+            words.__exit__()
+
+
+def decided_at(summary: Summary, threshold: Threshold) -> Summary:
+    """Return the facts of the same rows decided at a threshold, which their score table tells.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> table = ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True]))
+    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.of({}, np.ones(2)), scores=table)
+    >>> decided_at(plain, Threshold(0.5, "given")).counts.dense()
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+
+    Raises
+    ------
+    UsageError
+        There are no scores.
+    """
+    table = summary.scores
+    if not isinstance(table, ScoreTable):
+        raise UsageError(
+            "a threshold needs scores, and there are none", fix="name the score column with --score"
+        )
+    tp, fp = table.path
+    flagged = len(table) - int(np.searchsorted(table.scores, threshold.value))
+    cells = {
+        0: table.negatives - fp[flagged],
+        1: fp[flagged],
+        3: table.positives - tp[flagged],
+        4: tp[flagged],
+    }
+    held = [cell for cell, weight in cells.items() if weight]
+    counts = Counts(2, np.array(held, dtype=np.int64), np.array([float(cells[cell]) for cell in held]))
+    return replace(summary, counts=counts, threshold=threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A row that may be among the worst mistakes."""
+
+    row: int
+    truth: int
+    answer: int | None
+    score: float | None
+    id: str | None
+
+
+class Extremes:
+    """The rows among which the worst mistakes are, whatever the threshold.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> kept = Extremes()
+    >>> kept.add(predictions(Binary(0, 1), [0, 1], [0, 0]), None)
+    >>> [one.row for one in kept.rows]
+    [1]
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[int, int | None, bool], list[_Kept]] = {}
+        self._rows = 0
+
+    @property
+    def rows(self) -> list[_Kept]:
+        """The rows that are kept, in their order."""
+        found = {one.row: one for cell in self._cells.values() for one in cell}
+        return [found[row] for row in sorted(found)]
+
+    def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
+        """Look at a batch of binary predictions, with the ids of its rows."""
+        scores = None if isinstance(batch.scores, NoScores) else batch.scores.values
+        answers = batch.y_pred if batch.threshold is None or batch.threshold.origin == "predictions" else None
+        for truth in (0, 1):
+            here = batch.y_true == truth
+            if answers is None:
+                self._look(here, (truth, None), scores, ids)
+                continue
+            for answer in (UNPARSED, 1 - truth):
+                self._look(here & (answers == answer), (truth, answer), scores, ids)
+        self._rows += len(batch)
+
+    def _look(
+        self,
+        here: npt.NDArray[np.bool_],
+        cell: tuple[int, int | None],
+        scores: npt.NDArray[Any] | None,
+        ids: npt.NDArray[Any] | None,
+    ) -> None:
+        rows = np.flatnonzero(here)
+        for high in (False, True) if scores is not None else (False,):
+            some = rows[:EXTREMES]
+            if scores is not None and len(rows) > EXTREMES:
+                key = -scores[rows] if high else scores[rows]
+                near = rows[key <= np.partition(key, EXTREMES)[EXTREMES - 1]]
+                sign = -1 if high else 1
+                some = near[np.argsort(sign * scores[near], kind="stable")[:EXTREMES]]
+            found = [
+                _Kept(
+                    self._rows + row,
+                    *cell,
+                    None if scores is None else scores[row].item(),
+                    None if ids is None else str(ids[row]),
+                )
+                for row in some.tolist()
+            ]
+            self._cells[*cell, high] = _first([*self._cells.get((*cell, high), []), *found], high)
+
+
+def _first(kept: list[_Kept], high: bool) -> list[_Kept]:
+    sign = -1 if high else 1
+    return sorted(kept, key=lambda one: (sign * (one.score or 0.0), one.row))[:EXTREMES]
+
+
+class TruthDigest:
+    """The digest of (label, truth) in the order of the rows, as of `Predictions.truth_digest` without ids.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> p = predictions(Binary("b", "a"), ["a", "b"], ["a", "a"])
+    >>> digest = TruthDigest(p.space)
+    >>> digest.add(p)
+    >>> digest.hex == p.truth_digest
+    True
+    """
+
+    def __init__(self, space: LabelSpace) -> None:
+        self._place = np.argsort(np.argsort(space.names, kind="stable")).astype(np.int32)
+        self._digest = hashlib.sha256("\x1f".join(sorted(space.names)).encode())
+
+    def add(self, batch: Predictions) -> None:
+        """Take the truth of a batch."""
+        self._digest.update(np.ascontiguousarray(self._place[batch.y_true]).data)
+
+    @property
+    def hex(self) -> str:
+        """The digest so far."""
+        return self._digest.hexdigest()

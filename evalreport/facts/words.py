@@ -1,0 +1,250 @@
+"""Scores on their way into a table: one packed word for each row, kept in ranges, on disk where asked.
+
+A word holds the bits of a probability with the truth in the lowest one, so that words sort as scores do.
+Words that fall between the same edges are kept together, and a range is sorted when all of it is there:
+whatever the edges are, the table is exact.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+from evalreport.facts.counts import Array
+from evalreport.facts.table import ScoreTable, counted_runs, pack
+
+RANGES = 64
+"""Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
+HEAVY = 64
+"""A score that one row in so many has, is counted instead of being kept."""
+
+Words = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much memory words may take, and the folder that they go to beyond it.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes.
+    spill : Path or None
+        Without it, words stay in memory.
+    """
+
+    memory: int = 1 << 30
+    spill: Path | None = None
+
+
+@dataclass(eq=False)
+class _Range:
+    """The words between two edges: in memory, and in a file that has no name and ends with the process."""
+
+    held: list[Words] = field(default_factory=list)
+    file: BinaryIO | None = None
+
+    def write(self, folder: Path) -> None:
+        if self.file is None and self.held:
+            self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `pieces`)
+        while self.held and self.file is not None:
+            self.file.write(self.held.pop().data)
+
+    def pieces(self, kind: np.dtype[Any], size: int) -> Iterator[Words]:
+        """Give away what is held, a piece at a time."""
+        while self.held:
+            yield self.held.pop()
+        if self.file is not None:
+            self.file.seek(0)
+            while len(piece := self.file.read(size * kind.itemsize)):
+                yield np.frombuffer(piece, dtype=kind)
+            self.close()
+
+    def size(self, kind: np.dtype[Any]) -> int:
+        written = 0 if self.file is None else os.fstat(self.file.fileno()).st_size
+        return sum(map(len, self.held)) + written // kind.itemsize
+
+    def close(self) -> None:
+        self.held.clear()
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+
+class ScoreWords:
+    """Scores with a binary truth, batch by batch, and the exact table of them all.
+
+    Examples
+    --------
+    >>> words = ScoreWords(Budget(memory=1 << 16))
+    >>> for batch in ([0.9, 0.1], [0.9, 0.4]):
+    ...     words.add(np.array(batch), np.array([True, False]))
+    >>> words.table().scores, len(words)
+    (array([0.1, 0.4, 0.9]), 4)
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._ranges: list[_Range] = []
+        self._kind: np.dtype[Any] = np.dtype(np.uint64)
+        self._edges: Words = np.empty(0, dtype=np.uint64)
+        self._heavy: Words = self._edges
+        self._counted = np.zeros((2, 0))
+        self._loose: list[tuple[Array, npt.NDArray[np.bool_]]] = []
+        self._held = self._rows = 0
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __enter__(self) -> ScoreWords:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one in self._ranges:
+            one.close()
+
+    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
+        """Take some rows: scores of shape (n,), float32 or float64, always of one of them, and their truth.
+
+        Raises
+        ------
+        DataError
+            The folder of the budget is full.
+        """
+        self._rows += len(scores)
+        words = None if self._loose else pack(scores, positive)
+        if words is None or (self._ranges and words.dtype != self._kind):
+            self._loose.append((scores.astype(np.float64), positive))
+            return
+        words.sort()
+        self._take(words)
+
+    def _take(self, words: Words) -> None:
+        """Put sorted words into their ranges."""
+        if not self._ranges:
+            self._begin(words)
+        for place, heavy in enumerate(self._heavy):
+            start, middle, stop = np.searchsorted(words, [heavy, heavy + 1, heavy + 2]).tolist()
+            self._counted[:, place] += middle - start, stop - middle
+            words = np.concatenate([words[:start], words[stop:]])
+        parts = np.split(words, np.searchsorted(words, self._edges))
+        for one, part in zip(self._ranges, parts, strict=True):
+            if len(part):
+                one.held.append(part.copy())  # a view would keep the whole batch
+        self._held += words.nbytes
+        if self._budget.spill is not None and self._held > self._budget.memory // 2:
+            self._write(self._budget.spill)
+
+    def _begin(self, words: Words) -> None:
+        """Settle edges and scores that are counted by the first batch; any of them are exact."""
+        one, self._kind = words.dtype.type(1), words.dtype
+        scores, times = np.unique(words >> one, return_counts=True)
+        self._heavy = scores[times * HEAVY > len(words)] << one
+        self._counted = np.zeros((2, len(self._heavy)))
+        places = np.arange(1, RANGES) * len(words) // RANGES
+        self._edges = np.unique((words[places] >> one) << one) if len(words) else words
+        self._ranges = [_Range() for _ in range(len(self._edges) + 1)]
+
+    def _write(self, folder: Path) -> None:
+        try:
+            for one in self._ranges:
+                one.write(folder)
+        except OSError as error:
+            self.__exit__()
+            raise no_room(folder, self._held) from error
+        self._held = 0
+
+    def table(self) -> ScoreTable:
+        """Return the table of all rows that were added; nothing is kept behind."""
+        if self._loose:
+            return self._of_loose()
+        found = list(self._runs())
+        empty = (np.empty(0),) * 3
+        columns = (np.concatenate(parts) for parts in zip(empty, *found, strict=True))
+        return ScoreTable(*columns)
+
+    def _of_loose(self) -> ScoreTable:
+        """Scores outside of [0, 2) do not fit into a word with their truth: they are sorted as a whole."""
+        apart = [ScoreTable(*runs) for runs in self._runs()]
+        rows = [(np.empty(0), np.empty(0, dtype=bool)), *self._loose]
+        scores, positive = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        self._loose = []
+        return ScoreTable.merged([*apart, ScoreTable.of(scores, positive)])
+
+    def _runs(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Distinct scores with their positives and negatives, range by range, ascending."""
+        place = np.searchsorted(self._edges, self._heavy, side="right")
+        for number, one in enumerate(self._ranges):
+            yield from self._of_range(one, self._heavy[place == number], self._counted[:, place == number])
+
+    def _of_range(self, one: _Range, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
+        most = max(self._budget.memory // 4 // self._kind.itemsize, RANGES**2)
+        if self._budget.spill is not None and one.size(self._kind) > most:
+            yield from self._split(one, heavy, counted, most)
+            return
+        words = np.concatenate([np.empty(0, dtype=self._kind), *one.pieces(self._kind, most)])
+        words.sort()
+        scores, pos, neg = counted_runs(words)
+        if len(heavy):
+            kind = np.float32 if self._kind.itemsize == 4 else np.float64
+            at = (heavy >> self._kind.type(1)).view(kind).astype(np.float64)
+            places = np.searchsorted(scores, at)
+            scores, neg, pos = (
+                np.insert(old, places, new)
+                for old, new in zip((scores, neg, pos), (at, *counted), strict=True)
+            )
+        yield scores, pos, neg
+
+    def _split(
+        self, one: _Range, heavy: Words, counted: Array, most: int
+    ) -> Iterator[tuple[Array, Array, Array]]:
+        """Sort a range that is too large by ranges of its own."""
+        with ScoreWords(self._budget) as finer:
+            for piece in one.pieces(self._kind, most):
+                words = piece.copy()
+                words.sort()
+                finer._take(words)
+            known = np.concatenate([finer._heavy, heavy])
+            order = np.argsort(known)
+            finer._heavy = known[order]
+            finer._counted = np.concatenate([finer._counted, counted], axis=1)[:, order]
+            yield from finer._runs()
+
+
+def check_room(folder: Path, need: int) -> None:
+    """Refuse a folder whose disk has less room than words need.
+
+    Raises
+    ------
+    DataError
+        Says what is needed and what is free.
+
+    Examples
+    --------
+    >>> check_room(Path("."), 1)
+    """
+    free = shutil.disk_usage(folder).free
+    if need > free:
+        raise DataError(
+            f"the rows need {need / 1e9:.1f} GB of disk and {free / 1e9:.1f} GB are free",
+            where=f"--spill {folder}",
+            fix="name a folder with more room, or leave --spill out",
+        )
+
+
+def no_room(folder: Path, need: int) -> DataError:
+    """Return the error of a disk that is full, or a folder that cannot be written to."""
+    return DataError(
+        f"the folder took less than the {need / 1e9:.1f} GB that are to be written",
+        where=f"--spill {folder}",
+        fix="name a folder with more room, or leave --spill out",
+    )

@@ -1,0 +1,212 @@
+"""Several files that are one table: a folder, a pattern, or files by name, their columns compared first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from glob import glob, has_magic
+from pathlib import Path
+
+import numpy as np
+
+from evalreport.errors import DataError, FileMissingError, UsageError
+from evalreport.sources.readers.batches import (
+    Batch,
+    Opened,
+    open_arrow,
+    open_delimited,
+    open_json_lines,
+    open_parquet,
+)
+from evalreport.sources.readers.content import in_file
+from evalreport.sources.readers.limits import CHUNK
+from evalreport.sources.tables import ACCEPTED, reader_of, unpacked_name
+
+STREAMED: Mapping[str, Callable[[Path], Opened]] = {
+    "parquet": open_parquet,
+    "arrow": open_arrow,
+    "csv": open_delimited,
+    "jsonl": open_json_lines,
+}
+"""Formats that are read batch by batch, with how a file of each is opened."""
+FLOATS = {"halffloat": 2, "float": 4, "double": 8}
+"""Arrow's names of floating-point numbers, with their bytes: a mix is widened."""
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """Files that hold one table, each with the same columns.
+
+    Parameters
+    ----------
+    files : tuple of Path
+    opened : tuple of Opened
+    format : str
+        One of `STREAMED`.
+    """
+
+    files: tuple[Path, ...]
+    opened: tuple[Opened, ...]
+    format: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns of the first file."""
+        return self.opened[0].names
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, where the files say it."""
+        counts = [one.rows for one in self.opened]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(path.stat().st_size for path in self.files)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the bytes of all files, one after the other."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            with path.open("rb") as stream:
+                while data := stream.read(CHUNK):
+                    digest.update(data)
+        return digest.hexdigest()
+
+    def settled(self, wanted: Collection[str]) -> DataSet:
+        """Compare the columns that are wanted, file by file, and settle what texts hold.
+
+        Raises
+        ------
+        DataError
+            A file without one of them, or with one of another type; names both files.
+        """
+        for path, one in zip(self.files, self.opened, strict=True):
+            for name in (name for name in self.names if name in wanted):
+                self._check(path, one, name)
+        if self.opened[0].settle is None:
+            return self
+        found = [one.settle(wanted) for one in self.opened if one.settle is not None]
+        for name in found[0]:
+            kind = found[0][name]
+            for other in found[1:]:
+                kind = kind & other[name]
+            for kinds in found:
+                kinds[name] = kind
+        return self
+
+    def _check(self, path: Path, one: Opened, name: str) -> None:
+        if name not in one.names:
+            raise DataError(
+                f"{path.name} has no column {name!r}, and {self.files[0].name} has",
+                where=str(path),
+                fix="write every file with the same columns",
+            )
+        kinds = [opened.kinds.get(name, "") for opened in (self.opened[0], one)]
+        if len({_family(kind) for kind in kinds}) > 1:
+            raise DataError(
+                f"column {name!r} is {kinds[0]} in {self.files[0].name} and {kinds[1]} in {path.name}",
+                where=str(path),
+                fix="write every file with the same types",
+            )
+
+    def batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield the batches of wanted columns, with their file and how many of its rows came before.
+
+        Numbers of unequal precision are of the greatest one in every file.
+        """
+        wide = [name for name in wanted if self._is_mixed(name)]
+        for path, one in zip(self.files, self.opened, strict=True):
+            before = 0
+            for batch in one.batches(wanted):
+                size = len(next(iter(batch.values()), ()))
+                if size:
+                    yield path, before, {**batch, **{name: batch[name].astype(np.float64) for name in wide}}
+                before += size
+
+    def _is_mixed(self, name: str) -> bool:
+        kinds = {one.kinds.get(name, "") for one in self.opened}
+        return len(kinds) > 1 and kinds <= FLOATS.keys()
+
+
+def data_set(paths: Sequence[str | Path], format: str | None = None) -> DataSet:
+    """Open the files of a table.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        Files, folders (all files in them that can be read) and patterns with ``*``, ``?`` or ``[]``.
+    format : str, optional
+        One of `STREAMED`, where the names do not tell.
+
+    Raises
+    ------
+    FileMissingError
+        No such file, or none in the folder.
+    UsageError
+        Files of several formats, or of one that is not read batch by batch.
+    DataError
+        A file that is broken.
+    """
+    files = [path for one in paths for path in _files(str(one))]
+    formats = {path: format or reader_of(path.name, None).name for path in files}
+    first = formats[files[0]]
+    other = next((path for path in files if formats[path] != first), None)
+    if other is not None:
+        raise UsageError(
+            f"{files[0].name} is {first} and {other.name} is {formats[other]}",
+            where=str(other),
+            fix="name files of one format, as in 'folder/*.parquet'",
+        )
+    if first not in STREAMED:
+        raise UsageError(
+            f"{first} is not read as a stream",
+            where=str(files[0]),
+            fix=f"write it as one of {', '.join(STREAMED)}, or use --engine memory",
+        )
+    opened = []
+    for path in files:
+        with in_file(str(path)):
+            opened.append(STREAMED[first](path))
+    return DataSet(tuple(files), tuple(opened), first)
+
+
+def is_several(path: str) -> bool:
+    """Return whether a path names a folder or a pattern of files.
+
+    Examples
+    --------
+    >>> is_several("folder/*.parquet"), is_several("predictions.csv")
+    (True, False)
+    """
+    return Path(path).is_dir() or (has_magic(path) and not Path(path).exists())
+
+
+def _files(path: str) -> list[Path]:
+    if not is_several(path):
+        if not Path(path).exists():
+            raise FileMissingError(f"there is no file {Path(path).name}", where=path, fix="check the path")
+        return [Path(path)]
+    pattern = glob(path, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
+    inside = sorted(Path(path).rglob("*") if Path(path).is_dir() else map(Path, pattern))
+    found = [one for one in inside if one.is_file() and not _is_marker(one, Path(path))]
+    found = [one for one in found if Path(unpacked_name(one.name)).suffix in ACCEPTED]
+    if not found:
+        raise FileMissingError(f"no file of predictions is in {path}", fix=f"accepted: {', '.join(ACCEPTED)}")
+    return found
+
+
+def _is_marker(file: Path, folder: Path) -> bool:
+    """Whether Spark or Delta wrote it for themselves."""
+    parts = file.relative_to(folder).parts if folder.is_dir() else (file.name,)
+    return any(part.startswith((".", "_")) for part in parts)
+
+
+def _family(kind: str) -> str:
+    if kind in FLOATS:
+        return "number"
+    return "whole number" if kind.startswith(("int", "uint")) else kind

@@ -1,0 +1,176 @@
+"""Files read batch by batch: the columns that are wanted, and never more rows than a batch.
+
+What the readers of whole files refuse for the memory that it would take, costs nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from evalreport.errors import DataError
+from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_arrays
+from evalreport.sources.readers.content import broken
+from evalreport.sources.readers.delimited import Kind, layout, text_batches
+from evalreport.sources.readers.ipc import FILE
+from evalreport.sources.readers.jsons import records_of
+from evalreport.sources.readers.limits import GZIP, ZSTD, choose
+
+ROWS = 1 << 18
+"""Rows of a batch: 2 MB for each column of numbers."""
+BYTES = 16 * 1024**2
+"""Bytes of text that make a batch."""
+HEAD = 4 * 1024**2
+"""Bytes that tell the layout of a text."""
+
+Batch: TypeAlias = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file whose head was read.
+
+    Parameters
+    ----------
+    names : tuple of str
+        All its columns.
+    kinds : mapping from name to str
+        Types of the columns, in Arrow's words; empty where a file says nothing of types.
+    rows : int or None
+        Where the file says it.
+    batches : callable
+        From the names of wanted columns to their batches, in order.
+    settle : callable, optional
+        Of texts: looks at all of some columns, and returns what they hold; what is put there holds.
+    """
+
+    names: tuple[str, ...]
+    kinds: Mapping[str, str]
+    rows: int | None
+    batches: Callable[[Collection[str]], Iterator[Batch]]
+    settle: Callable[[Collection[str]], dict[str, Kind]] | None = None
+
+
+def open_parquet(path: Path) -> Opened:
+    """Open a Parquet file: its footer alone is read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with broken("Parquet", pa.ArrowException):
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
+
+    def batches(wanted: Collection[str]) -> Iterator[Batch]:
+        chosen = choose(schema.names, lambda names: [name for name in names if name in wanted])
+        check_schema(schema, chosen)
+        texts = [name for name in chosen if is_text(schema.field(name).type)]
+        with broken("Parquet", pa.ArrowException), pq.ParquetFile(path, read_dictionary=texts) as file:
+            for batch in file.iter_batches(ROWS, columns=list(chosen), use_threads=False):
+                yield to_arrays(pa.Table.from_batches([batch]).select(list(chosen)))
+
+    return Opened(tuple(schema.names), _kinds(schema), metadata.num_rows, batches)
+
+
+def open_arrow(path: Path) -> Opened:
+    """Open a Feather or Arrow IPC file, or a stream of it."""
+    import pyarrow as pa
+
+    def reader(file: Any, wanted: list[int] | None = None) -> Any:
+        options = pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
+        with path.open("rb") as head:
+            is_file = head.read(len(FILE)) == FILE
+        return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file, options=options)
+
+    with broken("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
+        schema = reader(file).schema
+
+    def batches(wanted: Collection[str]) -> Iterator[Batch]:
+        chosen = choose(schema.names, lambda names: [name for name in names if name in wanted])
+        check_schema(schema, chosen)
+        places = [schema.get_field_index(name) for name in chosen]
+        with broken("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
+            opened = reader(file, places)
+            several = getattr(opened, "num_record_batches", None)
+            found = opened if several is None else (opened.get_batch(place) for place in range(several))
+            for batch in found:
+                table = pa.Table.from_batches([batch]).select(list(chosen))
+                table.validate(full=True)
+                yield from (to_arrays(table.slice(at, ROWS)) for at in range(0, len(table), ROWS))
+
+    return Opened(tuple(schema.names), _kinds(schema), None, batches)
+
+
+def open_delimited(path: Path) -> Opened:
+    """Open a CSV file or its kin; what its columns hold is settled by a pass over all of them."""
+    with _stream(path) as stream:
+        head = layout(stream.read(HEAD))
+    kinds: dict[str, Kind] = {}
+
+    def texts(wanted: Collection[str]) -> Iterator[Any]:
+        chosen = choose(head.names, lambda names: [name for name in names if name in wanted])
+        with _stream(path) as stream:
+            yield from text_batches(stream, head, chosen)
+
+    def settle(wanted: Collection[str]) -> dict[str, Kind]:
+        for table in texts(wanted):
+            for name in table.column_names:
+                kind = Kind.of(table.column(name))
+                kinds[name] = kinds[name] & kind if name in kinds else kind
+        return kinds
+
+    def batches(wanted: Collection[str]) -> Iterator[Batch]:
+        for table in texts(wanted):
+            yield {name: kinds[name].typed(table.column(name), name) for name in table.column_names}
+
+    return Opened(head.names, {}, None, batches, settle)
+
+
+def open_json_lines(path: Path) -> Opened:
+    """Open a file of one JSON record a line; its columns are those of the first megabytes."""
+
+    def parts(stream: Any) -> Iterator[list[bytes]]:
+        while lines := stream.readlines(BYTES):
+            yield lines
+
+    with _stream(path) as stream:
+        names = records_of(next(parts(stream), []), 1)[0]
+
+    def batches(wanted: Collection[str]) -> Iterator[Batch]:
+        first = 1
+        with _stream(path) as stream:
+            for lines in parts(stream):
+                _, columns = records_of(lines, first, [name for name in names if name in wanted])
+                first += len(lines)
+                yield columns
+
+    return Opened(names, {}, None, batches)
+
+
+def _kinds(schema: Any) -> Mapping[str, str]:
+    from pyarrow import types
+
+    def kind(field: Any) -> str:
+        plain = field.type.value_type if types.is_dictionary(field.type) else field.type
+        return "text" if is_text(plain) else str(plain)
+
+    return {field.name: kind(field) for field in schema}
+
+
+def _stream(path: Path) -> Any:
+    """Open a text file, unpacked where it is packed."""
+    import gzip
+    import io
+
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        head = file.read(4)
+    if not head:
+        raise DataError("the file is empty", fix="check the program that wrote it")
+    if head.startswith(GZIP):
+        return gzip.open(path, "rb")
+    if head.startswith(ZSTD):
+        return io.BufferedReader(pa.CompressedInputStream(str(path), "zstd"))
+    return path.open("rb")

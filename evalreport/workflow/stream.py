@@ -1,0 +1,212 @@
+"""Predictions that are counted as a stream: which engine reads what, and the evaluation of its facts."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalreport import __version__
+from evalreport.errors import EvalreportError, UsageError
+from evalreport.evaluation.evaluate import evaluate_facts
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.observed import Observed
+from evalreport.evaluation.streamed import Watch
+from evalreport.facts import ScoreTable
+from evalreport.facts.words import Budget, check_room
+from evalreport.findings import find
+from evalreport.labels import renamed
+from evalreport.predictions import Threshold
+from evalreport.provenance import Provenance
+from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
+from evalreport.sources.request import listed
+from evalreport.sources.streams import MEMORY, PredictionStream, open_stream
+from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.evaluate import deployed
+from evalreport.workflow.request import Request
+from evalreport.workflow.thresholds import chosen_on, number_of
+
+logger = logging.getLogger(__name__)
+ROW = 105
+"""Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
+PACKED = 4
+"""Times that a text or a file without a count of rows grows in memory (chosen by hand)."""
+SMALL = 256 << 20
+"""Bytes in memory up to which nobody asks how much is free."""
+SHARE = 4
+"""`auto` streams what would take over one part in so many of the memory that is free."""
+
+
+@dataclass(frozen=True, eq=False)
+class CollectedFacts:
+    """What was counted of a stream, what was taken for what, and its origin."""
+
+    seen: Observed
+    taken: tuple[tuple[str, str], ...]
+    provenance: Provenance
+    sweep: Sweep | None = None
+    artifact: str | None = None
+
+
+def streams(paths: Sequence[str], request: Request) -> DataSet | None:
+    """Return the files as a data set where they are to be streamed; None where memory is to hold them.
+
+    Raises
+    ------
+    UsageError
+        Several files, or a folder, for the engine in memory.
+    EvalreportError
+        Files that cannot be opened.
+    """
+    several = len(paths) > 1 or any(map(is_several, paths))
+    if request.engine == "memory":
+        if several:
+            raise UsageError(
+                "the engine in memory reads one file",
+                where=paths[0],
+                fix="leave --engine out, or pass stream",
+            )
+        return None
+    if request.engine == "auto" and not several and not _is_large(paths[0], request):
+        return None
+    return data_set(paths, request.format)
+
+
+def _is_large(path: str, request: Request) -> bool:
+    """Whether a file would take too much of the memory that is free."""
+    try:
+        if Path(path).stat().st_size * PACKED < SMALL:
+            return False
+        data = data_set([path], request.format)
+    except (EvalreportError, OSError):
+        return False  # the reader of whole files says what is wrong
+    if data.format not in STREAMED:
+        return False
+    need = data.rows * ROW if data.rows is not None else data.size * PACKED
+    return need > _free() // SHARE
+
+
+def _free() -> int:
+    """Bytes of memory that are free, as the system says it; without its word, four gigabytes."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return 4 << 30
+
+
+def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
+    """Count the predictions of some files without holding them.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps them from being counted; nothing is left behind.
+    """
+    _refuse(request)
+    stream = open_stream(data, request.columns)
+    budget = Budget(request.memory, None if request.spill is None else Path(request.spill))
+    if budget.spill is not None:
+        _check_folder(budget.spill, data, stream)
+    space = renamed(stream.space, dict(request.label_names))
+    with Watch(space, budget, answered=stream.pred is not None) as watch:
+        _count(stream, watch)
+        number = None if request.threshold is None else number_of(request.threshold)
+        point = None if number is None else Threshold(number, "given")
+        seen, sweep = watch.observed(point, stream.notes(watch.rows)), None
+        if request.threshold is not None and number is None:
+            point, sweep = chosen_on(_table(seen), request.threshold, request.sampling)
+            seen = watch.decided(seen, point, again=point)
+    taken = (*stream.found.taken, ("engine", _told(data, request)))
+    return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
+
+
+def _table(seen: Observed) -> ScoreTable:
+    if isinstance(seen.summary.scores, ScoreTable):
+        return seen.summary.scores
+    raise UsageError("--threshold needs scores, and there are none", fix="name them with --score or --scores")
+
+
+def _refuse(request: Request) -> None:
+    for given, what, option in (
+        (request.truth_file, "a truth file is joined row by row", "--truth-file"),
+        (request.tune_on, "other rows to choose on are read as a whole", "--tune-on"),
+    ):
+        if given is not None:
+            raise UsageError(
+                f"{what}: a stream cannot", where=option, fix=f"pass {MEMORY}, or leave {option} out"
+            )
+
+
+def _check_folder(folder: Path, data: DataSet, stream: PredictionStream) -> None:
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}", where="--spill", fix="make it, or name another")
+    rows = data.rows if data.rows is not None else data.size // 4  # a row of text has four bytes or more
+    wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
+    check_room(folder, rows * wide * (1 if stream.pred is None else 2) * (1 + len(stream.request.slices)))
+
+
+def _count(stream: PredictionStream, watch: Watch) -> None:
+    begun = told = time.monotonic()
+    for batch, ids in stream.batches():
+        watch.add(batch, ids)
+        now = time.monotonic()
+        if now - told > 5:
+            told = now
+            logger.warning("%s", _progress(watch.rows, stream.data.rows, now - begun))
+
+
+def _progress(rows: int, total: int | None, seconds: float) -> str:
+    """Rows so far, their rate, and the time that is left where the total is known.
+
+    >>> _progress(10_000_000, 40_000_000, 5.0)
+    '10,000,000 rows, 2.0 million a second, 15 s left'
+    """
+    left = "" if total is None else f", {max(total - rows, 0) * seconds / rows:.0f} s left"
+    return f"{rows:,} rows, {rows / seconds / 1e6:.1f} million a second{left}"
+
+
+def _told(data: DataSet, request: Request) -> str:
+    count = f"{len(data.files)} files" if len(data.files) > 1 else "1 file"
+    why = "" if request.engine == "stream" else ", by itself"
+    return f"stream of {count}{why}"
+
+
+def _origin(
+    data: DataSet, stream: PredictionStream, request: Request, taken: tuple[tuple[str, str], ...]
+) -> Provenance:
+    first = data.files[0]
+    several = f"{first.parent.name or first.name} ({len(data.files)} files)"
+    unused = stream.found.unused
+    return Provenance(
+        run_name=first.name.split(".", 1)[0] if len(data.files) == 1 else first.parent.name,
+        source=first.name if len(data.files) == 1 else several,
+        sha256=data.sha256,
+        columns=taken,
+        made=request.made,
+        command=request.command,
+        title=request.title,
+        unit=request.unit,
+        label_names=request.label_names,
+        software=(("evalreport", __version__), ("Python", platform.python_version())),
+        notes=(f"not used: {listed(unused)}",) if unused else (),
+    )
+
+
+def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
+    """Evaluate what was counted of a stream."""
+    seen = collected.seen
+    ev = evaluate_facts(
+        seen,
+        request.sampling,
+        only=request.metrics,
+        more=deployed(seen.summary.space, request.prevalence),
+        sweep=collected.sweep,
+    )
+    ev = replace(ev, provenance=collected.provenance)
+    if request.no_examples:
+        ev = replace(ev, mistakes=(), facts={**ev.facts, "withheld": 1.0})
+    return replace(ev, findings=find(ev))

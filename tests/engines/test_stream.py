@@ -1,0 +1,295 @@
+"""The streaming engine gives, to the last bit, what the engine in memory gives of the same rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.feather as pa_feather
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalreport as er
+from evalreport.errors import DataError, EvalreportError, UsageError
+from evalreport.facts import ScoreTable
+from evalreport.facts.words import Budget, ScoreWords, check_room
+from tests.cli.running import run
+
+FEW: dict[str, Any] = {"resamples": 100}
+N = 900
+
+
+def table(n: int = N, *, precision: type = np.float64, **more: Any) -> pa.Table:
+    rng = np.random.default_rng(3)
+    score = (1 / (1 + np.exp(-rng.normal(size=n)))).astype(precision)
+    ill = rng.random(n) < score
+    score[: n // 3] = 0.5  # a third of the rows on one score
+    columns = {"y_true": np.where(ill, "ill", "well"), "score": score, **more}
+    return pa.table(columns)
+
+
+def csv(rows: pa.Table, path: Path) -> None:
+    pa_csv.write_csv(rows, path)
+
+
+def csv_gz(rows: pa.Table, path: Path) -> None:
+    with pa.CompressedOutputStream(str(path), "gzip") as sink:
+        pa_csv.write_csv(rows, sink)
+
+
+def jsonl_zst(rows: pa.Table, path: Path) -> None:
+    lines = "".join(json.dumps(row) + "\n" for row in rows.to_pylist())
+    with pa.CompressedOutputStream(str(path), "zstd") as sink:
+        sink.write(lines.encode())
+
+
+def arrow(rows: pa.Table, path: Path) -> None:
+    pa_feather.write_feather(rows, path, chunksize=100)
+
+
+def parquet(rows: pa.Table, path: Path) -> None:
+    pq.write_table(rows, path, row_group_size=70)
+
+
+FORMATS: Mapping[str, Callable[[pa.Table, Path], None]] = {
+    ".csv": csv,
+    ".csv.gz": csv_gz,
+    ".jsonl.zst": jsonl_zst,
+    ".arrow": arrow,
+    ".parquet": parquet,
+}
+
+
+def parts(
+    rows: pa.Table, folder: Path, suffix: str, cuts: tuple[int, ...] = (1, 400, 401)
+) -> tuple[Path, Path]:
+    """The rows as one file, and as a folder of parts."""
+    whole, many = folder / f"whole{suffix}", folder / "parts"
+    many.mkdir()
+    FORMATS[suffix](rows, whole)
+    ends = (0, 1, 400, 401, len(rows))
+    for number, (start, stop) in enumerate(pairwise(ends)):
+        FORMATS[suffix](rows.slice(start, stop - start), many / f"part-{number}{suffix}")
+    (many / "_SUCCESS").touch()
+    return whole, many
+
+
+def plain(ev: er.Evaluation) -> dict[str, Any]:
+    """Everything but where it comes from, and but what a stream says that it does not look for."""
+    found: dict[str, Any] = json.loads(ev.to_json())
+    for key in ("notes", "findings"):
+        found[key] = [one for one in found[key] if "stand twice" not in str(one)]
+    return {key: value for key, value in found.items() if key != "provenance"}
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_every_format_in_parts_is_the_whole_file(suffix: str, tmp_path: Path) -> None:
+    whole, many = parts(table(site=np.arange(N) % 3), tmp_path, suffix)
+    expected = plain(er.evaluate_file(whole, slices="site", positive="ill", **FEW))
+    assert plain(er.evaluate_files(many, slices="site", positive="ill", **FEW)) == expected
+    tight = er.evaluate_files(many, slices="site", positive="ill", memory=1 << 12, spill=str(tmp_path), **FEW)
+    assert plain(tight) == expected
+
+
+ASKED: Mapping[str, dict[str, Any]] = {
+    "half": {},
+    "number": {"threshold": "0.3"},
+    "objective": {"threshold": "max-f1"},
+    "bound": {"threshold": "recall>=0.9", "hold": 0.9},
+    "metrics alone": {"confidence": None, "prevalence": 0.01},
+    "ids": {"id": "name"},
+    "some rows": {"where": ("part=b",)},
+    "answers": {"pred": "answer"},
+    "gaps": {"pred": "gapped", "missing": "wrong"},
+    "labels": {"pred": "answer", "no_scores": True},
+    "margins": {"score": "margin", "score_kind": "decision"},
+    "margins and answers": {"pred": "answer", "score": "margin", "score_kind": "decision"},
+    "logits": {"score": "margin", "score_kind": "logit"},
+    "noise": {"score": "noisy"},
+    "declared": {"labels": ("well", "ill")},
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_whatever_is_asked(asked: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    rows = table(precision=np.float32)
+    answer = np.where(rows["score"].to_numpy() + rng.normal(scale=0.2, size=N) > 0.6, "ill", "well")
+    gapped = [None if row % 50 == 7 else given for row, given in enumerate(answer.tolist())]
+    more = {
+        "answer": pa.array(answer),
+        "gapped": pa.array(gapped),
+        "noisy": pa.array(np.where(np.arange(N) % 200 == 0, 1 + 1e-9, rows["score"].to_numpy())),
+        "margin": pa.array(np.round(rng.normal(size=N), 2) - 0.5),
+        "name": pa.array([f"case {row}" for row in range(N)]),
+        "part": pa.array(np.where(np.arange(N) < 300, "a", "b")),
+    }
+    for name, column in more.items():
+        rows = rows.append_column(name, column)
+    whole, many = parts(rows, tmp_path, ".parquet")
+    known = {"truth": "y_true", "score": "score", "positive": "ill", **FEW, **ASKED[asked]}
+    if known.get("no_scores"):
+        known.pop("score")
+    expected, found = er.evaluate_file(whole, **known), er.evaluate_files(many, **known)
+    one, other = plain(expected), plain(found)
+    if "id" in known:
+        assert other.pop("truth_digest") == ""  # of rows in the order of their ids
+        one.pop("truth_digest")
+    assert other == one
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, -0.0, 5e-324, 1e-310, 0.25, 0.5, 1.0 - 2**-53, 1.0, -3.5, 1e300, -1e-320]),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=60,
+    ),
+    st.lists(st.integers(0, 60), max_size=5),
+    st.booleans(),
+    st.booleans(),
+)
+def test_words_of_any_split_make_the_same_table(
+    rows: list[tuple[float, bool]], cuts: list[int], unit: bool, tight: bool
+) -> None:
+    """All ties, one class, signed zeros, subnormals, negatives, empty parts."""
+    some = [(abs(score) if abs(score) <= 1 else 0.125, truth) for score, truth in rows] if unit else rows
+    scores = np.array([score for score, _ in some])
+    truth = np.array([truth for _, truth in some])
+    budget = Budget(64, Path(os.curdir)) if tight else Budget()
+    with ScoreWords(budget) as words:
+        for part in np.split(np.arange(len(some)), sorted(cut for cut in cuts if cut < len(some))):
+            words.add(scores[part], truth[part])
+        found = words.table()
+    expected = ScoreTable.of(scores, truth)
+    for name in ("scores", "pos", "neg"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_nearly_all_rows_on_one_score_after_a_head_that_did_not_know_it() -> None:
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([np.sort(rng.random(5_000)), np.full(95_000, 0.75)]).astype(np.float32)
+    truth = rng.random(len(scores)) < 0.5
+    with ScoreWords(Budget(1 << 14, Path(os.curdir))) as words:
+        for start in range(0, len(scores), 5_000):
+            words.add(scores[start : start + 5_000], truth[start : start + 5_000])
+        found = words.table()
+    expected = ScoreTable.of(scores, truth)
+    assert (found.pos == expected.pos).all() and (found.scores == expected.scores).all()
+
+
+def test_a_nan_in_a_part_is_named_with_file_and_row_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, many = parts(table(), tmp_path, ".parquet")
+    rows = pq.read_table(many / "part-3.parquet")
+    score = rows["score"].to_numpy().copy()
+    score[77] = np.nan
+    pq.write_table(rows.set_column(1, "score", pa.array(score)), many / "part-3.parquet")
+    page = tmp_path / "page.html"
+    done = run(capsys, "report", str(many), "-o", str(page), "--spill", str(tmp_path), "--memory", "1KB")
+    assert done.code == 5
+    assert "part-3.parquet" in done.err and "row 77, nan" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
+
+
+def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evalreport.sources.readers.batches.ROWS", 100)
+    rows = table()
+    score = rows["score"].to_numpy().copy()
+    score[345] = 1.5
+    parquet(rows.set_column(1, "score", pa.array(score)), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"first: row 345, 1\.5"):
+        er.evaluate_files(tmp_path / "a.parquet", **FEW)
+
+
+def test_drift_is_told_before_a_page_is_read(tmp_path: Path) -> None:
+    parquet(table(20), tmp_path / "a.parquet")
+    parquet(pa.table({"y_true": ["ill"], "score": ["0.5"]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"column 'score' is double in a\.parquet and text in b\.parquet"):
+        er.evaluate_files(tmp_path, **FEW)
+    parquet(pa.table({"y_true": ["ill"]}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet has no column 'score'"):
+        er.evaluate_files(tmp_path, **FEW)
+
+
+def test_numbers_of_two_precisions_are_widened_for_all(tmp_path: Path) -> None:
+    one, other = table(200, precision=np.float32), table(200)
+    parquet(one, tmp_path / "a.parquet")
+    parquet(other, tmp_path / "b.parquet")
+    both = pa.concat_tables([one.cast(other.schema), other])
+    parquet(both, tmp_path.parent / "both.parquet")
+    found, expected = (
+        er.evaluate_files(path, **FEW) for path in (tmp_path, tmp_path.parent / "both.parquet")
+    )
+    assert plain(found) == plain(expected)
+
+
+def test_a_broken_part_is_named(tmp_path: Path) -> None:
+    _, many = parts(table(), tmp_path, ".parquet")
+    whole = (many / "part-1.parquet").read_bytes()
+    (many / "part-1.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(EvalreportError) as caught:
+        er.evaluate_files(many, **FEW)
+    assert "part-1.parquet" in caught.value.where
+
+
+REFUSED = {
+    "--group": {"group": "site"},
+    "--weight": {"weight": "site"},
+    "--fold": {"fold": "site"},
+    "--example-text": {"example_text": "y_true"},
+    "--truth-file": {"truth_file": "truth.csv"},
+    "--tune-on": {"tune_on": "other.csv", "threshold": "max-f1"},
+}
+
+
+@pytest.mark.parametrize("option", REFUSED)
+def test_what_a_stream_cannot_do_is_refused_with_the_option_that_can(option: str, tmp_path: Path) -> None:
+    parquet(table(site=np.arange(N)), tmp_path / "a.parquet")
+    with pytest.raises(UsageError) as caught:
+        er.evaluate_files(tmp_path, **REFUSED[option], **FEW)
+    assert "--engine memory" in caught.value.fix and option in caught.value.fix
+
+
+def test_a_disk_without_room_is_told_beforehand(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"need 1000000000\.0 GB of disk and"):
+        check_room(tmp_path, 10**18)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_disk_that_fills_up_is_an_error_of_three_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Path("/dev/full")
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: full.open("r+b", buffering=0))
+    parquet(table(), tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="the folder took less") as caught:
+        er.evaluate_files(tmp_path, spill=str(tmp_path), memory=100, **FEW)
+    assert "--spill" in caught.value.where
+
+
+def test_the_engine_is_chosen_by_size_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    csv(table(), path)
+    assert "engine" not in run(capsys, "report", str(path), "--out", str(tmp_path / "one")).err
+    monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.stream._free", lambda: 1 << 10)
+    done = run(capsys, "report", str(path), "--out", str(tmp_path / "two"))
+    assert "engine stream of 1 file, by itself" in done.err
+    assert (tmp_path / "two" / "evaluation.json").is_file()
+    assert run(capsys, "report", str(tmp_path), "--engine", "memory").code == 2
