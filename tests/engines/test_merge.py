@@ -67,7 +67,7 @@ def test_the_cost_of_many_shards_is_linear() -> None:
     class Counted(np.ndarray):  # type: ignore[type-arg]
         def __array_function__(self, func: object, types: object, args: object, kwargs: object) -> object:
             nonlocal copied
-            found = super().__array_function__(func, types, args, kwargs)  # type: ignore[arg-type]
+            found = super().__array_function__(func, types, args, kwargs)
             copied += found.size if func is np.concatenate else 0
             return found
 

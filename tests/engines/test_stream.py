@@ -30,7 +30,7 @@ N = 900
 
 def table(n: int = N, *, precision: type = np.float64, **more: Any) -> pa.Table:
     rng = np.random.default_rng(3)
-    score = (1 / (1 + np.exp(-rng.normal(size=n)))).astype(precision)
+    score: Any = (1 / (1 + np.exp(-rng.normal(size=n)))).astype(precision)
     ill = rng.random(n) < score
     score[: n // 3] = 0.5  # a third of the rows on one score
     columns = {"y_true": np.where(ill, "ill", "well"), "score": score, **more}
@@ -246,7 +246,7 @@ def test_a_broken_part_is_named(tmp_path: Path) -> None:
     assert "part-1.parquet" in caught.value.where
 
 
-REFUSED = {
+REFUSED: Mapping[str, dict[str, Any]] = {
     "--group": {"group": "site"},
     "--weight": {"weight": "site"},
     "--fold": {"fold": "site"},
