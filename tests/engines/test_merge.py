@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,8 +65,8 @@ def test_the_cost_of_many_shards_is_linear() -> None:
     """One copy of the rows, however many the shards: adding one by one would copy them again each time."""
     copied = 0
 
-    class Counted(np.ndarray):  # type: ignore[type-arg]
-        def __array_function__(self, func: object, types: object, args: object, kwargs: object) -> object:
+    class Counted(np.ndarray):
+        def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
             nonlocal copied
             found = super().__array_function__(func, types, args, kwargs)
             copied += found.size if func is np.concatenate else 0
