@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_arrays
 from evalreport.sources.readers.content import broken
-from evalreport.sources.readers.delimited import Kind, layout, text_batches
+from evalreport.sources.readers.delimited import Kind, text_batches, text_head
 from evalreport.sources.readers.ipc import FILE
 from evalreport.sources.readers.jsons import records_of
 from evalreport.sources.readers.limits import GZIP, ZSTD, choose
@@ -105,7 +105,7 @@ def open_arrow(path: Path) -> Opened:
 def open_delimited(path: Path) -> Opened:
     """Open a CSV file or its kin; what its columns hold is settled by a pass over all of them."""
     with _stream(path) as stream:
-        head = layout(stream.read(HEAD))
+        head = text_head(stream.read(HEAD))
     kinds: dict[str, Kind] = {}
 
     def texts(wanted: Collection[str]) -> Iterator[Any]:

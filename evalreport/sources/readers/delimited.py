@@ -46,7 +46,7 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     data = without_mark(data)
     if data.count(b"\n") > MAX_ROWS + 1:
         raise DataError(f"the file has over {MAX_ROWS:,} lines", fix="evaluate a sample")
-    head = layout(data)
+    head = text_head(data)
     chosen = choose(head.names, select)
     if not chosen:
         return Content(head.names, {})
@@ -55,7 +55,7 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextHead:
     """What the beginning of a file tells: separator, names of columns, and whether any cell is quoted."""
 
     separator: str
@@ -63,7 +63,7 @@ class Layout:
     quoted: bool
 
 
-def layout(data: bytes) -> Layout:
+def text_head(data: bytes) -> TextHead:
     """Return the layout of a file, from all of it or from its first megabytes.
 
     Raises
@@ -73,7 +73,7 @@ def layout(data: bytes) -> Layout:
 
     Examples
     --------
-    >>> layout(b"y_true;score\\n1;0.5\\n").names
+    >>> text_head(b"y_true;score\\n1;0.5\\n").names
     ('y_true', 'score')
     """
     head = _head(without_mark(data))
@@ -85,10 +85,10 @@ def layout(data: bytes) -> Layout:
     names = _cells(head, separator, 1)[0]
     if any(UNREADABLE in name for name in names):
         decode(data)
-    return Layout(separator, tuple(names), b'"' in data)
+    return TextHead(separator, tuple(names), b'"' in data)
 
 
-def text_batches(stream: Any, head: Layout, chosen: tuple[str, ...]) -> Iterator[Any]:
+def text_batches(stream: Any, head: TextHead, chosen: tuple[str, ...]) -> Iterator[Any]:
     """Yield the wanted columns of a stream of bytes as Arrow tables of texts.
 
     Raises
