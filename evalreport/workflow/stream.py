@@ -48,7 +48,7 @@ class CollectedFacts:
     taken: tuple[tuple[str, str], ...]
     provenance: Provenance
     sweep: Sweep | None = None
-    artifact: str | None = None
+    artifact: str = ""
 
 
 def streams(paths: Sequence[str], request: Request) -> DataSet | None:
