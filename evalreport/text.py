@@ -5,12 +5,15 @@ Small pure functions, used wherever a name, a URI or a library's message reaches
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import html
+import json
 import os
 import re
 import unicodedata
-from collections.abc import Mapping
-from urllib.parse import urlsplit
+from collections.abc import Iterator, Mapping
+from urllib.parse import quote, urlsplit
 
 HIDDEN = "***"
 """What stands in place of a secret."""
@@ -20,6 +23,8 @@ _BASIC = re.compile(r"(?i)\b(basic|bearer)\s+[A-Za-z0-9+/=._~-]{8,}")
 _SECRET_NAME = re.compile(r"^AWS_|_(TOKEN|PASSWORD|KEY|SECRET)$|^MLFLOW_TRACKING_USERNAME$")
 _PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 _SHORTEST_SECRET = 6
+_KEPT: set[str] = set()
+"""Secrets that are not in the environment: of an address, of MLflow's file of credentials, of ``.netrc``."""
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 _LONGEST_SLUG = 80
@@ -77,16 +82,37 @@ def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
     known = os.environ if environ is None else environ
     secrets = [value for name, value in known.items() if _SECRET_NAME.search(name.upper())]
     secrets += [password for value in known.values() for password in _PASSWORD.findall(value)]
+    forms = {form for secret in (*secrets, *_KEPT) for form in _written(secret)}
     text = _URI.sub(_uri_in_text, text)
     text = _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", text)
     text = _BASIC.sub(rf"\g<1> {HIDDEN}", text)
-    for secret in sorted(filter(_is_long, secrets), key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+    for form in sorted(forms, key=len, reverse=True):
+        text = text.replace(form, HIDDEN)
     return text
 
 
-def _is_long(secret: str) -> bool:
-    return len(secret) >= _SHORTEST_SECRET
+def _written(secret: str) -> Iterator[str]:
+    """Yield a secret as texts, addresses, pages and JSON write it."""
+    if len(secret) >= _SHORTEST_SECRET:
+        yield from (secret, quote(secret, safe=""), html.escape(secret), json.dumps(secret)[1:-1])
+
+
+def keep_login(user: str, password: str) -> None:
+    """Have `redact` hide a password from now on, and the login as HTTP sends it, which a server may repeat.
+
+    Without a password the user is a token.
+
+    Examples
+    --------
+    >>> keep_login("ali", "open sesame")
+    >>> redact("no such login: YWxpOm9wZW4gc2VzYW1l, nor open%20sesame", {})
+    'no such login: ***, nor ***'
+    """
+    _KEPT.add(password or user)
+    for encoding in ("utf-8", "latin-1"):
+        login = f"{user}:{password}".encode(encoding, "replace")
+        _KEPT.add(base64.b64encode(login).decode().rstrip("="))
+        _KEPT.add(base64.urlsafe_b64encode(login).decode().rstrip("="))
 
 
 def _uri_in_text(match: re.Match[str]) -> str:

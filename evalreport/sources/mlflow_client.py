@@ -13,14 +13,14 @@ from functools import lru_cache
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from evalreport.errors import EvalreportError, FileMissingError, ServerError, UsageError
 from evalreport.sources.mlflow_errors import LOCKED, LOCKED_FIX, translated
 from evalreport.sources.places import artifact_root, is_server
 from evalreport.sources.quiet import quiet
 from evalreport.sources.run_client import RunClient
-from evalreport.text import shown
+from evalreport.text import keep_login, shown
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -146,6 +146,7 @@ def connect(tracking_uri: str | None = None) -> Store:
 
             uri = tracking_uri or str(mlflow.get_tracking_uri())
         check_uri(uri, default=not tracking_uri)
+        _keep_logins(uri)
         with quiet():
             return Store(RunClient(mlflow.MlflowClient(tracking_uri=uri), uri), uri)
     except EvalreportError:
@@ -161,6 +162,22 @@ def connect(tracking_uri: str | None = None) -> Store:
 @lru_cache
 def _reconnected(uri: str) -> Store:
     return connect(uri)
+
+
+def _keep_logins(uri: str) -> None:
+    """Have every login that requests to a store may carry hidden, as nobody knows what a server repeats."""
+    parts = urlsplit(uri)
+    user, password = parts.username or "", parts.password or ""
+    logins = [(user, password), (unquote(user), unquote(password))]
+    if is_server(uri):
+        with quiet():
+            from mlflow.utils.credentials import get_default_host_creds
+            from requests.utils import get_netrc_auth
+        known = get_default_host_creds(uri)
+        logins += [(known.username, known.password), ("", known.token), get_netrc_auth(uri) or ("", "")]
+    for user, password in logins:
+        if password or user:
+            keep_login(user or "", password or "")
 
 
 def check_uri(uri: str, *, default: bool = False) -> None:
