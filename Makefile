@@ -56,6 +56,7 @@ coverage: $(INSTALLED)
 	$(BIN)/python -m tests.comparison.simulate
 	$(BIN)/python -m tests.thresholds.simulate
 	$(BIN)/python -m tests.comparison.decisions
+	$(BIN)/python -m tests.comparison.systems
 	$(BIN)/python -m tests.study.simulate
 
 faults: $(INSTALLED)

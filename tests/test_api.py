@@ -282,7 +282,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
         "there is no argument 'truht'",
         "truht",
     ),
-    "one evaluation": (lambda: er.compare(whole()), "not a list of evaluations", "compare"),  # type: ignore[arg-type]
+    "one evaluation": (lambda: er.compare(whole()), "not a list of evaluations", "compare"),  # type: ignore[call-overload]
 }
 
 

@@ -11,13 +11,14 @@ from evalreport.api.estimators import cross_evaluate, evaluate_estimator
 from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run
 from evalreport.api.sweeps import sweep
 from evalreport.api.views import Evaluation
+from evalreport.comparison import system_values as seeded
 from evalreport.comparison import values as compared
 from evalreport.errors import EvalreportError
 from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
-from evalreport.report.render import render, render_comparison
+from evalreport.report.render import render, render_comparison, render_systems
 from evalreport.scores import Decisions, Logits, Probabilities
 from evalreport.sinks.folder import write_page
 from evalreport.sinks.mlflow import MlflowSink
@@ -85,7 +86,13 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     return parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
 
 
-Made: TypeAlias = model.Evaluation | compared.Comparison | studies.Study | selections.ThresholdSelection
+Made: TypeAlias = (
+    model.Evaluation
+    | compared.Comparison
+    | seeded.SystemsComparison
+    | studies.Study
+    | selections.ThresholdSelection
+)
 """What has a page."""
 
 
@@ -94,7 +101,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
 
     Parameters
     ----------
-    ev : Evaluation, Comparison, Study or ThresholdSelection
+    ev : Evaluation, Comparison, SystemsComparison, Study or ThresholdSelection
     checklist : str, optional
         ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
 
@@ -113,6 +120,8 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
             return sweep_page(ev)
         case compared.Comparison():
             return render_comparison(ev)
+        case seeded.SystemsComparison():
+            return render_systems(ev)
         case _:
             return render(ev, checklist=checklist)
 
@@ -122,7 +131,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
 
     Parameters
     ----------
-    ev : Evaluation, Comparison, Study or ThresholdSelection
+    ev : Evaluation, Comparison, SystemsComparison, Study or ThresholdSelection
     path : str or Path
         Written beside and renamed, so that nobody sees half of it.
     checklist : str, optional

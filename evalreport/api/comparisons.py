@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import overload
 
 from evalreport.api.views import viewed
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import values
+from evalreport.comparison.system_values import SystemsComparison
+from evalreport.comparison.systems import compare_systems
+from evalreport.errors import UsageError
 from evalreport.evaluation import model
 from evalreport.report.render import render_comparison_brief
 from evalreport.thresholds.objectives import stated_costs
@@ -38,6 +42,7 @@ class Comparison(values.Comparison):
         return render_comparison_brief(self)
 
 
+@overload
 def compare(
     evaluations: Sequence[model.Evaluation],
     baseline: int | None = 0,
@@ -47,8 +52,30 @@ def compare(
     primary: str | None = None,
     unpaired: bool = False,
     cost: float | str | None = None,
-) -> Comparison:
-    """Compare runs, paired wherever the same examples are proven.
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    *,
+    systems: Mapping[str, Sequence[model.Evaluation]],
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+) -> SystemsComparison: ...
+
+
+def compare(
+    evaluations: Sequence[model.Evaluation] = (),
+    baseline: int | None = 0,
+    *,
+    names: Sequence[str] | None = None,
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+    unpaired: bool = False,
+    cost: float | str | None = None,
+    systems: Mapping[str, Sequence[model.Evaluation]] | None = None,
+) -> Comparison | SystemsComparison:
+    """Compare runs, paired wherever the same examples are proven, or systems of several runs each.
 
     Parameters
     ----------
@@ -66,13 +93,20 @@ def compare(
     cost : float or str, optional
         Of two classes: what a miss costs in false alarms, or ``fp=1,fn=10,tp=0,tn=0``. The runs are then also
         matched where that is lowest (``matched``).
+    systems : mapping from a system's name to its evaluations, optional
+        In place of `evaluations`: runs of one system differ by their seed alone. All runs are compared on
+        the rows that they share, and intervals cover new rows and new seeds.
+
+    Returns
+    -------
+    Comparison or SystemsComparison
 
     Raises
     ------
     UsageError
-        Fewer than two or too many runs, different tasks, levels or label pairs, an unknown metric.
+        Fewer than two or too many runs or systems, different tasks, levels or label pairs, an unknown metric.
     DataError
-        The same example has another truth in two runs.
+        The same example has another truth in two runs; systems that share no rows.
 
     Examples
     --------
@@ -82,6 +116,10 @@ def compare(
     >>> round(found.of("accuracy")[0].difference, 2), found.of("accuracy")[0].verdict
     (0.75, 'better')
     """
+    if systems is not None:
+        if len(evaluations):
+            raise UsageError("both runs and systems are given", fix="pass er.compare(systems={...}) alone")
+        return compare_systems(systems, metrics=metrics, primary=primary)
     found = comparing.compare(
         evaluations,
         baseline,

@@ -32,6 +32,22 @@ _COMPARE = "Compare"
     metavar="NAME|ID|FILE|N",
     help="What the others are held against; the first (with --sort-by the best) when not given.",
 )
+@opt.option(
+    _COMPARE,
+    "--by",
+    metavar="KEY",
+    multiple=True,
+    help="Runs alike in params.NAME or tags.NAME are one system of several seeds.",
+)
+@opt.option(
+    _COMPARE,
+    "--system",
+    "systems",
+    metavar="NAME=RUN,FILE,…",
+    multiple=True,
+    envvar=None,
+    help="A system of several seeds; repeated.",
+)
 @opt.option(_COMPARE, "--all-pairs", is_flag=True, help="Compare all with all.")
 @opt.option(_COMPARE, "--unpaired", is_flag=True, help="The runs were scored on different examples.")
 @opt.option(
@@ -61,9 +77,11 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
     Examples are matched by --id; without ids by order, if the truth is the same. Every run but
     the baseline is held against the rules of --require, as `check` holds it alone; exit 1 unless all pass.
+    With --by or --system each side is several runs: intervals cover new rows and new seeds.
     """
     from evalreport.cli.plan import needed_lines
     from evalreport.cli.show_comparison import print_comparison
+    from evalreport.cli.systems import show_systems
     from evalreport.workflow.compare import compared
     from evalreport.workflow.compare_deliver import as_record, deliver_comparison
     from evalreport.workflow.request import STDOUT, Destination
@@ -73,8 +91,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     written = {name: options[name] for name in ("output", "out", "force", "allow_running", "dry_run")}
     where = Destination(log=bool(options["log"] or options["log_to"]), **written)
     uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
-    items = items_of(files, selection_of(options), uri)
     request = request_of(options, command_line())
+    if options["by"] or options["systems"]:
+        return show_systems(console, files, options, request, where, uri)
+    items = items_of(files, selection_of(options), uri)
     done = compared(items, request, _how(options))
     try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
         made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)

@@ -15,7 +15,7 @@ EXAMPLES: dict[str, tuple[str, str, str]] = {
     ),
     "compare": (
         "compare old.csv new.csv -o compare.html",
-        "compare a.csv b.csv c.csv --sort-by average_precision",
+        "compare --experiment banking --by params.model --sort-by accuracy",
         'compare old.csv new.csv --require "recall drops <= 0.02"',
     ),
     "thresholds": (

@@ -114,9 +114,9 @@ def compare(
         raise UsageError(
             "what is compared is not a list of evaluations", where="compare", fix="pass er.compare([a, b])"
         )
-    level = _comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
-    called = distinct(names or [_name(ev, place) for place, ev in enumerate(evaluations)])
-    chosen = _metrics(evaluations, metrics, primary)
+    level = comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
+    called = distinct(names or [name_of(ev, place) for place, ev in enumerate(evaluations)])
+    chosen = headline_metrics(evaluations, metrics, primary)
     counted: dict[int, Counted] = {}
     matches = _matches(evaluations, called, _order(len(called), baseline), unpaired, counted)
     found = _differences(matches, chosen, level)
@@ -148,7 +148,14 @@ def compare(
     )
 
 
-def _comparable(evaluations: Sequence[Evaluation], most: int) -> float:
+def comparable(evaluations: Sequence[Evaluation], most: int) -> float:
+    """Return the level of all intervals.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two or too many runs, or several levels.
+    """
     if not 2 <= len(evaluations) <= most:
         raise UsageError(f"{len(evaluations)} runs cannot be compared", fix=f"name 2 to {most} runs or files")
     levels = {ev.sampling.level for ev in evaluations}
@@ -161,7 +168,8 @@ def _comparable(evaluations: Sequence[Evaluation], most: int) -> float:
     return levels.pop()
 
 
-def _name(ev: Evaluation, place: int) -> str:
+def name_of(ev: Evaluation, place: int) -> str:
+    """Return what to call an evaluation that nobody named."""
     return ev.provenance.title or ev.provenance.run_name or ev.provenance.source or f"run {place + 1}"
 
 
@@ -183,9 +191,10 @@ def distinct(names: Sequence[str]) -> list[str]:
     return found
 
 
-def _metrics(
+def headline_metrics(
     evaluations: Sequence[Evaluation], names: Sequence[str], primary: str | None
 ) -> tuple[Metric, ...]:
+    """Return the metrics of a comparison: those named, or the usual ones of the task."""
     task = evaluations[0].task
     text = any(ev.parsing is not None for ev in evaluations)
     usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])

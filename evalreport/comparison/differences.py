@@ -111,10 +111,8 @@ def _of_contributions(metric: Metric, samples: PairedSamples, start: Difference)
     first, second = samples.run.contributions(metric), samples.baseline.contributions(metric)
     if first is None or second is None:
         return _of_resamples(metric, samples, start)
-    parts, how = first - second, "paired contributions"
-    if samples.clusters is not None:
-        parts, how = np.asarray(np.bincount(samples.clusters, parts), dtype=np.float64), f"{how}, by cluster"
-    error, gap = _error(metric, samples, parts), start.difference or 0.0
+    how = "paired contributions" if samples.clusters is None else "paired contributions, by cluster"
+    error, gap = spread_of(metric, samples, first - second), start.difference or 0.0
     # What is left of equal contributions is the rounding of a sum of a row's shares.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
         return _never_differing(start, samples.sampling.level)
@@ -130,7 +128,16 @@ def _never_differing(start: Difference, level: float) -> InferredDifference:
     return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired contributions", level)
 
 
-def _error(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
+def spread_of(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
+    """Return the spread of a sum of what rows contribute to a metric, or to a difference of it.
+
+    Parameters
+    ----------
+    parts : float64 array of shape (n,)
+        Of the rows of `samples`, which say whether these are alike, weighted, or in clusters.
+    """
+    if samples.clusters is not None:
+        return effective(np.asarray(np.bincount(samples.clusters, parts), dtype=np.float64))
     if not samples.plain:
         return effective(parts)
     if classwise(metric):

@@ -83,10 +83,11 @@ def movement(
 
 
 def _ids(p: Predictions, rows: Mask) -> tuple[str, ...]:
-    return tuple(_id(p, int(row)) for row in np.flatnonzero(rows)[:NAMED])
+    return tuple(example_id(p, int(row)) for row in np.flatnonzero(rows)[:NAMED])
 
 
-def _id(p: Predictions, row: int) -> str:
+def example_id(p: Predictions, row: int) -> str:
+    """Return the id of a row, its position where rows have none."""
     return str(row) if p.ids is None else str(p.ids[row])
 
 
@@ -105,10 +106,10 @@ def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Move
 def _moved(run: Predictions, baseline: Predictions, row: int) -> Moved:
     texts = run.texts if run.texts is not None else baseline.texts
     return Moved(
-        id=_id(run, row),
-        truth=_names(run, run.y_true, row),
-        run=_names(run, run.y_pred, row),
-        baseline=_names(baseline, baseline.y_pred, row),
+        id=example_id(run, row),
+        truth=answer_names(run, run.y_true, row),
+        run=answer_names(run, run.y_pred, row),
+        baseline=answer_names(baseline, baseline.y_pred, row),
         text=None if texts is None else cut(texts[row]),
         answers=None if texts is None else _answers(run, baseline, row),
     )
@@ -123,7 +124,8 @@ def _answers(run: Predictions, baseline: Predictions, row: int) -> tuple[str, st
     return first, second
 
 
-def _names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> tuple[str, ...]:
+def answer_names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> tuple[str, ...]:
+    """Return the labels of a row: none where no label could be read."""
     if codes is None:
         return ()
     if codes.ndim == 2:

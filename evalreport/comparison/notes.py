@@ -40,10 +40,11 @@ def same_predictions(a: Evaluation, b: Evaluation) -> bool:
         return bool(a.provenance.sha256) and (
             (a.provenance.sha256, a.provenance.columns) == (b.provenance.sha256, b.provenance.columns)
         )
-    return a.predictions is b.predictions or _equal(a.predictions, b.predictions)
+    return a.predictions is b.predictions or equal_answers(a.predictions, b.predictions)
 
 
-def _equal(a: Predictions, b: Predictions) -> bool:
+def equal_answers(a: Predictions, b: Predictions) -> bool:
+    """Return whether two runs have the same answers and scores."""
     if a.space != b.space or len(a) != len(b) or not np.array_equal(a.y_true, b.y_true):
         return False
     if (a.y_pred is None) != (b.y_pred is None):

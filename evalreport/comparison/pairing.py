@@ -84,7 +84,11 @@ def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> Pa
         known = bool(run.truth_digest) and run.truth_digest == baseline.truth_digest
         how = "the examples are the same (equal digests), but " if known else ""
         return _apart(f"{how}the predictions of a run are not at hand, only its evaluation")
-    a, b = recoded(a, space), recoded(b, space)
+    return match_rows(recoded(a, space), recoded(b, space))
+
+
+def match_rows(a: Predictions, b: Predictions) -> PairedPredictions:
+    """Match the rows of two runs over one label space, as `pair` does."""
     return _by_id(a, b) if a.ids is not None and b.ids is not None else _by_order(a, b)
 
 

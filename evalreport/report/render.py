@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
+from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
@@ -21,6 +22,7 @@ from evalreport.panels.notes import with_notes
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import LAST
 from evalreport.panels.selection import PANELS as THRESHOLDS
+from evalreport.panels.systems import PANELS as SYSTEMS_PANELS
 from evalreport.panels.words import say
 from evalreport.report.brief import brief
 from evalreport.report.comparison_brief import comparison_brief
@@ -133,6 +135,23 @@ def render_comparison(comparison: Comparison, title: str = "", notes: str = "") 
     level = f"{comparison.evaluations[0].sampling.level * 100:.10g}%"
     footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
     return to_page(title or f"Comparison of {named}", made, footer, notes, comparison)
+
+
+def render_systems(found: SystemsComparison, title: str = "", notes: str = "") -> str:
+    """Return the page of a comparison of systems as one HTML file, reproducible to the byte.
+
+    Parameters
+    ----------
+    found : SystemsComparison
+    title : str
+        Of the browser's tab; how many systems there are when empty.
+    notes : str
+        Markdown.
+    """
+    level = f"{found.level * 100:.10g}%"
+    footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
+    made = [panel(found) for panel in SYSTEMS_PANELS]
+    return to_page(title or f"Comparison of {len(found.systems)} systems", made, footer, notes, found)
 
 
 def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:

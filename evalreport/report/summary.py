@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison, Difference
 from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
@@ -20,6 +21,8 @@ from evalreport.panels.comparison.words import headline as compared_headline
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.selection.verdict import headline as chosen_headline
 from evalreport.panels.study.verdict import headline as study_headline
+from evalreport.panels.systems.verdict import result_of
+from evalreport.panels.systems.words import headline as systems_headline
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.brief import title
 from evalreport.report.description import as_text
@@ -30,7 +33,7 @@ from evalreport.values import Estimate, Result
 MOST_FINDINGS = 3
 MOST_ROWS = 20
 """Rows of the table: those of a comparison or a search may be many."""
-Concluded: TypeAlias = Evaluation | Comparison | ThresholdSelection | Study
+Concluded: TypeAlias = Evaluation | Comparison | SystemsComparison | ThresholdSelection | Study
 """What has a summary."""
 
 
@@ -76,6 +79,8 @@ def summary_of(made: Concluded) -> ResultSummary:
             return _of_evaluation(made)
         case Comparison():
             return _of_comparison(made)
+        case SystemsComparison():
+            return _of_systems(made)
         case ThresholdSelection():
             return _of_thresholds(made)
         case Study():
@@ -90,7 +95,8 @@ def described(made: Concluded, whole: str) -> str:
     whole : str
         Where all of it is: an artifact.
     """
-    kind = {Evaluation: "report", Comparison: "comparison"}.get(type(made), "sweep")
+    compared = {Comparison: "comparison", SystemsComparison: "comparison"}
+    kind = {Evaluation: "report", **compared}.get(type(made), "sweep")
     short = replace(summary_of(made), about="")
     return f"{markdown(short)}\n\nThe whole {kind} is the artifact `{whole}`."
 
@@ -132,6 +138,24 @@ def _difference(d: Difference, *, two: bool) -> tuple[str, ...]:
     shown = stated(d)
     name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
     return (name, shown.gap, shown.limits, d.verdict.replace("_", " "))
+
+
+def _of_systems(found: SystemsComparison) -> ResultSummary:
+    style = find(found.primary, found.task).style
+    results = {one.system: result_of(one, found) for one in found.systems}
+    rows = [
+        (name, valued(result, style), interval(result, style))
+        for name, result in results.items()
+        if isinstance(result, Estimate)
+    ]
+    title = find(found.primary, found.task).title
+    return ResultSummary(
+        systems_headline(found).text,
+        f"{len(found.systems)} systems of {sum(len(one.runs) for one in found.systems)} runs",
+        ("System", f"Mean {title}", f"{found.level * 100:g}% interval"),
+        tuple(rows),
+        found.notes[:MOST_FINDINGS],
+    )
 
 
 def _of_thresholds(found: ThresholdSelection) -> ResultSummary:

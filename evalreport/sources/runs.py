@@ -48,7 +48,7 @@ class RunInfo:
     started, ended : int or None
         Milliseconds since 1970, UTC.
     artifact_uri : str
-    tags : mapping
+    tags, params : mapping
     datasets : tuple of DatasetSource
     models : tuple of str
         Ids of the logged models that it made or was given, each once.
@@ -68,6 +68,7 @@ class RunInfo:
     ended: int | None = None
     artifact_uri: str = field(default="", repr=False)
     tags: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
     datasets: tuple[DatasetSource, ...] = field(default=(), repr=False)
     models: tuple[str, ...] = field(default=(), repr=False)
 
@@ -260,6 +261,7 @@ def run_info(run: Any, experiment: str) -> RunInfo:
         ended=run.info.end_time,
         artifact_uri=run.info.artifact_uri,
         tags=dict(run.data.tags),
+        params=dict(run.data.params),
         datasets=tuple(DatasetSource(d.name, d.digest, d.source_type, d.source) for d in datasets),
         models=_models(run),
     )

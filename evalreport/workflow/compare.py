@@ -301,18 +301,14 @@ def evaluation_of(item: Item, request: Request) -> Evaluation:
     """
     if item.run is None:
         stored = _stored(item)
-        return stored if stored is not None else _made(item, request)
+        return stored if stored is not None else item.evaluate(request)[0]
     try:
-        return _made(item, request)
+        return item.evaluate(request)[0]
     except ArtifactNotFoundError as error:
         stored = None if request.artifact is not None else _logged(item)
         if stored is None:
             raise error from None
         return stored
-
-
-def _made(item: Item, request: Request) -> Evaluation:
-    return item.evaluate(request)[0]
 
 
 def _stored(item: Item) -> Evaluation | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from evalreport.codec import encode
@@ -11,11 +12,12 @@ from evalreport.gate.documents import as_dicts
 from evalreport.panels.comparison.words import headline
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import find_run
+from evalreport.sources.runs import RunInfo, find_run
 from evalreport.workflow.compare import Compared
 from evalreport.workflow.deliver import Delivered, deliver, files_read
 from evalreport.workflow.documents import comparison_document
 from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.runs import Item
 
 PARENT_TAG = "mlflow.parentRunId"
 
@@ -37,7 +39,8 @@ def deliver_comparison(
     UsageError
         What is read would be written over, or there is no run to log into.
     """
-    run = _run(done, where, log_to, tracking_uri) if where.log else None
+    base = None if done.comparison.baseline is None else done.items[done.comparison.baseline].run
+    run = run_for(done.items, base, where, log_to, tracking_uri) if where.log else None
     document = comparison_document(done.comparison, as_record(done), request.title, request.notes)
     return deliver(document, where, run=run, read=files_read(request, done.items))
 
@@ -51,21 +54,34 @@ def as_record(done: Compared) -> dict[str, Any]:
     }
 
 
-def _run(done: Compared, where: Destination, log_to: str | None, tracking_uri: str | None) -> MlflowSink:
-    """The run to log into: it has to be finished, and hold nothing of others under our names."""
-    stores = [item.store for item in done.items if item.store is not None]
+def run_for(
+    items: Sequence[Item],
+    base: RunInfo | None,
+    where: Destination,
+    log_to: str | None,
+    tracking_uri: str | None,
+) -> MlflowSink:
+    """Return the run to log into: it has to be finished, and hold nothing of others under our names.
+
+    Parameters
+    ----------
+    items : sequence of Item
+        What was compared: the run is the parent that all of them share, unless `log_to` names one.
+    base : RunInfo or None
+        The run in place of a parent.
+    """
+    stores = [item.store for item in items if item.store is not None]
     store = stores[0] if stores else connect(tracking_uri)
-    run_id = find_run(store, log_to).run_id if log_to else _home(done)
+    run_id = find_run(store, log_to).run_id if log_to else _home(items, base)
     check_run(store, run_id, allow_running=where.allow_running)
     return MlflowSink(store, run_id, where.force, where.allow_running)
 
 
-def _home(done: Compared) -> str:
-    runs = [item.run for item in done.items if item.run is not None]
+def _home(items: Sequence[Item], base: RunInfo | None) -> str:
+    runs = [item.run for item in items if item.run is not None]
     parents = {run.tags.get(PARENT_TAG, "") for run in runs}
-    if len(runs) == len(done.items) and len(parents) == 1 and "" not in parents:
+    if len(runs) == len(items) and len(parents) == 1 and "" not in parents:
         return parents.pop()
-    base = None if done.comparison.baseline is None else done.items[done.comparison.baseline].run
     if base is None:
         raise UsageError(
             "there is no run to log the comparison into", where="--log", fix="name one with --log-to ID"

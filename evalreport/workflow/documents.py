@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from evalreport import __version__, figures
+from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
 from evalreport.panels.selection.verdict import headline as chosen_headline
@@ -18,8 +19,15 @@ from evalreport.report.comparison import comparison_files, comparison_payload
 from evalreport.report.contents import folder_files, payload
 from evalreport.report.names import COMPARISON_PAGE, FIGURES, PAGE, SWEEP_PAGE
 from evalreport.report.payload import Payload
-from evalreport.report.render import render, render_comparison, render_thresholds, render_trials
+from evalreport.report.render import (
+    render,
+    render_comparison,
+    render_systems,
+    render_thresholds,
+    render_trials,
+)
 from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
+from evalreport.report.systems import systems_files, systems_payload
 from evalreport.study.judged import Study
 from evalreport.values import Undefined
 
@@ -139,6 +147,28 @@ def comparison_document(
 
     page = partial(render_comparison, comparison, title, notes)
     document = Deliverable(comparison, COMPARISON_PAGE, page, make)
+    return document
+
+
+def systems_document(
+    found: SystemsComparison, content: Mapping[str, Any], title: str = "", notes: str = ""
+) -> Deliverable[SystemsComparison]:
+    """Return the page of a comparison of systems.
+
+    Parameters
+    ----------
+    content : mapping
+        The comparison as JSON, with its headline.
+    title : str
+    notes : str
+        Markdown, a section of its own.
+    """
+
+    def make(_: str, folder: bool) -> Payload:
+        made = systems_payload(found, content, document.html, version=__version__, notes=notes)
+        return replace(made, exports=systems_files(found, content, document.html) if folder else {})
+
+    document = Deliverable(found, COMPARISON_PAGE, partial(render_systems, found, title, notes), make)
     return document
 
 

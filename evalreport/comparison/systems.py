@@ -1,0 +1,217 @@
+"""Systems against each other: each is several runs, so that no lucky seed is taken for a better system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from evalreport.comparison.alignment import aligned
+from evalreport.comparison.churn import changing, churn, divided
+from evalreport.comparison.compare import (
+    MOST_RANKED,
+    MOST_RUNS,
+    comparable,
+    distinct,
+    headline_metrics,
+    name_of,
+)
+from evalreport.comparison.judging import judged
+from evalreport.comparison.movement import Mask, right
+from evalreport.comparison.samples import PairedSamples
+from evalreport.comparison.seeds import SeededMetric, system_difference, system_value
+from evalreport.comparison.system_notes import system_notes
+from evalreport.comparison.system_values import SystemDifference, SystemResult, SystemsComparison
+from evalreport.errors import UsageError
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import counted as numbered
+from evalreport.intervals.contributions import Counted
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import PRIMARY
+from evalreport.metrics.record import Metric
+from evalreport.predictions import Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSystem:
+    """A system with its runs on the shared rows, each counted once, and its metrics."""
+
+    name: str
+    names: tuple[str, ...]
+    runs: tuple[Counted, ...]
+    metrics: Mapping[str, SeededMetric]
+
+    @property
+    def rows(self) -> list[Predictions]:
+        """The predictions of the runs."""
+        return [run.predictions for run in self.runs]
+
+    @property
+    def mostly_right(self) -> Mask | None:
+        """Which rows more than half of the runs get right; None without answers."""
+        if any(p.y_pred is None for p in self.rows):
+            return None
+        return np.asarray(np.mean([right(p) for p in self.rows], axis=0) > 0.5)
+
+
+def compare_systems(
+    systems: Mapping[str, Sequence[Evaluation]],
+    *,
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+    names: Mapping[str, Sequence[str]] | None = None,
+    by: Sequence[str] = (),
+    detailed: bool = True,
+) -> SystemsComparison:
+    """Compare systems, each of several runs, on the rows that all runs share.
+
+    Parameters
+    ----------
+    systems : mapping from a system's name to its evaluations
+        Two to twenty systems, of any numbers of runs.
+    metrics : sequence of str
+        Instead of the headline metrics.
+    primary : str, optional
+        The metric that the verdict is about.
+    names : mapping from a system's name to the names of its runs, optional
+    by : sequence of str
+        What the runs were grouped by.
+    detailed : bool
+        Whether answers that change are looked for, too.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two or too many systems, one without runs, different tasks or levels, an unknown metric.
+    DataError
+        No row that all runs share, or the same row with another truth in two runs.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> truth = ["a", "b"] * 20
+    >>> answers = (truth, ["b", *truth[1:]], ["a"] * 40, ["b"] * 40)
+    >>> runs = [evaluate_predictions(predictions(Multiclass("ab"), truth, answer)) for answer in answers]
+    >>> found = compare_systems({"new": runs[:2], "old": runs[2:]}, primary="accuracy")
+    >>> found.of("accuracy")[0].verdict, found.of("accuracy")[0].pairs
+    ('better', SeedPairs(ahead=4, ties=0, of=4))
+    """
+    every = _checked(systems)
+    level, first = comparable(every, MOST_RANKED), every[0]
+    given = [name for runs in (names or {}).values() for name in runs]
+    called = distinct(given or [name_of(ev, place) for place, ev in enumerate(every)])
+    runs = aligned(dict(zip(called, every, strict=True)))
+    chosen = headline_metrics(every, metrics, primary)
+    counted = _counted(systems, runs.runs, chosen)
+    samples = PairedSamples(counted[0].runs[0], counted[0].runs[0], first.sampling)
+    main = find(primary or _primary(first, counted), first.task)
+    order = sorted(counted, key=lambda one: _place(main, one.metrics[main.name].mean))
+    withheld = any(ev.facts.get("withheld") for ev in every)
+    datasets = {ev.provenance.dataset for ev in every}
+    found = SystemsComparison(
+        level=level,
+        primary=main.name,
+        task=first.task,
+        rows=len(samples),
+        left_out=runs.left_out,
+        systems=tuple(_result(one, main.name, samples, detailed, withheld) for one in order),
+        differences=_differences(order, chosen, samples),
+        unit=first.provenance.unit,
+        by=tuple(by),
+        dataset=datasets.pop() if len(datasets) == 1 else "",
+    )
+    return replace(found, notes=system_notes(found, [one.rows for one in order]))
+
+
+def _checked(systems: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
+    if not 2 <= len(systems) <= MOST_RUNS:
+        raise UsageError(
+            f"{numbered(len(systems), 'system')} cannot be compared",
+            fix=f"name 2 to {MOST_RUNS} systems",
+        )
+    empty = [name for name, runs in systems.items() if not runs]
+    if empty:
+        raise UsageError("a system has no runs", where=str(empty[0]), fix="name its runs, or leave it out")
+    return [ev for runs in systems.values() for ev in runs]
+
+
+def _counted(
+    systems: Mapping[str, Sequence[Evaluation]], rows: Mapping[str, Predictions], metrics: Sequence[Metric]
+) -> list[CountedSystem]:
+    names, found = iter(rows), []
+    for name, evaluations in systems.items():
+        own = tuple(next(names) for _ in evaluations)
+        runs = tuple(Counted.of(rows[run]) for run in own)
+        measured = {metric.name: SeededMetric.of(metric, runs) for metric in metrics}
+        found.append(CountedSystem(str(name), own, runs, measured))
+    return found
+
+
+def _primary(first: Evaluation, systems: Sequence[CountedSystem]) -> str:
+    """The metric that the verdict is about: one that every system has."""
+    names = (*PRIMARY[first.task], *systems[0].metrics)
+    shared = [n for n in names if all(n in s.metrics and s.metrics[n].mean is not None for s in systems)]
+    if not shared:
+        raise UsageError(
+            "the systems have no metric in common",
+            where=", ".join(systems[0].metrics),
+            fix="name metrics that every run has; see `evalreport metrics`",
+        )
+    return shared[0]
+
+
+def _place(metric: Metric, mean: float | None) -> tuple[bool, float]:
+    """Best first; undefined values last."""
+    return mean is None, 0.0 if mean is None else mean if metric.better == "lower" else -mean
+
+
+def _result(
+    system: CountedSystem, primary: str, samples: PairedSamples, detailed: bool, withheld: bool
+) -> SystemResult:
+    task = samples.run.predictions.space.task
+    found = SystemResult(
+        system=system.name,
+        runs=system.names,
+        primary=primary,
+        metrics={name: system_value(find(name, task), one, samples) for name, one in system.metrics.items()},
+    )
+    changed = churn(system.rows) if detailed else None
+    if changed is None:
+        return found
+    return replace(
+        found,
+        churn=changed[0],
+        churn_by_class=changed[1],
+        only_sometimes_right=int(divided(system.rows).sum()),
+        examples=() if withheld else changing(system.rows),
+    )
+
+
+def _differences(
+    systems: Sequence[CountedSystem], metrics: Sequence[Metric], samples: PairedSamples
+) -> tuple[SystemDifference, ...]:
+    """All pairs, metric by metric, corrected for their number; the better system by the main metric first."""
+    pairs = list(combinations(systems, 2))
+    found = [
+        system_difference(metric, a.metrics[metric.name], b.metrics[metric.name], samples, (a.name, b.name))
+        for metric in metrics
+        for a, b in pairs
+    ]
+    only = {(a.name, b.name): _only_right(a, b) for a, b in pairs}
+    made = judged(found, {metric.name: metric.better for metric in metrics}, samples.sampling.level)
+    return tuple(
+        replace(d, only_right=only[d.run, d.baseline]) for d in made if isinstance(d, SystemDifference)
+    )
+
+
+def _only_right(a: CountedSystem, b: CountedSystem) -> tuple[int, int] | None:
+    first, second = a.mostly_right, b.mostly_right
+    return (
+        None
+        if first is None or second is None
+        else (int((first & ~second).sum()), int((second & ~first).sum()))
+    )

@@ -1,0 +1,145 @@
+"""What a comparison of systems says in sentences, for the page, the terminal and the notebook alike."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from evalreport.comparison.system_values import SystemDifference, SystemsComparison
+from evalreport.estimates import at, decimals, gap
+from evalreport.format import Style
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
+from evalreport.panels.comparison.stated import in_words, style_of
+from evalreport.panels.comparison.verdict import joined
+from evalreport.panels.words import NOTHING, Number, Run, Sentence, paragraph, say, shortened
+
+WHATEVER = 0.95
+"""Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
+
+
+def main_metric(found: SystemsComparison) -> Metric:
+    """Return the metric that the verdict is about."""
+    return find(found.primary, found.task)
+
+
+def headline(found: SystemsComparison) -> Sentence:
+    """Return which system beats the next one, by how much, and whether the seed decides."""
+    d = found.of(found.primary)[0]
+    first, second = shortened(d.run), shortened(d.baseline)
+    if d.verdict == "better":
+        words = say(
+            "{first} *beats* {second} in " + main_metric(found).title + " by {gap}",
+            first=first,
+            second=second,
+            gap=by_how_much(d, main_metric(found)),
+        )
+        return joined(words, _whatever(d), say("."))
+    return apart(found, d)
+
+
+def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
+    """Return that two systems cannot be told apart, or what one beats the other by."""
+    named = {"first": shortened(d.run), "second": shortened(d.baseline)}
+    if d.difference is None or d.limits is None:
+        return say("{first} and {second} cannot be compared: {why}.", named, why=d.reason or "no interval")
+    if d.verdict == "better":
+        size = by_how_much(d, main_metric(found))
+        return joined(say("{first} beats {second} by {size}", named, size=size), _ahead(d), say("."))
+    words = say("{first} and {second} *cannot be told apart*: {gap}", named, gap=in_words(d))
+    return joined(words, _ahead(d), say("."))
+
+
+def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
+    """Return a demonstrated difference as a size, better being more, with its interval."""
+    sign = -1 if metric.better == "lower" else 1
+    low, high = d.limits or (0.0, 0.0)
+    ends = sorted((sign * low, sign * high))
+    shown = gap(sign * (d.difference or 0.0), ends[0], ends[1], style_of(d))
+    size, limits = shown[0].replace("+", ""), shown[1].replace("+", "")
+    texts = zip(("low", "high"), ends, limits.split(" to "), strict=True)
+    numbers = (Number("gap", sign * (d.difference or 0.0), size), *(Number(*end) for end in texts))
+    return Sentence((Run(f"{size} ({limits})"),), numbers)
+
+
+def _whatever(d: SystemDifference) -> Sentence:
+    if d.pairs is None or d.pairs.ahead < WHATEVER * d.pairs.of or d.pairs.of < 2:
+        return _ahead(d)
+    return say(", whatever the seed: in {ahead:count} of {of:count} pairs of runs", _counts(d))
+
+
+def _ahead(d: SystemDifference) -> Sentence:
+    if d.pairs is None or d.pairs.of < 2:
+        return NOTHING
+    tied = " and level in {ties:count}" if d.pairs.ties else ""
+    return say(", ahead in {ahead:count}" + tied + " of {of:count} pairs of runs", _counts(d))
+
+
+def _counts(d: SystemDifference) -> dict[str, float | str | Sentence]:
+    pairs = d.pairs
+    return {} if pairs is None else {"ahead": pairs.ahead, "ties": pairs.ties, "of": pairs.of}
+
+
+def lede(found: SystemsComparison) -> Sentence:
+    """Return what becomes of the other neighbours, how much one run may flatter, and the correction."""
+    main = found.of(found.primary)
+    names = [one.system for one in found.systems]
+    after = {(a, b) for a, b in pairwise(names[1:])}
+    others = [apart(found, d) for d in main if (d.run, d.baseline) in after]
+    return paragraph(*others, _flattery(found), _corrected(found))
+
+
+def _flattery(found: SystemsComparison) -> Sentence:
+    known = [
+        (value.best_run_flatters, one.system, len(one.runs), value)
+        for one in found.systems
+        if (value := one.metrics[found.primary]).best_run_flatters
+    ]
+    if not known:
+        return NOTHING
+    most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
+    size = points(most or 0.0, value.low, value.high, main_metric(found).style)
+    words = say(
+        "The best of {runs:count} runs of {system} looks {size} better than the system",
+        runs=runs,
+        system=shortened(system),
+        size=size,
+    )
+    gaps = [abs(d.difference) for d in found.of(found.primary) if d.difference is not None]
+    if min(gaps, default=0.0) < (most or 0.0):
+        return joined(words, say(", more than two of the systems differ: report the mean of the runs."))
+    return joined(words, say(": report the mean of the runs, not the best."))
+
+
+def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:
+    """Return the size of a difference with a decimal more than the interval that it stands beside has."""
+    places = None if low is None or high is None else decimals(low, high, style)
+    shown = at(value, None if places is None else places + 1, style).replace("%", " points")
+    return Sentence((Run(shown),), (Number("size", value, shown),))
+
+
+def _corrected(found: SystemsComparison) -> Sentence:
+    pairs = len(found.of(found.primary))
+    if pairs == 1:
+        return NOTHING
+    return say("Intervals of differences allow for {pairs:count} pairs of systems (Holm).", pairs=pairs)
+
+
+def verdict(d: SystemDifference) -> str:
+    """Return what is demonstrated of a pair.
+
+    Examples
+    --------
+    >>> verdict(SystemDifference("f1", "a", "b", (0.8, 0.7), 0.1, 0.02, 0.18, verdict="better"))
+    'demonstrated'
+    """
+    if d.verdict == "undefined":
+        return d.reason or "undefined"
+    return "demonstrated" if d.demonstrated else "not demonstrated"
+
+
+def pairs_ahead(d: SystemDifference) -> str:
+    """Return in how many pairs of runs the first system is ahead, "–" where there is no direction."""
+    if d.pairs is None:
+        return "–"
+    ties = f", {d.pairs.ties:,} level" if d.pairs.ties else ""
+    return f"{d.pairs.ahead:,} of {d.pairs.of:,}{ties}"

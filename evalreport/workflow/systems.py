@@ -1,0 +1,231 @@
+"""Systems of several runs: grouped by what was logged of the runs, or named; read, evaluated, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evalreport.codec import encode
+from evalreport.comparison.compare import distinct
+from evalreport.comparison.system_values import SystemsComparison
+from evalreport.comparison.systems import compare_systems
+from evalreport.errors import ArtifactNotFoundError, UsageError, nearest
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import counted
+from evalreport.panels.systems.words import headline
+from evalreport.sources.mlflow_client import connect
+from evalreport.sources.runs import RunInfo, find_run
+from evalreport.workflow.compare_deliver import run_for
+from evalreport.workflow.deliver import Delivered, deliver, files_read
+from evalreport.workflow.documents import systems_document
+from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.runs import Item
+
+KINDS = ("params", "tags")
+"""Where a key is looked up in a run."""
+MOST_NAMED = 5
+"""Keys that a remedy lists."""
+
+
+@dataclass(frozen=True)
+class ComparedSystems:
+    """A comparison of systems, the items that it was made of, and what was left out."""
+
+    comparison: SystemsComparison
+    items: tuple[Item, ...]
+    evaluations: tuple[Evaluation, ...]
+
+
+@dataclass(frozen=True)
+class GroupedItems:
+    """Runs and files by the system that they belong to.
+
+    Parameters
+    ----------
+    systems : mapping from a system's name to its items
+    by : tuple of str
+        Keys that runs were grouped by.
+    notes : tuple of str
+        Runs that belong to none.
+    """
+
+    systems: Mapping[str, tuple[Item, ...]]
+    by: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def grouped(items: Sequence[Item], keys: Sequence[str]) -> GroupedItems:
+    """Return runs grouped by what was logged of them.
+
+    Parameters
+    ----------
+    items : sequence of Item
+        Runs.
+    keys : sequence of str
+        ``params.NAME`` or ``tags.NAME``, one or several.
+
+    Raises
+    ------
+    UsageError
+        A file, no such key in any run, or keys that are alike in all runs.
+    """
+    files = [item.shown for item in items if item.run is None]
+    if files:
+        raise UsageError(
+            "a file has no parameters to be grouped by",
+            where=files[0],
+            fix="name the systems: --system A=FILE,FILE --system B=FILE,FILE",
+        )
+    runs = [(item, item.run) for item in items if item.run is not None]
+    for key in keys:
+        _check_key(key, [run for _, run in runs])
+    systems: dict[str, tuple[Item, ...]] = {}
+    without = []
+    for item, run in runs:
+        values = [_value(run, key) for key in keys]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            without.append(item.shown)
+            continue
+        name = ", ".join(known)
+        systems[name] = (*systems.get(name, ()), item)
+    if len(systems) < 2:
+        raise _alike(keys, next(iter(systems), ""), [run for _, run in runs])
+    lost = (
+        f"{counted(len(without), 'run')} without {' or '.join(keys)} left out: {without[0]}"
+        if without
+        else ""
+    )
+    ordered = {
+        name: tuple(reversed(own)) for name, own in systems.items()
+    }  # the store gives the newest first
+    return GroupedItems(ordered, tuple(keys), (lost,) if lost else ())
+
+
+def _value(run: RunInfo, key: str) -> str | None:
+    kind, _, name = key.partition(".")
+    return (run.params if kind == "params" else run.tags).get(name)
+
+
+def _keys(runs: Sequence[RunInfo]) -> list[str]:
+    """What runs can be grouped by, but for MLflow's own tags."""
+    params = {f"params.{name}" for run in runs for name in run.params}
+    tags = {
+        f"tags.{name}" for run in runs for name in run.tags if not name.startswith(("mlflow.", "evalreport."))
+    }
+    return sorted(params | tags)
+
+
+def _check_key(key: str, runs: Sequence[RunInfo]) -> None:
+    if key.partition(".")[0] not in KINDS:
+        raise UsageError(
+            f"--by {key} is neither a parameter nor a tag",
+            where="--by",
+            fix=f"write params.NAME or tags.NAME; {nearest(f'params.{key}', _keys(runs))}",
+        )
+    if all(_value(run, key) is None for run in runs):
+        raise UsageError(
+            f"no run has {key}", where=f"--by, {counted(len(runs), 'run')}", fix=nearest(key, _keys(runs))
+        )
+
+
+def _alike(keys: Sequence[str], value: str, runs: Sequence[RunInfo]) -> UsageError:
+    found = (key for key in _keys(runs) if len({_value(run, key) for run in runs} - {None}) > 1)
+    differ = [key for key, _ in zip(found, range(MOST_NAMED), strict=False)]
+    return UsageError(
+        f"every run has {' and '.join(keys)} = {value}: there is one system",
+        where=f"--by, {counted(len(runs), 'run')}",
+        fix=f"name what differs: {', '.join(differ)}" if differ else "name the systems with --system",
+    )
+
+
+def named_systems(words: Sequence[str], tracking_uri: str | None) -> GroupedItems:
+    """Return systems as they are named: ``NAME=RUN,FILE,…``.
+
+    Raises
+    ------
+    UsageError
+        No name, no run or file behind it, or a name that stands twice.
+    """
+    systems: dict[str, tuple[Item, ...]] = {}
+    store = None
+    for word in words:
+        name, _, rest = (part.strip() for part in word.partition("="))
+        members = [part.strip() for part in rest.split(",") if part.strip()]
+        if not name or not members or name in systems:
+            raise UsageError(
+                f"--system {word!r} "
+                + ("names a system again" if name in systems else "is no NAME=RUN,FILE,…"),
+                where="--system",
+                fix="write --system A=RUN,RUN --system B=FILE,FILE",
+            )
+        items = []
+        for member in members:
+            if Path(member).is_file():
+                items.append(Item(path=member))
+                continue
+            store = store or connect(tracking_uri)
+            items.append(Item(run=find_run(store, member), store=store))
+        systems[name] = tuple(items)
+    return GroupedItems(systems)
+
+
+def compared_systems(groups: GroupedItems, request: Request, primary: str | None) -> ComparedSystems:
+    """Evaluate every run of every system, and compare the systems.
+
+    Runs without predictions are left out, and told; their values alone are made, since the intervals are
+    those of the systems.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two systems with predictions, different tasks, an unknown metric.
+    DataError
+        No row that all runs share, or another truth of the same row.
+    """
+    plain = replace(request, title="", sampling=request.sampling.at(None))
+    systems: dict[str, list[Evaluation]] = {}
+    used, lost = [], []
+    for name, items in groups.systems.items():
+        for item in items:
+            try:
+                ev = item.evaluate(plain)[0]
+            except ArtifactNotFoundError:
+                lost.append(item.shown)
+                continue
+            systems.setdefault(name, []).append(replace(ev, sampling=request.sampling))
+            used.append((name, item))
+    names = iter(distinct([item.name for _, item in used]))
+    called = {name: [next(names) for _ in runs] for name, runs in systems.items()}
+    found = compare_systems(systems, metrics=request.metrics, primary=primary, names=called, by=groups.by)
+    empty = [f"{counted(len(lost), 'run')} without predictions left out: {', '.join(lost[:MOST_NAMED])}"]
+    found = replace(found, notes=(*groups.notes, *(empty if lost else ()), *found.notes))
+    every = tuple(ev for runs in systems.values() for ev in runs)
+    return ComparedSystems(found, tuple(item for _, item in used), every)
+
+
+def deliver_systems(
+    done: ComparedSystems,
+    request: Request,
+    where: Destination,
+    *,
+    log_to: str | None,
+    tracking_uri: str | None,
+) -> Delivered[SystemsComparison]:
+    """Deliver a comparison of systems: to a page, a folder, the parent that all runs share or a named run.
+
+    Raises
+    ------
+    UsageError
+        What is read would be written over, or there is no run to log into.
+    """
+    run = run_for(done.items, None, where, log_to, tracking_uri) if where.log else None
+    document = systems_document(done.comparison, systems_record(done), request.title, request.notes)
+    return deliver(document, where, run=run, read=files_read(request, done.items))
+
+
+def systems_record(done: ComparedSystems) -> dict[str, Any]:
+    """Return `comparison` of the JSON as plain data: the comparison, and its verdict in words."""
+    return {**encode(done.comparison), "headline": headline(done.comparison).text}
