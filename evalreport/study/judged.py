@@ -229,6 +229,16 @@ def metric_of(name: str) -> str:
     >>> metric_of("val_accuracy"), metric_of("eval/f1_micro"), metric_of("loss"), metric_of("test-loss")
     ('accuracy', 'f1_micro', 'loss', 'test-loss')
     """
+    return next((known for known in bare_name(name) if known in PROPORTIONS | MEANS), name)
+
+
+def bare_name(name: str) -> tuple[str, str]:
+    """Return the names that an objective may have in the catalogue: the last part, and without its split.
+
+    Examples
+    --------
+    >>> bare_name("eval/val_accuracy")
+    ('val_accuracy', 'accuracy')
+    """
     last = name.rpartition("/")[2]
-    bare = _SPLIT.sub("", last)
-    return next((known for known in (last, bare) if known in PROPORTIONS | MEANS), name)
+    return last, _SPLIT.sub("", last)

@@ -14,6 +14,7 @@ from evalreport.sources.runs import RunInfo
 from evalreport.sources.studies import trials_from_optuna
 from evalreport.study import Direction, StudyObjective, Trials
 from evalreport.study.judged import NOT_SAID, Judging, Study, studied
+from evalreport.workflow.trial_rows import judging_of
 
 UNNAMED = "value"
 """What Optuna calls an objective that has no name."""
@@ -119,4 +120,6 @@ def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent:
             tracking=store.shown,
         )
     objective = request.metrics[0] if request.metrics else None
-    return studied(trials, objective, judging=request.judging, seed=request.seed, provenance=origin)
+    judging, told = (request.judging, "") if store is None else judging_of(store, trials, request.judging)
+    trials = replace(trials, notes=(*trials.notes, told)) if told else trials
+    return studied(trials, objective, judging=judging, seed=request.seed, provenance=origin)

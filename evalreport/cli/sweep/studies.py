@@ -49,7 +49,7 @@ _trial_options = opt.together(
             "--correlation",
             metavar="R",
             type=click.FloatRange(0, 1, max_open=True),
-            help="Between the errors of two trials; independent when not given.",
+            help="Between the errors of two trials; measured where their runs hold predictions.",
         ),
         opt.option(
             _TRIALS,
