@@ -109,7 +109,7 @@ def judging_of(store: Store, trials: Trials, judging: Judging) -> tuple[Judging,
         return judging, told
     if judging.n is None and judging.standard_error is None:
         known = {"n": found.rows} if found.share else {"standard_error": found.standard_error}
-        judging = replace(judging, **known)  # type: ignore[arg-type]
+        judging = replace(judging, **known)
     return replace(judging, correlation=found.correlation), told
 
 

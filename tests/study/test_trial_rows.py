@@ -11,12 +11,12 @@ from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
+from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import find_run
 from evalreport.study.luck import winner_limits
 from evalreport.workflow.sweep_trials import StudyRequest, study_from_runs
 from evalreport.workflow.trial_rows import measured_errors
 from tests.sweeping import nested_runs
-from tests.tracking import Store as MadeStore
 
 F1 = find("f1", "binary")
 
@@ -67,7 +67,7 @@ def test_the_interval_holds_with_what_is_measured() -> None:
     assert held / 120 >= 0.95 - 2.6 * np.sqrt(0.95 * 0.05 / 120)
 
 
-def logged(store: MadeStore, folder: Path, rows: list[Predictions], shift: float = 0.0) -> str:
+def logged(store: Store, folder: Path, rows: list[Predictions], shift: float = 0.0) -> str:
     """A parent whose children hold their predictions and log their F1."""
     every = np.arange(len(rows[0]))
     metrics = [{"f1": round(f1_of(p, every), 3) + shift} for p in rows]
@@ -85,11 +85,10 @@ def logged(store: MadeStore, folder: Path, rows: list[Predictions], shift: float
     return str(parent.run_id)
 
 
-def test_runs_that_hold_predictions_are_measured(sqlite_store: MadeStore, tmp_path: Path) -> None:
-    from evalreport.sources.mlflow_client import connect
+def test_runs_that_hold_predictions_are_measured(sqlite_store: Store, tmp_path: Path) -> None:
 
     rows = trials(np.random.default_rng(8), 300, 4)
-    store, expected = connect(sqlite_store.uri), measured_errors(F1, rows)
+    store, expected = sqlite_store, measured_errors(F1, rows)
     parent = find_run(store, logged(sqlite_store, tmp_path, rows))
     study = study_from_runs(store, parent, StudyRequest(("f1",)))
     assert expected is not None
