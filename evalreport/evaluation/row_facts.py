@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -100,15 +100,20 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
     most scores occur once, or where the whole sample stands there several times: how often each row occurs
     then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
     """
-    return _again(np.unique(_keys(p, scores.values), return_counts=True)[1])
+    return _again([np.unique(_keys(p, scores.values), return_counts=True)[1]])
 
 
-def _again(times: npt.NDArray[np.int64]) -> dict[str, float]:
+def _again(parts: Iterable[npt.NDArray[Any]]) -> dict[str, float]:
     """Rows beyond the first of each kind, from how often each kind occurs, where that is no accident."""
-    rows = int(times.sum())
-    again = rows - len(times)
-    fine = np.count_nonzero(times == 1) > len(times) / 2 and len(times) >= rows / 2
-    copied = len(times) >= KEYS and int(np.gcd.reduce(times)) > 1
+    rows = kinds = once = common = 0
+    for part in parts:
+        times = part[part > 0].astype(np.int64)
+        rows, kinds = rows + int(times.sum()), kinds + len(times)
+        once += int(np.count_nonzero(times == 1))
+        common = math.gcd(common, int(np.gcd.reduce(times)))
+    again = rows - kinds
+    fine = once > kinds / 2 and kinds >= rows / 2
+    copied = kinds >= KEYS and common > 1
     return {"repeated_rows": float(again)} if again and (fine or copied) else {}
 
 
@@ -132,8 +137,7 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     constant = len(table) == 1 and table.total > 1
     hard = probabilities and not constant and len(table) <= 2 and bool((table.scores % 1 == 0).all())
     facts = {"constant_scores": float(constant), "hard_scores": float(hard)}
-    times = np.concatenate([table.pos[table.pos > 0], table.neg[table.neg > 0]]).astype(np.int64)
-    facts |= _again(times)
+    facts |= _again(part[b] for b in table.blocks() for part in (table.pos, table.neg))
     if decided is None:
         return facts
     off, threshold = _nearest_rule(decided)
@@ -207,11 +211,14 @@ def _overlap(values: npt.NDArray[Any], decided: npt.NDArray[np.bool_]) -> npt.ND
 
 def _nearest_rule(table: ScoreTable) -> tuple[float, float]:
     """Fewest decisions that a threshold leaves unexplained, and that threshold (infinite: none is given)."""
-    off = table.fp + table.positives - table.tp
-    place = int(off.argmin()) if len(off) else 0
-    if not len(off) or off[place] >= table.positives:
+    least, place = math.inf, 0
+    for b in table.blocks():
+        off = table.fp[b] + table.positives - table.tp[b]
+        if off.min() < least:
+            least, place = float(off.min()), b.start + int(off.argmin())
+    if least >= table.positives:
         return float(table.positives), math.inf
-    return float(off[place]), float(table.scores[place])
+    return least, float(table.scores[place])
 
 
 def _texts(p: Predictions) -> dict[str, float]:

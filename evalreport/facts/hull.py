@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evalreport.facts.columns import PIECE, is_stored
 from evalreport.facts.counts import Array, Places, inner
 
 FEW = 2048
@@ -35,6 +36,11 @@ def hull(x: Array, y: Array) -> Places:
     >>> hull(np.array([0.0, 0, 1, 1, 2]), np.array([0.0, 1, 1, 2, 2]))
     array([0, 1, 3, 4])
     """
+    if is_stored(x):  # vertices of the whole are vertices of every piece that they lie in
+        ends = (slice(at, at + PIECE - 1) for at in range(0, len(x), PIECE - 2))
+        found = [at.start + hull(x[at], y[at]) for at in ends if at.start < len(x) - 1 or at.start == 0]
+        few = np.unique(np.concatenate(found))
+        return few[hull(x[few], y[few])]
     # A vertex is where the line goes up just before and right just after.
     inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1
     kept = np.concatenate([[0], inner, [len(x) - 1]])
@@ -110,9 +116,10 @@ def isotonic(scores: Array, path: tuple[Array, Array]) -> IsotonicFit:
     >>> isotonic(scores, path).rate.round(3)
     array([0.   , 0.667])
     """
-    moves = np.append(True, np.diff(path[0] + path[1]) > 0)  # a score without weight is no point of a hull
-    tp, fp = path[0][moves], path[1][moves]
-    scores = scores[moves[:0:-1]]
+    tp, fp = path
+    if not is_stored(scores):  # a score without weight is no point of a hull, and none is stored
+        moves = np.append(True, np.diff(tp + fp) > 0)
+        tp, fp, scores = tp[moves], fp[moves], scores[moves[:0:-1]]
     corners = hull(fp, tp)[::-1]
     starts, ends = len(scores) - corners[:-1], len(scores) - corners[1:]
     pos, neg = tp[corners[:-1]] - tp[corners[1:]], fp[corners[:-1]] - fp[corners[1:]]

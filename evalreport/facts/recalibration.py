@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import cast
+
 import numpy as np
 
+from evalreport.facts.columns import PIECE, is_stored, run_sums
 from evalreport.facts.counts import Array, inner
 
 CLIP = 1e-6
@@ -60,16 +64,20 @@ def shift(scores: Array, pos: Array, neg: Array) -> float:
     1.098612
     """
     positives, total = float(pos.sum()), float(pos.sum() + neg.sum())
-    moving = inner(pos + neg, (scores > CLIP) & (scores < 1 - CLIP))
+    moving = sum(inner(pos[b] + neg[b], (scores[b] > CLIP) & (scores[b] < 1 - CLIP)) for b in _pieces(scores))
     if not 0 < positives < total or not moving:
         return float("nan")
-    logits, weight = logit(scores), pos + neg
+    logits = logit(scores)
     low, high, at = -40.0, 40.0, 0.0  # beyond the clipped logits' ±14 every probability is 0 or 1
     for _ in range(100):
-        mean = 1 / (1 + np.exp(-(logits + at)))
-        gap = positives - inner(weight, mean)
+        expected = spread = 0.0
+        for b in _pieces(logits):
+            mean, weight = 1 / (1 + np.exp(-(logits[b] + at))), pos[b] + neg[b]
+            expected += inner(weight, mean)
+            spread += inner(weight, mean * (1 - mean))
+        gap = positives - expected
         low, high = (at, high) if gap > 0 else (low, at)
-        step = gap / max(inner(weight, mean * (1 - mean)), 1e-300)
+        step = gap / max(spread, 1e-300)
         new = at + step if low <= at + step <= high else (low + high) / 2  # Newton's, kept in its bracket
         if abs(new - at) < 1e-12 * (1 + abs(at)):  # as near as the sums of the gap are exact
             return new
@@ -79,6 +87,8 @@ def shift(scores: Array, pos: Array, neg: Array) -> float:
 
 def logit(scores: Array) -> Array:
     """Return the log odds of probabilities, clipped to [CLIP, 1 - CLIP]."""
+    if is_stored(scores):
+        return cast(Array, scores.mapped(logit))
     odds = np.empty(len(scores))
     for block in range(0, len(scores), BLOCK):
         b = slice(block, block + BLOCK)
@@ -91,12 +101,25 @@ def separated(scores: Array, pos: Array, neg: Array) -> bool:
     """Return whether a cut puts all positives on one side and all negatives on the other, ties on the cut."""
     ends = []
     for weight in (pos, neg):
-        there = weight > 0
-        if not there.any():
+        low, high = _first(weight), _first(weight[::-1])
+        if low is None or high is None:
             return True
-        ends.append((scores[np.argmax(there)], scores[len(there) - 1 - np.argmax(there[::-1])]))
+        ends.append((scores[low], scores[len(weight) - 1 - high]))
     (low_pos, high_pos), (low_neg, high_neg) = np.clip(ends, CLIP, 1 - CLIP)
     return bool(high_neg <= low_pos or high_pos <= low_neg)
+
+
+def _pieces(column: Array) -> Iterator[slice]:
+    return (slice(start, start + PIECE) for start in range(0, len(column), PIECE))
+
+
+def _first(weight: Array) -> int | None:
+    """The first place with any weight."""
+    for b in _pieces(weight):
+        there = np.flatnonzero(weight[b])
+        if len(there):
+            return int(b.start) + int(there[0])
+    return None
 
 
 def grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
@@ -106,7 +129,7 @@ def grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]
     starts = np.unique(np.append(0, np.searchsorted(scores, steps)))
     starts = starts[starts < len(scores)]
     middle = (starts + np.append(starts[1:], len(scores))) // 2
-    return scores[middle], np.add.reduceat(pos, starts), np.add.reduceat(neg, starts)
+    return scores[middle], run_sums(pos, starts), run_sums(neg, starts)
 
 
 def _newton(logits: Array, pos: Array, neg: Array, start: Array) -> Array:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evalreport.facts.columns import is_stored
 from evalreport.facts.counts import Array, inner
 from evalreport.facts.recalibration import MANY, grouped, logit, newton_step, separated
 
@@ -95,12 +96,13 @@ def smooth_curve(scores: Array, pos: Array, neg: Array) -> SmoothCurve | None:
     >>> curve.at(np.array([0.2])).round(3), round(curve.gap(), 6)
     (array([0.2]), 0.0)
     """
-    held = pos + neg > 0
+    held = slice(None) if is_stored(scores) else pos + neg > 0  # none without weight is stored
     scores, pos, neg = scores[held], pos[held], neg[held]
     if separated(scores, pos, neg):
         return None
     if len(scores) > MANY:
         scores, pos, neg = grouped(scores, pos, neg)
+    scores, pos, neg = map(np.asarray, (scores, pos, neg))
     weight, x = pos + neg, logit(scores)
     knots = tuple(np.unique([weighted_quantile(x, weight, q) for q in QUANTILES]).tolist())
     if len(knots) < 3:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
 from evalreport.facts.hull import IsotonicFit, isotonic
 from evalreport.facts.passes import ProbabilitySums, RankingSums
@@ -40,6 +41,8 @@ class ScoreTable:
     scores: Array
     pos: Array
     neg: Array
+    stored: StoredColumns | None = None
+    """Where the columns lie when they are not held as arrays."""
 
     @classmethod
     def of(
@@ -62,6 +65,12 @@ class ScoreTable:
             return _merge_classes(scores, positive)
         packed.sort()
         return cls(*counted_runs(packed))
+
+    @classmethod
+    def of_stored(cls, stored: StoredColumns) -> ScoreTable:
+        """Return the table whose columns were written."""
+        scores, pos, neg = stored.columns()
+        return cls(cast(Array, scores), cast(Array, pos), cast(Array, neg), stored)
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
         return ScoreTable.merged([self, other])
@@ -105,6 +114,9 @@ class ScoreTable:
     @cached_property
     def path(self) -> tuple[Array, Array]:
         """True and false positives from the strictest threshold to the laxest, shape (m + 1,), 0 first."""
+        if self.stored is not None:
+            above = self.stored.above()
+            return above[0][::-1], above[1][::-1]
         tp, fp = np.zeros(len(self) + 1), np.zeros(len(self) + 1)
         np.cumsum(self.pos[::-1], out=tp[1:])
         np.cumsum(self.neg[::-1], out=fp[1:])

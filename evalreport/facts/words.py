@@ -19,11 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
+from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
 from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
+HELD = 1 << 18
+"""Distinct scores up to which a table is held as arrays: 10 MB with all that is made of it."""
 HEAVY = 64
 """A score that one row in so many has, is counted instead of being kept."""
 
@@ -101,6 +104,7 @@ class ScoreWords:
         self._counted = np.zeros((2, 0))
         self._loose: list[tuple[Array, npt.NDArray[np.bool_]]] = []
         self._held = self._rows = 0
+        self._written = False
 
     def __len__(self) -> int:
         return self._rows
@@ -161,16 +165,22 @@ class ScoreWords:
         except OSError as error:
             self.__exit__()
             raise no_room(folder, self._held) from error
-        self._held = 0
+        self._held, self._written = 0, True
 
     def table(self) -> ScoreTable:
         """Return the table of all rows that were added; nothing is kept behind."""
         if self._loose:
             return self._of_loose()
-        found = list(self._runs())
-        empty = (np.empty(0),) * 3
-        columns = (np.concatenate(parts) for parts in zip(empty, *found, strict=True))
-        return ScoreTable(*columns)
+        kind, folder = (np.float32 if self._kind.itemsize == 4 else np.float64), self._budget.spill
+        stored = StoredColumns(kind, folder if self._written else None)
+        size = 0
+        for runs in self._runs():
+            stored.append(*runs)
+            size += len(runs[0])
+        table = ScoreTable.of_stored(stored)
+        if size > HELD:
+            return table
+        return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 
     def _of_loose(self) -> ScoreTable:
         """Scores outside of [0, 2) do not fit into a word with their truth: they are sorted as a whole."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from evalreport.facts import ScoreTable
+from evalreport.facts.columns import run_sums
 from evalreport.facts.counts import Array, Places, reached
 
 LARGE = 16_384
@@ -55,8 +57,8 @@ class Tables:
         starts = starts[starts < len(t)]
         ends = np.arange(TAIL)
         starts = np.union1d(starts, np.concatenate([ends, len(t) - 1 - ends]))
-        pos, neg = np.add.reduceat(t.pos, starts), np.add.reduceat(t.neg, starts)
-        mass = np.add.reduceat((t.pos + t.neg) * t.scores, starts)
+        pos, neg = run_sums(t.pos, starts), run_sums(t.neg, starts)
+        mass = np.concatenate([_masses(t, part) for part in _spans(starts, len(t))])
         return ScoreTable(mass / np.maximum(pos + neg, np.finfo(np.float64).tiny), pos, neg)
 
     @cached_property
@@ -68,3 +70,22 @@ class Tables:
     def coarse_curve(self) -> tuple[Array, Array]:
         """The curve of the blocks."""
         return self.coarse.path
+
+
+def _spans(starts: Places, size: int) -> Iterator[tuple[Places, int]]:
+    """Starts of blocks in groups that reach over `LARGE` scores or little more, each with its end."""
+    first = 0
+    ends = np.append(starts[1:], size)
+    while first < len(starts):
+        last = max(int(np.searchsorted(ends, starts[first] + LARGE, side="right")), first + 1)
+        yield starts[first:last], int(ends[last - 1])
+        first = last
+
+
+def _masses(t: ScoreTable, span: tuple[Places, int]) -> Array:
+    """Sum of weight times score of each block of a span."""
+    starts, stop = span
+    here = slice(int(starts[0]), stop)
+    pos, neg, scores = (np.asarray(part[here]) for part in (t.pos, t.neg, t.scores))
+    mass: Array = np.add.reduceat((pos + neg) * scores, starts - starts[0])
+    return mass

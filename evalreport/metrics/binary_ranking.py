@@ -57,7 +57,8 @@ def partial_auc(t: ScoreTable, max_fpr: float) -> float:
     edge = max_fpr * t.negatives
     inside = int(np.searchsorted(t.fp[::-1], edge, side="right"))
     top = slice(len(t) - inside, len(t))
-    area = inner(t.neg[top], t.tp[top] - t.pos[top] / 2)  # a step is a trapezoid under the line
+    # a step is a trapezoid under the line
+    area = sum(inner(t.neg[b], t.tp[b] - t.pos[b] / 2) for b in t.blocks(top.start, top.stop))
     found, flagged = (float(t.tp[top.start]), float(t.fp[top.start])) if inside else (0.0, 0.0)
     left, slope = edge - flagged, t.pos[top.start - 1] / t.neg[top.start - 1]
     area = (area + left * (found + left * slope / 2)) / (t.positives * t.negatives)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts
-from evalreport.facts.counts import Array, Places
+from evalreport.facts.counts import Array, Places, reached
 from evalreport.intervals.draws import posterior
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.record import Metric
@@ -228,8 +228,17 @@ def chances(n: int, allowed: float) -> Array:
 
 def _limited(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:
     """The threshold with as many wrong as the exact limit allows; never one that flags all, or none."""
-    inner = np.arange(len(sweep) - 1)
-    return _last(chance_of(_wrong(sweep, n, sought, inner), n, sought.allowed) >= confidence, sought)
+    size = len(sweep) - 1
+
+    def chance(place: Places) -> Array:
+        return chance_of(_wrong(sweep, n, sought, place), n, sought.allowed)
+
+    wanted = np.array([confidence])
+    if sought.positive:  # the chance falls as the threshold rises
+        place = int(reached(lambda place: -chance(place), size, -wanted, "right")[0]) - 1
+        return place if place >= 0 else None
+    place = int(reached(chance, size, wanted)[0])
+    return place if place < size else None
 
 
 def _last(good: npt.NDArray[np.bool_], sought: _OneClass) -> int | None:
@@ -278,8 +287,12 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
 
     From few flagged to many, for a greater recall under the bound; for npv from few left alone.
     """
-    flagged = sweep.tp + sweep.fp
-    total = float(flagged[0])
+
+    def flagged(place: Places) -> Array:
+        counts: Array = sweep.tp[place] + sweep.fp[place]
+        return counts
+
+    total = float(sweep.tp[0] + sweep.fp[0])
     grows = (
         METRICS[bound.metric].better == "neither"
     )  # the predicted positive rate: more is allowed, not better
@@ -290,9 +303,10 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
         return
     wanted = np.geomspace(fewest_rows, total, STEPS)
     if METRICS[bound.metric].over == "cleared":
-        places = np.searchsorted(-flagged, wanted - total, side="left")
+        places = reached(lambda place: -flagged(place), len(sweep), wanted - total)
     else:
-        places = len(sweep) - 1 - np.searchsorted(flagged[::-1], wanted, side="left")
+        last = len(sweep) - 1
+        places = last - reached(lambda place: flagged(last - place), len(sweep), wanted)
     places = np.clip(places, 0, len(sweep) - 2)
     for start in (0,) if grows else range(0, STEPS, STEPS // STARTS):
         yield list(dict.fromkeys(places[start:].tolist()))

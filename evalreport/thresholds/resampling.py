@@ -7,13 +7,14 @@ the next one. They are sums over rows, so that a fold or a resample costs the si
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves.thin import along
 from evalreport.facts import BinaryCounts
+from evalreport.facts.columns import is_stored, run_sums
 from evalreport.facts.counts import Array, Places, sums
 from evalreport.intervals.draws import posterior
 from evalreport.intervals.sampling import Sampling, by_rows
@@ -97,6 +98,9 @@ class SingleRows:
         counted : bool
             Whether every row is known to weigh 1.
         """
+        if is_stored(sweep.tp) and is_stored(sweep.fp):
+            pos, neg = (cast(Array, above.steps()) for above in (sweep.tp, sweep.fp))
+            return cls(pos, neg, pos, neg)
         pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
         np.subtract(sweep.tp[:-1], sweep.tp[1:], out=pos[:-1])
         np.subtract(sweep.fp[:-1], sweep.fp[1:], out=neg[:-1])
@@ -116,7 +120,7 @@ class SingleRows:
 
     def narrowed(self, kept: Places) -> SingleRows:
         """Return the units at some of the thresholds."""
-        pos, neg = (np.add.reduceat(part, kept) for part in (self.pos, self.neg))
+        pos, neg = (run_sums(part, kept) for part in (self.pos, self.neg))
         if self.pos_squares is self.pos:
             return SingleRows(pos, neg, pos, neg)
         return SingleRows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evalreport.bounds import CLOSE
 from evalreport.curves.thin import along, bends
 from evalreport.facts import BinaryCounts, ScoreTable
+from evalreport.facts.columns import is_stored
 from evalreport.facts.counts import Array, Places
 from evalreport.facts.hull import hull
 from evalreport.thresholds.objectives import STANDARD, Objective
@@ -83,7 +84,9 @@ class Sweep:
     def of(cls, table: ScoreTable) -> Self:
         """Return the sweep of a score table: exact, one threshold for each distinct score."""
         tp, fp = table.path
-        return cls(np.append(table.scores, np.inf), tp[::-1], fp[::-1], table.positives, table.negatives)
+        scores = table.scores
+        ends = scores.extended(np.inf) if is_stored(scores) else np.append(scores, np.inf)
+        return cls(cast(Array, ends), tp[::-1], fp[::-1], table.positives, table.negatives)
 
     def __len__(self) -> int:
         return len(self.thresholds)
@@ -213,6 +216,9 @@ class Sweep:
 
     def _places(self, objectives: Sequence[Objective]) -> list[int | None]:
         """Place of the optimum of each objective, looked for among corners where it must be one."""
+        if is_stored(self.tp):
+            every = zip(objectives, self._spans(objectives), strict=True)
+            return [self._middle(objective, span) for objective, span in every]
         corners = self._corners()
         few = replace(self, thresholds=self.thresholds[corners], tp=self.tp[corners], fp=self.fp[corners])
         spans: dict[Objective, _Span] = {}

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import evalreport as er
 from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.facts import ScoreTable
+from evalreport.facts.columns import StoredColumns
 from evalreport.facts.words import Budget, ScoreWords, check_room
 from tests.cli.running import run
 
@@ -293,3 +294,45 @@ def test_the_engine_is_chosen_by_size_and_said(
     assert "engine stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()
     assert run(capsys, "report", str(tmp_path), "--engine", "memory").code == 2
+
+
+@pytest.mark.parametrize("tight", [False, True])
+def test_a_table_that_is_read_where_it_is_looked_at(
+    tight: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enough distinct scores that their columns are stored, some of them of more rows than a byte counts."""
+    rng = np.random.default_rng(0)
+    score = rng.random(40_000).astype(np.float32)
+    score[:9_000], score[10_000:10_300] = 0.5, 0.25
+    parquet(
+        pa.table({"y_true": (rng.random(40_000) < score).astype(int), "score": score}), tmp_path / "a.parquet"
+    )
+    asked: dict[str, Any] = {"threshold": "recall>=0.9", "hold": 0.9, **FEW}
+    expected = plain(er.evaluate_file(tmp_path / "a.parquet", **asked))
+    monkeypatch.setattr("evalreport.facts.words.HELD", 1 << 14)
+    budget: dict[str, Any] = {"memory": 1000, "spill": str(tmp_path)} if tight else {}
+    assert plain(er.evaluate_files(tmp_path, **asked, **budget)) == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 600), st.integers(0, 3)), min_size=1, max_size=300), st.data())
+def test_a_stored_column_is_the_array(counts: list[tuple[int, int]], data: st.DataObject) -> None:
+    rows = np.array(counts, dtype=float)
+    scores = np.arange(len(rows)) / 1024
+    stored = StoredColumns(np.float64, Path(os.curdir) if data.draw(st.booleans()) else None)
+    for part in np.array_split(np.arange(len(rows)), data.draw(st.integers(1, 5))):
+        stored.append(scores[part], rows[part, 0], rows[part, 1])
+    held, table = ScoreTable(scores, rows[:, 0], rows[:, 1]), ScoreTable.of_stored(stored)
+    places = data.draw(st.lists(st.integers(-len(rows), len(rows) - 1), min_size=1, max_size=9))
+    start, stop = (data.draw(st.integers(0, len(rows))) for _ in range(2))
+    for name in ("scores", "pos", "neg", "tp", "fp"):
+        column, array = getattr(table, name), getattr(held, name)
+        for turned, plainly in ((column, array), (column[::-1], array[::-1])):
+            assert turned[np.array(places)].tolist() == plainly[np.array(places)].tolist()
+            assert np.asarray(turned[start:stop]).tolist() == plainly[start:stop].tolist()
+        assert column.sum() == array.sum()
+    wanted = np.array([0.0, 1.0, 300.5, rows[:, 0].sum()])
+    for side in ("left", "right"):
+        found = np.searchsorted(table.path[0], wanted, side=side)
+        assert found.tolist() == np.searchsorted(held.path[0], wanted, side=side).tolist()

@@ -1,0 +1,334 @@
+"""Columns of a score table that are not held as numbers of eight bytes: read where they are looked at.
+
+A distinct score of a float32 takes six bytes, in memory or in a file without a name: four for the score, one
+for each count. Counts above it are found from a sum that is kept for every 64 scores.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, TypeGuard, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array, Places, reached
+
+PIECE = 1 << 16
+"""Numbers that a slice gives as an array; a longer one stays a column."""
+STEP = 64
+"""Scores between two sums that are kept."""
+MOST = 255
+"""What fits into the byte of a count; greater ones stand beside it."""
+
+
+class Column:
+    """A one-dimensional array of float64 that is made piece by piece.
+
+    Parameters
+    ----------
+    size : int
+    read : callable
+        From start and stop to the numbers between.
+    pick : callable
+        From places to the numbers there.
+
+    Examples
+    --------
+    >>> column = Column(4, lambda a, b: np.arange(a, b) / 2, lambda places: places / 2)
+    >>> column[::-1][1], column[1:3], np.searchsorted(column, 0.6)
+    (1.0, array([0.5, 1. ]), 2)
+    """
+
+    def __init__(
+        self,
+        size: int,
+        read: Callable[[int, int], Array],
+        pick: Callable[[Places], Array],
+        ends: tuple[int, int] | None = None,
+        *,
+        backward: bool = False,
+    ) -> None:
+        self._size, self._read, self._pick = size, read, pick
+        self._ends = (0, size) if ends is None else ends
+        self._backward = backward
+
+    def __len__(self) -> int:
+        return self._ends[1] - self._ends[0]
+
+    def __iter__(self) -> Iterator[float]:
+        for start in range(0, len(self), PIECE):
+            yield from self[start : start + PIECE].tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        found = self._read(*self._ends)
+        return (found[::-1] if self._backward else found).astype(dtype or np.float64)
+
+    @overload
+    def __getitem__(self, index: int) -> float: ...
+    @overload
+    def __getitem__(self, index: slice | Places) -> Any: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return a number; numbers at places; a short slice as an array; a long one as a column."""
+        if isinstance(index, slice):
+            return self._slice(index)
+        places = np.asarray(index)
+        if places.dtype == bool:
+            places = np.flatnonzero(places)
+        places = np.where(places < 0, places + len(self), places)
+        places = self._ends[1] - 1 - places if self._backward else places + self._ends[0]
+        found = self._pick(np.atleast_1d(places).astype(np.intp))
+        return found if places.ndim else float(found[0])
+
+    def _slice(self, index: slice) -> Any:
+        start, stop, step = index.indices(len(self))
+        if step not in (1, -1):
+            return np.asarray(self)[index]
+        turned = step < 0
+        low, high = (stop + 1, start + 1) if turned else (start, max(stop, start))
+        if self._backward:
+            low, high = len(self) - high, len(self) - low
+        ends, backward = (self._ends[0] + low, self._ends[0] + high), self._backward != turned
+        if high - low > PIECE:
+            return Column(self._size, self._read, self._pick, ends, backward=backward)
+        found = self._read(*ends)
+        return found[::-1] if backward else found
+
+    def extended(self, last: float) -> Column:
+        """Return a whole column with one more number behind it."""
+        size = self._size
+
+        def read(start: int, stop: int) -> Array:
+            found = self._read(start, min(stop, size))
+            return np.append(found, last) if stop > size else found
+
+        def pick(places: Places) -> Array:
+            return np.where(places < size, self._pick(np.minimum(places, size - 1)), last)
+
+        return Column(size + 1, read, pick)
+
+    def steps(self) -> Column:
+        """Return what a whole descending column loses from each place to the next, the last number kept."""
+        size = self._size
+
+        def read(start: int, stop: int) -> Array:
+            found = self._slice(slice(start, min(stop + 1, size)))
+            found = np.asarray(found)
+            return -np.diff(np.append(found, 0.0) if stop == size else found)
+
+        def pick(places: Places) -> Array:
+            after: Array = self[np.minimum(places + 1, size - 1)]
+            here: Array = self[places]
+            return here - np.where(places + 1 < size, after, 0.0)
+
+        return Column(size, read, pick)
+
+    def mapped(self, function: Callable[[Array], Array]) -> Column:
+        """Return a column of a function of each number."""
+
+        def read(start: int, stop: int) -> Array:
+            return function(self._read(start, stop))
+
+        def pick(places: Places) -> Array:
+            return function(self._pick(places))
+
+        return Column(self._size, read, pick, self._ends, backward=self._backward)
+
+    def searchsorted(self, wanted: Any, side: Any = "left", sorter: None = None) -> Any:  # noqa: ARG002
+        """Return `np.searchsorted` of an ascending column."""
+        found = reached(self.__getitem__, len(self), np.atleast_1d(np.asarray(wanted, dtype=float)), side)
+        return found if np.ndim(wanted) else found[0]
+
+    def sum(self) -> float:
+        """Return the sum, exact for counts."""
+        return sum(float(self[start : start + PIECE].sum()) for start in range(0, len(self), PIECE))
+
+
+def is_stored(column: object) -> TypeGuard[Column]:
+    """Return whether a column is read where it is looked at.
+
+    Examples
+    --------
+    >>> is_stored(np.zeros(2))
+    False
+    """
+    return isinstance(column, Column)
+
+
+def run_sums(column: Array, starts: Places) -> Array:
+    """Return the sums from each start up to the next, as `np.add.reduceat` does of ascending starts.
+
+    Examples
+    --------
+    >>> run_sums(np.array([1.0, 2, 3]), np.array([0, 2]))
+    array([3., 3.])
+    """
+    if not is_stored(column):
+        found: Array = np.add.reduceat(column, starts)
+        return found
+    stops = np.append(starts[1:], len(column)).tolist()
+    return np.array(
+        [float(column[start:stop].sum()) for start, stop in zip(starts.tolist(), stops, strict=True)]
+    )
+
+
+class _Tape:
+    """Numbers of one type, written once from the beginning to the end: in memory, or in a nameless file."""
+
+    def __init__(self, kind: npt.DTypeLike, folder: Path | None) -> None:
+        self.kind = np.dtype(kind)
+        self._parts: list[npt.NDArray[Any]] = []
+        self._starts = [0]
+        self._file: BinaryIO | None = None
+        if folder is not None:
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed below)
+            weakref.finalize(self, self._file.close)  # it lives as long as the table
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        values = values.astype(self.kind)
+        self._starts.append(len(self) + len(values))
+        if self._file is None:
+            self._parts.append(values)
+        else:
+            self._file.write(values.data)
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        if self._file is not None:
+            size = self.kind.itemsize
+            data = os.pread(self._file.fileno(), (stop - start) * size, start * size)
+            return np.frombuffer(data, dtype=self.kind)
+        first = int(np.searchsorted(self._starts, start, side="right")) - 1
+        found = [np.empty(0, dtype=self.kind)]
+        for part, at in zip(self._parts[first:], self._starts[first:], strict=False):
+            if at >= stop:
+                break
+            found.append(part[max(start - at, 0) : stop - at])
+        return found[1] if len(found) == 2 else np.concatenate(found)
+
+    def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
+        """Return `wide` numbers from each place on, shape (places, wide); zeros beyond the end."""
+        found = np.zeros((len(places), wide), dtype=self.kind)
+        if self._file is not None:
+            for row, place in zip(found, places.tolist(), strict=True):
+                values = self.read(place, min(place + wide, len(self)))
+                row[: len(values)] = values
+            return found
+        at = places[:, None] + np.arange(wide)
+        part = np.searchsorted(self._starts, at, side="right") - 1
+        for number in np.unique(part[at < len(self)]).tolist():
+            here = part == number
+            found[here & (at < len(self))] = self._parts[number][
+                at[here & (at < len(self))] - self._starts[number]
+            ]
+        return found
+
+
+class _CountTape:
+    """Counts of one byte each, the few greater ones beside them, and their running sum every 64."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._tape = _Tape(np.uint8, folder)
+        self._great: list[tuple[int, float]] = []
+        self._sums: list[Array] = [np.zeros(1)]
+        self._open: Array = np.empty(0)
+
+    def append(self, counts: Array) -> None:
+        great = np.flatnonzero(counts >= MOST)
+        self._great += zip((great + len(self._tape)).tolist(), counts[great].tolist(), strict=True)
+        self._tape.append(np.minimum(counts, MOST))
+        run = np.concatenate([self._open, counts])
+        whole = len(run) // STEP * STEP
+        self._sums.append(run[:whole].reshape(-1, STEP).sum(axis=1))
+        self._open = run[whole:]
+
+    def close(self) -> None:
+        """Settle what reading needs."""
+        self._before: Array = np.concatenate(self._sums).cumsum()
+        self.total = float(self._before[-1] + self._open.sum())
+        self._places = np.array([place for place, _ in self._great], dtype=np.intp)
+        self._values = np.array([value for _, value in self._great], dtype=np.float64)
+
+    def read(self, start: int, stop: int) -> Array:
+        found = self._tape.read(start, stop).astype(np.float64)
+        low, high = np.searchsorted(self._places, [start, stop])
+        found[self._places[low:high] - start] = self._values[low:high]
+        return found
+
+    def pick(self, places: Places) -> Array:
+        return self._exact(self._tape.rows(places, 1), places)[:, 0]
+
+    def below(self, places: Places) -> Array:
+        """Return the sum of all counts before each place."""
+        block = places // STEP
+        rows = self._exact(self._tape.rows(block * STEP, STEP), block * STEP)
+        inside: Array = np.where(np.arange(STEP) < (places - block * STEP)[:, None], rows, 0.0).sum(axis=1)
+        return self._before[np.minimum(block, len(self._before) - 1)] + inside
+
+    def _exact(self, found: npt.NDArray[Any], places: Places) -> Array:
+        exact = found.astype(np.float64)
+        for row, column in np.argwhere(found == MOST).tolist():
+            exact[row, column] = self._values[np.searchsorted(self._places, places[row] + column)]
+        return exact
+
+
+class StoredColumns:
+    """The columns of a score table, written in ascending order of scores, then read.
+
+    Examples
+    --------
+    >>> stored = StoredColumns(np.float32, None)
+    >>> stored.append(np.array([0.25, 0.5]), np.array([300.0, 1]), np.array([0.0, 2]))
+    >>> scores, pos, neg = stored.columns()
+    >>> scores[:], pos[:], [above[:] for above in stored.above()]
+    (array([0.25, 0.5 ]), array([300.,   1.]), [array([301.,   1.,   0.]), array([2., 2., 0.])])
+    """
+
+    def __init__(self, kind: npt.DTypeLike, folder: Path | None) -> None:
+        self._scores = _Tape(kind, folder)
+        self._counts = _CountTape(folder), _CountTape(folder)
+
+    def append(self, scores: Array, pos: Array, neg: Array) -> None:
+        """Write the next scores, greater than all before, with their positives and negatives."""
+        self._scores.append(scores)
+        for tape, counts in zip(self._counts, (pos, neg), strict=True):
+            tape.append(counts)
+
+    def columns(self) -> tuple[Column, Column, Column]:
+        """Return scores, positives and negatives; nothing can be written after it."""
+        size = len(self._scores)
+
+        def scores(start: int, stop: int) -> Array:
+            return self._scores.read(start, stop).astype(np.float64)
+
+        def picked(places: Places) -> Array:
+            return self._scores.rows(places, 1)[:, 0].astype(np.float64)
+
+        for tape in self._counts:
+            tape.close()
+        pos, neg = (Column(size, tape.read, tape.pick) for tape in self._counts)
+        return Column(size, scores, picked), pos, neg
+
+    def above(self) -> tuple[Column, Column]:
+        """Return how many positives and negatives lie at or above each score, and 0 above the last."""
+        return self._above(self._counts[0]), self._above(self._counts[1])
+
+    def _above(self, tape: _CountTape) -> Column:
+        size = len(self._scores)
+
+        def read(start: int, stop: int) -> Array:
+            first = tape.total - tape.below(np.array([start]))[0]
+            counts = tape.read(start, min(stop, size) - 1) if stop - start > 1 else np.empty(0)
+            found = np.empty(stop - start)
+            found[0] = first
+            np.subtract(first, np.cumsum(counts), out=found[1 : 1 + len(counts)])
+            found[1 + len(counts) :] = 0.0
+            return found
+
+        return Column(size + 1, read, lambda places: tape.total - tape.below(places))
