@@ -26,7 +26,7 @@ MOST = 255
 """What fits into the byte of a count; greater ones stand beside it."""
 
 
-class Column:
+class StoredColumn:
     """A one-dimensional array of float64 that is made piece by piece.
 
     Parameters
@@ -39,7 +39,7 @@ class Column:
 
     Examples
     --------
-    >>> column = Column(4, lambda a, b: np.arange(a, b) / 2, lambda places: places / 2)
+    >>> column = StoredColumn(4, lambda a, b: np.arange(a, b) / 2, lambda places: places / 2)
     >>> column[::-1][1], column[1:3], np.searchsorted(column, 0.6)
     (1.0, array([0.5, 1. ]), 2)
     """
@@ -94,11 +94,11 @@ class Column:
             low, high = len(self) - high, len(self) - low
         ends, backward = (self._ends[0] + low, self._ends[0] + high), self._backward != turned
         if high - low > PIECE:
-            return Column(self._size, self._read, self._pick, ends, backward=backward)
+            return StoredColumn(self._size, self._read, self._pick, ends, backward=backward)
         found = self._read(*ends)
         return found[::-1] if backward else found
 
-    def extended(self, last: float) -> Column:
+    def extended(self, last: float) -> StoredColumn:
         """Return a whole column with one more number behind it."""
         size = self._size
 
@@ -109,9 +109,9 @@ class Column:
         def pick(places: Places) -> Array:
             return np.where(places < size, self._pick(np.minimum(places, size - 1)), last)
 
-        return Column(size + 1, read, pick)
+        return StoredColumn(size + 1, read, pick)
 
-    def steps(self) -> Column:
+    def steps(self) -> StoredColumn:
         """Return what a whole descending column loses from each place to the next, the last number kept."""
         size = self._size
 
@@ -125,9 +125,9 @@ class Column:
             here: Array = self[places]
             return here - np.where(places + 1 < size, after, 0.0)
 
-        return Column(size, read, pick)
+        return StoredColumn(size, read, pick)
 
-    def mapped(self, function: Callable[[Array], Array]) -> Column:
+    def mapped(self, function: Callable[[Array], Array]) -> StoredColumn:
         """Return a column of a function of each number."""
 
         def read(start: int, stop: int) -> Array:
@@ -136,7 +136,7 @@ class Column:
         def pick(places: Places) -> Array:
             return function(self._pick(places))
 
-        return Column(self._size, read, pick, self._ends, backward=self._backward)
+        return StoredColumn(self._size, read, pick, self._ends, backward=self._backward)
 
     def searchsorted(self, wanted: Any, side: Any = "left", sorter: None = None) -> Any:  # noqa: ARG002
         """Return `np.searchsorted` of an ascending column."""
@@ -148,7 +148,7 @@ class Column:
         return sum(float(self[start : start + PIECE].sum()) for start in range(0, len(self), PIECE))
 
 
-def is_stored(column: object) -> TypeGuard[Column]:
+def is_stored(column: object) -> TypeGuard[StoredColumn]:
     """Return whether a column is read where it is looked at.
 
     Examples
@@ -156,7 +156,7 @@ def is_stored(column: object) -> TypeGuard[Column]:
     >>> is_stored(np.zeros(2))
     False
     """
-    return isinstance(column, Column)
+    return isinstance(column, StoredColumn)
 
 
 def run_sums(column: Array, starts: Places) -> Array:
@@ -300,7 +300,7 @@ class StoredColumns:
         for tape, counts in zip(self._counts, (pos, neg), strict=True):
             tape.append(counts)
 
-    def columns(self) -> tuple[Column, Column, Column]:
+    def columns(self) -> tuple[StoredColumn, StoredColumn, StoredColumn]:
         """Return scores, positives and negatives; nothing can be written after it."""
         size = len(self._scores)
 
@@ -312,14 +312,14 @@ class StoredColumns:
 
         for tape in self._counts:
             tape.close()
-        pos, neg = (Column(size, tape.read, tape.pick) for tape in self._counts)
-        return Column(size, scores, picked), pos, neg
+        pos, neg = (StoredColumn(size, tape.read, tape.pick) for tape in self._counts)
+        return StoredColumn(size, scores, picked), pos, neg
 
-    def above(self) -> tuple[Column, Column]:
+    def above(self) -> tuple[StoredColumn, StoredColumn]:
         """Return how many positives and negatives lie at or above each score, and 0 above the last."""
         return self._above(self._counts[0]), self._above(self._counts[1])
 
-    def _above(self, tape: _CountTape) -> Column:
+    def _above(self, tape: _CountTape) -> StoredColumn:
         size = len(self._scores)
 
         def read(start: int, stop: int) -> Array:
@@ -331,4 +331,4 @@ class StoredColumns:
             found[1 + len(counts) :] = 0.0
             return found
 
-        return Column(size + 1, read, lambda places: tape.total - tape.below(places))
+        return StoredColumn(size + 1, read, lambda places: tape.total - tape.below(places))
