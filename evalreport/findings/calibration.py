@@ -132,10 +132,8 @@ def _spread(ev: Evaluation) -> str:
     if slope.high >= 1 / STEEP and slope.low <= STEEP:
         return ""
     side = "extreme" if slope.high < 1 else "timid"
-    return (
-        f"spread is too {side}: the calibration slope is {{calibration_slope:two}} ({{slope_low:two}} to "
-        "{slope_high:two})."
-    )
+    ends = "{slope_low:of calibration_slope} to {slope_high:of calibration_slope}"
+    return f"spread is too {side}: the calibration slope is {{calibration_slope:two}} ({ends})."
 
 
 def _slope_evidence(ev: Evaluation) -> dict[str, Any]:

@@ -271,7 +271,7 @@ def micro_macro_gap(ev: Evaluation) -> Finding | None:
         "error" if broken else "caution",
         ("One number hides a broken model: " if broken else "One number hides the weak: ")
         + "micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. "
-        "{n_weak:count} of {n_with_examples:classes} {n_weak:has} an F1 below {half:ratio}.",
+        "{n_weak:count} of {n_with_examples:classes} {n_weak:has} an F1 below {half:of f1_micro}.",
         {
             "f1_micro": micro,
             "f1_macro_supported": macro,

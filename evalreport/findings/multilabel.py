@@ -40,7 +40,7 @@ def two_accuracies(ev: Evaluation) -> Finding | None:
         "note" if clear else "caution",
         "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and "
         "{label_accuracy:percent} of single label decisions are right. Setting no label at all would get "
-        "{all_zeros:percent} of these right: the model is " + verdict + ".",
+        "{all_zeros:of label_accuracy} of these right: the model is " + verdict + ".",
         {
             "subset_accuracy": exact,
             "label_accuracy": each,
@@ -65,9 +65,9 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
         ev,
         "empty_predictions",
         "caution",
-        "{empty:count} of {n:weight} ({share:percent}) get no label at all, "
+        "{empty:count} of {n:weight} ({share:of empty_prediction_rate}) get no label at all, "
         + ("and {bare:count} carry none" if bare >= 1 else "though all carry some")
-        + ". On average {set:two} labels are set where {carried:two} belong.",
+        + ". On average {set:of cardinality_predicted} labels are set where {carried:of cardinality_true} belong.",
         {
             "empty": round(got, 9),
             "share": empty,
@@ -125,7 +125,7 @@ def one_threshold(ev: Evaluation) -> Finding | None:
         "one_threshold",
         "caution",
         "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 "
-        "would be {best_f1:ratio} instead of {f1:ratio} on these {n:units}.",
+        "would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
         {
             "threshold": point.value,
             "f1": now.value,

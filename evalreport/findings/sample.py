@@ -102,8 +102,8 @@ def slice_gap(ev: Evaluation) -> Finding | None:
         ev,
         "slice_gap",
         "caution",
-        "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:ratio}, {less:ratio} lower "
-        "({least:ratio} to {most:ratio})."
+        "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:within least most}, "
+        "{less:within least most} lower ({least:within least most} to {most:within least most})."
         + (" {more:count} more groups are behind." if len(groups) > 1 else ""),
         {
             "column": part.column,

@@ -104,13 +104,20 @@ def _without(ev: Evaluation, skill: Skill) -> Told | None:
     return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
 
 
+def _ranked(ev: Evaluation, template: str) -> str:
+    """A template whose numbers have the decimals of the area under the curve."""
+    return template.replace("NAME", f"of {OF_RANKING[ev.task]}")
+
+
 def _ranks_by_chance(ev: Evaluation) -> Told | None:
     auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None:
         return None
     title = "ROC AUC" if ev.task == "binary" else "macro ROC AUC"
     return (
-        title + " is {roc_auc:ratio} ({low:ratio} to {high:ratio}), and chance reaches {no_skill:ratio}",
+        _ranked(
+            ev, title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance reaches {no_skill:NAME}"
+        ),
         {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
     )
 
@@ -167,13 +174,20 @@ def _ranks_backwards(ev: Evaluation) -> Told | None:
     evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}
     if isinstance(ev.space, Binary):
         return (
-            "The scores point the wrong way: ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), so {negative:label} "
-            "is ranked above {positive:label}. Turned round they would reach {turned_round:ratio}.",
+            _ranked(
+                ev,
+                "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so "
+                "{negative:label} is ranked above {positive:label}. Turned round they would reach "
+                "{turned_round:NAME}.",
+            ),
             evidence | {"negative": ev.space.shown[0], "positive": ev.space.shown[1]},
         )
     return (
-        "The scores point the wrong way: macro ROC AUC is {roc_auc:ratio} ({low:ratio} to {high:ratio}), "
-        "worse than chance.",
+        _ranked(
+            ev,
+            "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), "
+            "worse than chance.",
+        ),
         evidence,
     )
 
@@ -257,9 +271,9 @@ def imbalance(ev: Evaluation) -> Finding | None:
     verdict = "hardly better" if accuracy > base else "no better" if base - accuracy < LITTLE else "worse"
     template = (
         "Accuracy of {accuracy:percent} says less than it seems: always answering {majority:label} would already reach "
-        "{always:percent}."
+        "{always:of accuracy}."
         if clear
-        else "Accuracy misleads: always answering {majority:label} is right for {always:percent} of {n:units}; the model, "
+        else "Accuracy misleads: always answering {majority:label} is right for {always:of accuracy} of {n:units}; the model, "
         "at {accuracy:percent}, is " + verdict + "."
     )
     return told(

@@ -53,7 +53,7 @@ def parse_failures(ev: Evaluation) -> Finding | None:
     named = [f"{{reasons[{reason}]:count}} {plural(n, REASONS[reason])}" for reason, n in reasons.items()]
     whole, readable = value(ev, "accuracy"), value(ev, "accuracy_parsed")
     claim = (
-        "{n_unparsed:count} of {n:count} answers ({share:percent}) could not be read as a label: "
+        "{n_unparsed:count} of {n:count} answers ({share:of parse_rate}) could not be read as a label: "
         + joined(named)
     )
     if whole is not None and readable is not None:

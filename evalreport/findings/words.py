@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
+from evalreport.estimates import at, beside, decimals, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import cut
 from evalreport.format import count, counted, fixed, number, percent, plural, ratio, threshold
+from evalreport.metrics.catalogue import find
 from evalreport.text import printable
-from evalreport.values import Estimate, Finding, Severity
+from evalreport.values import Estimate, Finding, Severity, Undefined
 
 SHOWN = 6
 """Names that a list spells out."""
@@ -23,6 +26,8 @@ NAME = 60
 NOTE = 160
 """Characters of a note from the door."""
 FIELDS = Formatter()
+ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
+"""Styles of a number that may be an estimate; without an interval it is shown as they say."""
 
 
 def told(
@@ -45,7 +50,8 @@ def told(
         As in `Finding`.
     template : str
         ``{name:style}`` for what the evidence holds under that name (``{pairs[0][weight]:count}`` further
-        inside), in one of `STYLES`; it has no digits of its own.
+        inside), in one of `STYLES`; it has no digits of its own. A metric under its own name has the decimals
+        of its interval; so has ``{low:of roc_auc}``, and ``{less:within least most}`` those of two ends.
     evidence : mapping from name to a number, a text, or a list of texts
 
     Examples
@@ -65,8 +71,24 @@ def _filled(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
     for literal, name, style, _ in FIELDS.parse(template):
         words.append(literal)
         if name is not None:
-            words.append(STYLES[style or ""](ev, FIELDS.get_field(name, (), evidence)[0]))
+            words.append(_shown(ev, name, style or "", evidence))
     return "".join(words)
+
+
+def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -> str:
+    """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
+    known = FIELDS.get_field(name, (), evidence)[0]
+    kind, _, names = style.partition(" ")
+    if kind == "within":
+        low, high = (evidence[end] for end in names.split())
+        return at(known, decimals(low, high, "ratio", known), "ratio")
+    of = names if kind == "of" else name if kind in ESTIMATED else ""
+    result = ev.metrics.get(of)
+    if kind == "of":
+        return beside(known, Undefined("") if result is None else result, find(of, ev.task).style)
+    if isinstance(result, Estimate) and result.low is not None and math.isclose(known, result.value):
+        return valued(result, find(of, ev.task).style)
+    return STYLES[style](ev, known)
 
 
 def class_noun(ev: Evaluation) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,11 +14,13 @@ import numpy as np
 import pytest
 
 from evalreport.codec import encode
+from evalreport.estimates import at
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
 from evalreport.format import count, fixed, number, percent, ratio, threshold
 from evalreport.labels import Binary, Multiclass
+from evalreport.metrics.catalogue import find as metric
 from evalreport.predictions import predictions
 from evalreport.report.page import sections
 from evalreport.values import Estimate, Finding
@@ -67,6 +70,7 @@ def shown(value: float, rows: int) -> set[str]:
     forms = {count(value), ratio(value), number(value), threshold(value)}
     forms |= {fixed(value, digits) for digits in range(3)}
     forms |= {percent(value), percent(value, rows), fixed(100 * abs(value), 0)}
+    forms |= {at(value, places, style) for places in range(6) for style in ("percent", "ratio", "number")}
     return forms
 
 
@@ -93,6 +97,28 @@ def test_evidence_named_as_a_metric_is_that_metric() -> None:
                 assert value == pytest.approx(result.value, abs=1e-12), (finding, name)
                 compared += 1
     assert compared > 200
+
+
+def test_a_metric_has_two_digits_of_the_half_width_of_its_interval() -> None:
+    """By hand: the decimal at which half the interval's width has its second digit."""
+    told = 0
+    for ev, finding in claims():
+        for name, value in finding.evidence.items():
+            result = ev.metrics.get(name)
+            if not isinstance(result, Estimate) or result.low is None or result.high in (None, result.low):
+                continue
+            scale = 100 if metric(name, ev.task).style == "percent" else 1
+            half = scale * (result.high - result.low) / 2  # type: ignore[operator]
+            places = max(0, 1 - math.floor(math.log10(float(f"{half:.1e}"))))
+            exact = scale * result.value in (0, scale)
+            expected = f"{scale * result.value + 1e-9:,.{0 if exact else places}f}".replace("-", "−")
+            coarse = {percent(value), percent(value, ev.rows), ratio(value), fixed(value, 2), fixed(value, 1)}
+            tokens = {token.rstrip("%") for token in NUMBER.findall(UNCOUNTED.sub("", finding.claim))}
+            if expected in tokens:
+                told += 1
+            else:
+                assert not tokens & {form.rstrip("%") for form in coarse}, (finding, name, expected)
+    assert told > 60
 
 
 def test_counts_are_those_of_the_evaluation() -> None:
