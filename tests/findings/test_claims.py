@@ -108,7 +108,7 @@ def test_a_metric_has_two_digits_of_the_half_width_of_its_interval() -> None:
             if not isinstance(result, Estimate) or result.low is None or result.high in (None, result.low):
                 continue
             scale = 100 if metric(name, ev.task).style == "percent" else 1
-            half = scale * (result.high - result.low) / 2  # type: ignore[operator]
+            half = scale * (result.high - result.low) / 2
             places = max(0, 1 - math.floor(math.log10(float(f"{half:.1e}"))))
             exact = scale * result.value in (0, scale)
             expected = f"{scale * result.value + 1e-9:,.{0 if exact else places}f}".replace("-", "−")
