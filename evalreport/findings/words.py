@@ -84,10 +84,10 @@ def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -
         return at(known, decimals(low, high, "ratio", known), "ratio")
     of = names if kind == "of" else name if kind in ESTIMATED else ""
     result = ev.metrics.get(of)
-    if kind == "of":
-        return beside(known, Undefined("") if result is None else result, find(of, ev.task).style)
     if isinstance(result, Estimate) and result.low is not None and math.isclose(known, result.value):
         return valued(result, find(of, ev.task).style)
+    if kind == "of":
+        return beside(known, Undefined("") if result is None else result, find(of, ev.task).style)
     return STYLES[style](ev, known)
 
 
