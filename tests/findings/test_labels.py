@@ -37,7 +37,7 @@ def test_one_number_hides_a_broken_model() -> None:
     found = micro_macro_gap(ev)
     assert found is not None
     assert found.severity == "error"
-    assert found.claim.startswith("One number hides a broken model: micro F1 is 0.5")
+    assert found.claim.startswith("One number hides a broken model: micro F1 is 0.49")
     assert "macro F1, where every class counts the same, is 0.0" in found.claim
     assert found.evidence["n_weak"] >= 66
     assert find(ev)[0].severity == "error"
@@ -63,8 +63,8 @@ def test_the_model_that_always_says_no() -> None:
     assert [finding.rule for finding in found[:2]] == ["no_skill", "never_predicted"]
     assert claims["never_predicted"] == "1 of 2 classes is never predicted: “yes”. Its 10 messages are wrong."
     assert claims["imbalance"] == (
-        "Accuracy misleads: always answering “no” is right for 99% of messages; "
-        "the model, at 99%, is no better."
+        "Accuracy misleads: always answering “no” is right for 99.00% of messages; "
+        "the model, at 99.00%, is no better."
     )
 
 
@@ -95,7 +95,7 @@ def test_absent_labels_lower_macro_f1_by_a_stated_amount() -> None:
     right = told(predictions(Multiclass("abcd"), truth, ["a", "b"] * 49 + ["b", "a"]))
     found = absent_classes(right)
     assert found is not None
-    assert found.claim.endswith("Counting them as zero lowers macro F1 from 0.98 to 0.49.")
+    assert found.claim.endswith("Counting them as zero lowers macro F1 from 0.980 to 0.490.")
 
 
 @pytest.mark.parametrize(("support", "fires"), [(2, False), (9, True), (60, True)])

@@ -64,7 +64,7 @@ def test_answers_of_a_language_model() -> None:
     ev = evaluation("banking77/llm_generations.jsonl", labels=labels)
     said = claims(ev)
     assert next(iter(said)) == "parse_failures"
-    assert said["parse_failures"].startswith("212 of 3,080 answers (6.9%) could not be read as a label: ")
+    assert said["parse_failures"].startswith("212 of 3,080 answers (6.88%) could not be read as a label: ")
     assert said["parse_failures"].endswith("accuracy is 83.9%, among the readable 90.1%.")
     assert "format_drift" in said
     assert not {"never_predicted", "favourite_labels", "no_skill"} & set(said)
@@ -102,7 +102,7 @@ def test_balanced_class_weights_spoil_the_probabilities() -> None:
     assert said["miscalibrated"] == (
         "The probabilities are too high: by their sum 2,686 of 10,000 machines should be “1”, and 339 are."
     )
-    assert said["imbalance"].endswith("the model, at 82.1%, is worse.")
+    assert said["imbalance"].endswith("the model, at 82.10%, is worse.")
 
 
 def test_emotions() -> None:
