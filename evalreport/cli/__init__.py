@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("log", "Compute metrics for finished runs and log them, with an HTML report, to MLflow."),
     "report": ("report", "Write the HTML report of a run or a file; a file touches no server."),
     "compare": ("compare", "Two or more runs or files side by side, with paired intervals."),
+    "site": ("site", "An experiment as a static site: leaderboard, reports, comparisons."),
     "sweep": ("sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
     "check": ("check", "Data and results against rules; for CI."),
     "plan": ("plan", "How many rows give an interval of a width, or demonstrate a difference."),

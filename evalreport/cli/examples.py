@@ -18,6 +18,11 @@ EXAMPLES: dict[str, tuple[str, str, str]] = {
         "compare --experiment banking --by params.model --sort-by accuracy",
         'compare old.csv new.csv --require "recall drops <= 0.02"',
     ),
+    "site": (
+        "site --experiment banking77 -o site",
+        "site --experiment banking77 -o site --sort-by f1_macro --columns model,features,candidate",
+        'site --experiment "bank-*" --champion deployed --max-runs 200 -o site',
+    ),
     "thresholds": (
         "sweep thresholds predictions.csv --objective f1",
         'sweep thresholds predictions.csv --objective "recall >= 0.95" --hold 0.95',

@@ -148,17 +148,16 @@ def read_notes(path: str | None) -> str:
     return text
 
 
-def selection_of(options: Mapping[str, Any]) -> Selection | None:
-    """Return the selected runs; None when no run is selected."""
+def selection_of(options: Mapping[str, Any], *, every_status: bool = False) -> Selection | None:
+    """Return the selected runs, with `every_status` unfinished ones, too; None when no run is selected."""
     from evalreport.sources.runs import Selection
 
     ids = [word for run_id in options["run_ids"] for word in (_stdin_ids() if run_id == "-" else [run_id])]
     named = {"experiment": options["experiment"], "latest": options["latest"]}
     if not ids and not any(named.values()) and not options["filter"]:
         return None
-    return Selection(
-        run_ids=tuple(ids), filter=options["filter"] or "", max_runs=options["max_runs"], **named
-    )
+    more = {"filter": options["filter"] or "", "max_runs": options["max_runs"], "every_status": every_status}
+    return Selection(run_ids=tuple(ids), **more, **named)
 
 
 def _stdin_ids() -> Sequence[str]:

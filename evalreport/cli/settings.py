@@ -38,6 +38,8 @@ KNOWN = (
         "experiment",
         "filter",
         "max_runs",
+        "columns",
+        "champion",
     ),
     *("jobs", "fail_fast", "color", "tracking_uri", "engine", "memory", "spill"),
 )

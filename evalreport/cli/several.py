@@ -44,7 +44,7 @@ def each_run(
     console.json = console.json or bool(options.get("jsonl"))
     stdin = any(getattr(item, "path", None) == "-" for item in items)  # no other process can read ours
     jobs = 1 if stdin else processes_for(len(items), options.get("jobs", 1))
-    with Progress(console, len(items)) as progress, closing(_outcomes(items, work, jobs, progress)) as done:
+    with Progress(console, len(items)) as progress, closing(outcomes(items, work, jobs, progress)) as done:
         for item, outcome in done:
             progress.end()
             if isinstance(outcome, EvalreportError):
@@ -66,7 +66,7 @@ def each_run(
     return worst
 
 
-def _outcomes(
+def outcomes(
     items: Sequence[Any], work: Callable[[Any], T], jobs: int, progress: Progress
 ) -> Generator[tuple[Any, T | EvalreportError], None, None]:
     """Yield each item with what came of it, in order."""

@@ -104,6 +104,8 @@ class Selection:
         Only the newest so many; without an experiment, of all experiments.
     max_runs : int
         More than these are an error.
+    every_status : bool
+        Whether runs that have not finished are meant, too.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class Selection:
     filter: str = ""
     latest: int | None = None
     max_runs: int = 100
+    every_status: bool = False
 
     def __post_init__(self) -> None:
         searched = self.experiment is not None or self.latest is not None
@@ -317,7 +320,8 @@ def _pages(
 
 
 def _search(store: Store, selection: Selection, experiments: Mapping[str, str]) -> list[RunInfo]:
-    query = " and ".join(filter(None, ("attributes.status = 'FINISHED'", selection.filter)))
+    finished = "" if selection.every_status else "attributes.status = 'FINISHED'"
+    query = " and ".join(filter(None, (finished, selection.filter)))
     enough = selection.latest or selection.max_runs + 1
     try:
         found = list(_pages(store, query, list(experiments), at_most=enough))

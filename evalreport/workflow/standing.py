@@ -50,13 +50,18 @@ def standing(item: Item, request: Request, where: Destination) -> StandingRun | 
     run = item.run
     if run is None or item.children or where.force or where.out is not None or where.dry_run:
         return None
-    digest, _, folder = run.tags.get(INPUTS_TAG, "").partition(" ")
     whole = run.tags.get(digest_tag("evaluation"), UNFINISHED)
-    if not folder or whole.startswith(UNFINISHED):
-        return None
-    if digest != _digest(item.opened, run, folder, request, where):
+    if whole.startswith(UNFINISHED) or not same_inputs(item, run.tags.get(INPUTS_TAG, ""), request, where):
         return None
     return StandingRun(item, run.tags.get("evalreport.verdict", ""))
+
+
+def same_inputs(item: Item, tag: str, request: Request, where: Destination) -> bool:
+    """Tell whether a run holds what an evaluation was made of; one request."""
+    digest, _, folder = tag.partition(" ")
+    if item.run is None or not folder:
+        return False
+    return digest == _digest(item.opened, item.run, folder, request, where)
 
 
 def _digest(store: Store, run: RunInfo, folder: str, request: Request, where: Destination) -> str:

@@ -1,0 +1,125 @@
+"""`evalreport site`: an experiment as a folder of pages for reviewers and for any web host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.inputs import request_of, selection_of, tracking_uri
+from evalreport.cli.parameters import Words
+from evalreport.cli.processes import processes_for
+from evalreport.cli.progress import Progress
+from evalreport.cli.sections import SectionCommand
+from evalreport.cli.several import outcomes
+from evalreport.errors import UsageError
+
+if TYPE_CHECKING:
+    from evalreport.workflow.site import MadeSite
+
+_SITE = "Site"
+
+
+@click.command("site", cls=SectionCommand)
+@opt.selection
+@opt.describe
+@opt.compared
+@opt.option(_SITE, "--sort-by", metavar="METRIC", help="Metric of the leaderboard; the first headline one.")
+@opt.option(
+    _SITE, "--columns", metavar="LIST", type=Words(), help="Metrics, parameters and tags that are shown."
+)
+@opt.option(
+    _SITE,
+    "--champion",
+    metavar="TAG",
+    default="champion",
+    show_default=True,
+    help="Tag of each run that is, or was, the champion; its value may be the day since when.",
+)
+@opt.said
+@opt.no_examples
+@opt.option("Write", "-o", "--output", metavar="DIR", type=opt.FOLDER, help="Folder of the site.")
+@opt.force
+@opt.jobs
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> int:
+    """Write an experiment as a static site: leaderboard, reports, comparisons with the champion.
+
+    A second call makes only what has changed. Opens from a folder, without a server.
+    """
+    from evalreport.workflow.runs import items_of
+    from evalreport.workflow.site import SiteRequest, made_site
+
+    console = ctx.ensure_object(Console)
+    selection = selection_of(options, every_status=True)
+    if selection is None:
+        raise UsageError("no experiment is named", fix="pass --experiment NAME")
+    if options["output"] is None:
+        raise UsageError("no folder is named", fix="pass -o site/")
+    columns = tuple(part for part in _words(options["columns"]))
+    wanted = SiteRequest(
+        options["output"], options["sort_by"], columns, options["champion"], force=options["force"]
+    )
+    items = items_of((), selection, tracking_uri(ctx))
+    done = made_site(items, request_of(options, ""), wanted, _doing(console, options["jobs"]))
+    _tell(console, done, options["output"])
+    return 0
+
+
+def _words(value: Any) -> Sequence[str]:
+    if value is None:
+        return ()
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _doing(console: Console, jobs: int | None) -> Callable[..., Iterator[tuple[Any, Any]]]:
+    """How work is done: in processes, with one line of progress."""
+
+    def do(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        count = processes_for(len(items), jobs)
+        with (
+            Progress(console, len(items)) as progress,
+            closing(outcomes(items, work, count, progress)) as found,
+        ):
+            for item, outcome in found:
+                progress.end()
+                yield item, outcome
+
+    return do
+
+
+def _tell(console: Console, done: MadeSite, folder: str) -> None:
+    from evalreport.codec import encode
+    from evalreport.format import counted
+    from evalreport.panels.site import board_headline
+
+    board = done.board
+    for run in board.missing:
+        console.say(f"{run.name} is not ranked: {run.reason}")
+    console.out(
+        board_headline(board).text,
+        f"{counted(len(board.runs), 'run')} ranked, {len(board.missing)} not; {done.made} evaluated anew,"
+        f" {counted(done.written, 'file')} written, {done.removed} removed",
+        f"{folder.rstrip('/')}/index.html",
+    )
+    console.emit(
+        runs=[
+            {"run_id": run.run_id, "run_name": run.name, "source": run.name, "ok": True} for run in board.runs
+        ],
+        site={
+            "metric": board.metric.name,
+            "ranking": encode(board.ranking),
+            "missing": encode(board.missing),
+            "made": done.made,
+            "written": done.written,
+            "removed": done.removed,
+            "files": list(done.paths),
+        },
+    )
+
+
+opt.global_options(command)

@@ -1,0 +1,251 @@
+"""The runs of an experiment beside each other: those that are ranked, and those that are not and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from evalreport.comparison.field import RunField, Spread
+from evalreport.comparison.values import Difference, RankedRun
+from evalreport.labels import Task
+from evalreport.metrics.record import Metric
+from evalreport.values import Estimate, Result, Undefined
+
+FEWEST_SHARE = 2
+"""Runs from which a finding is shared."""
+
+
+@dataclass(frozen=True)
+class FoundInRun:
+    """A finding of a run, as far as it is compared with those of others."""
+
+    rule: str
+    claim: str
+    action: str
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What the front page says of a run's evaluation, kept in the folder so that it is made once.
+
+    Parameters
+    ----------
+    task : str
+    rows : int
+    rows_key : str
+        Digest of the rows: ids, truth and weights. Runs are ranked among those of one key.
+    digest : str
+        Of the truth, as reports show it.
+    headline : str
+        The verdict of the run's own report.
+    metrics : mapping from name to Estimate or Undefined
+    findings : tuple of FoundInRun
+    unit : (one, many)
+    contributions : mapping from metric to (value, how its spread is known)
+        Of the metrics by which it can be ranked; what each row contributes lies in a file beside this.
+    reason : str
+        Why it cannot be ranked by the metric; "" where it can.
+    sort_by : str
+        The metric that was asked for.
+    inputs, against : str
+        What the report, and the comparison, were made of.
+    """
+
+    task: Task
+    rows: int
+    rows_key: str
+    digest: str
+    headline: str
+    metrics: Mapping[str, Result]
+    findings: tuple[FoundInRun, ...]
+    unit: tuple[str, str]
+    contributions: Mapping[str, tuple[float, Spread]]
+    reason: str = ""
+    sort_by: str = ""
+    inputs: str = ""
+    against: str = ""
+
+
+@dataclass(frozen=True)
+class BoardRun:
+    """A run of the leaderboard.
+
+    Parameters
+    ----------
+    name : str
+        Distinct on the page.
+    run_id, stem : str
+        Id, and the name of its files.
+    started : int or None
+        Milliseconds since 1970, UTC.
+    shown : mapping from name to text
+        Parameters and tags that were asked for.
+    champion : int or None
+        Since when it is, or was, the champion; None for a run that never was.
+    facts : RunFacts
+    """
+
+    name: str
+    run_id: str
+    stem: str
+    started: int | None
+    shown: Mapping[str, str]
+    champion: int | None
+    facts: RunFacts
+
+
+@dataclass(frozen=True)
+class MissingRun:
+    """A run that is not ranked: why, and what to do about it."""
+
+    name: str
+    started: int | None
+    reason: str
+    remedy: str
+    stem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """An experiment's runs by one metric.
+
+    Parameters
+    ----------
+    experiment : str
+    metric : Metric
+    level : float
+    runs : tuple of BoardRun
+        Those that are ranked, in the order of their start.
+    field : RunField
+        All their differences; its names are those of `runs`.
+    missing : tuple of MissingRun
+    columns : tuple of str
+        Further metrics, then parameters and tags, that are columns.
+    reference : str
+        Name of the run that each comparison is with.
+    command : str
+    """
+
+    experiment: str
+    metric: Metric
+    level: float
+    runs: tuple[BoardRun, ...]
+    field: RunField
+    missing: tuple[MissingRun, ...]
+    columns: tuple[str, ...] = ()
+    reference: str = ""
+    command: str = ""
+
+    @cached_property
+    def by_name(self) -> dict[str, BoardRun]:
+        """The runs by their names."""
+        return {run.name: run for run in self.runs}
+
+    def result(self, name: str, metric: str) -> Result:
+        """Return a metric of a run."""
+        return self.by_name[name].facts.metrics.get(metric, Undefined("not in this evaluation"))
+
+    @cached_property
+    def ranking(self) -> tuple[RankedRun, ...]:
+        """The runs, the best first: values of the rows that all share, with the intervals of the runs."""
+        values: dict[str, Result] = {}
+        for place, run in enumerate(self.runs):
+            own, value = self.result(run.name, self.metric.name), float(self.field.values[place])
+            ends = (own.low, own.high) if isinstance(own, Estimate) else (None, None)
+            values[run.name] = Estimate(value, run.facts.rows, *ends)
+        return self.field.ranked(values)
+
+    @property
+    def best(self) -> BoardRun:
+        """The run with the best value."""
+        return self.by_name[self.ranking[0].run]
+
+    @cached_property
+    def champions(self) -> tuple[BoardRun, ...]:
+        """The runs that were the champion, one after the other; the last one is it now."""
+        known = [run for run in self.runs if run.champion is not None]
+        return tuple(sorted(known, key=lambda run: (run.champion or 0, run.run_id)))
+
+    @property
+    def champion(self) -> BoardRun | None:
+        """The champion of today."""
+        return self.champions[-1] if self.champions else None
+
+    def behind(self, name: str) -> Difference | None:
+        """Return the difference of a run to the best; None for the best itself."""
+        return None if name == self.best.name else self.field.difference(name, self.best.name)
+
+
+@dataclass(frozen=True)
+class SharedFinding:
+    """A finding that several runs have: its words in the best of them, and who has it not."""
+
+    claim: str
+    action: str
+    runs: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+def _key(found: FoundInRun) -> tuple[str, str]:
+    """The rule, and the first label that is quoted: what a finding is about."""
+    return found.rule, found.claim.partition("“")[2].partition("”")[0]
+
+
+def shared_findings(ranked: Sequence[tuple[str, Sequence[FoundInRun]]]) -> tuple[SharedFinding, ...]:
+    """Return the findings that two or more runs share, those of most runs first.
+
+    Parameters
+    ----------
+    ranked : sequence of (name, findings)
+        The best run first.
+
+    Findings are the same where their rule is, and the first label that they quote.
+
+    Examples
+    --------
+    >>> few = [FoundInRun("few", f"Only {n} rows.", "Add rows.") for n in (7, 9)]
+    >>> found = shared_findings([("a", few[:1]), ("b", few[1:]), ("c", [])])
+    >>> found[0].claim, found[0].runs, found[0].others
+    ('Only 7 rows.', ('a', 'b'), ('c',))
+    """
+    having: dict[tuple[str, str], dict[str, FoundInRun]] = {}
+    for name, findings in ranked:
+        for found in findings:
+            having.setdefault(_key(found), {}).setdefault(name, found)
+    names = [name for name, _ in ranked]
+    made = [
+        SharedFinding(
+            next(iter(known.values())).claim,
+            next(iter(known.values())).action,
+            tuple(known),
+            tuple(name for name in names if name not in known),
+        )
+        for known in having.values()
+        if len(known) >= FEWEST_SHARE
+    ]
+    return tuple(sorted(made, key=lambda one: -len(one.runs)))
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfBoard:
+    """Candidates that were scored on the same rows, and those that were not."""
+
+    chosen: tuple[str, ...] = field(default_factory=tuple)
+    others: tuple[str, ...] = field(default_factory=tuple)
+
+
+def same_rows(keys: Mapping[str, str]) -> RowsOfBoard:
+    """Return the largest group of runs with the same rows; of equally large ones that of the first run.
+
+    Examples
+    --------
+    >>> same_rows({"a": "x", "b": "y", "c": "y"})
+    RowsOfBoard(chosen=('b', 'c'), others=('a',))
+    """
+    sizes: dict[str, int] = {}
+    for key in keys.values():
+        sizes[key] = sizes.get(key, 0) + 1
+    most = max(sizes, key=lambda key: sizes[key]) if sizes else ""
+    chosen = tuple(name for name, key in keys.items() if key == most)
+    return RowsOfBoard(chosen, tuple(name for name in keys if name not in chosen))

@@ -1,0 +1,256 @@
+"""The front page of an experiment's site: who leads, the leaderboard, its history, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalreport.comparison.board import Board, MissingRun, shared_findings
+from evalreport.estimates import gap, valued
+from evalreport.format import count, counted
+from evalreport.panels.history import Moment, day, history
+from evalreport.panels.parts import Cell, Column, Facts, Section, Table
+from evalreport.panels.site_board import CompareLinks, leaderboard_of
+from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
+from evalreport.values import Estimate
+
+MOST_NAMED = 3
+MOST_SHOWN = 30
+"""Rows of a list; the rest is in the files."""
+
+
+@dataclass(frozen=True)
+class FrontVerdict:
+    """Kicker, headline, lede, and the comparison of champion and best."""
+
+    kicker: tuple[str, ...]
+    headline: Sentence
+    lede: Sentence
+    link: str
+
+
+def front_page(board: Board, links: CompareLinks) -> tuple[Section, ...]:
+    """Return the sections of the front page."""
+    made = (
+        _verdict(board, links),
+        leaderboard_of(board, links),
+        _history(board),
+        _shared(board),
+        _missing(board),
+        _origin(board),
+    )
+    return tuple(section for section in made if section is not None)
+
+
+def board_headline(board: Board) -> Sentence:
+    """Return who leads, how many cannot be told apart, and the champion only if it is demonstrated worse."""
+    ranked = board.ranking
+    names = {"best": shortened(ranked[0].run)}
+    others, tied = len(ranked) - 1, sum(entry.best_group for entry in ranked[1:])
+    if not others:
+        return say("{best} is the only run", names)
+    worse = _champion_behind(board)
+    end = "; _the champion is worse._" if worse else "."
+    if not tied:
+        return say(
+            "{best} leads; "
+            + ("the other is" if others == 1 else "all {n:count} others are")
+            + " demonstrated to be worse"
+            + (", the champion too." if worse else "."),
+            names,
+            n=others,
+        )
+    who = "the other" if others == 1 else "{k:count} of the other {n:count} runs"
+    return say("{best} leads; " + who + " cannot be told apart from it" + end, names, k=tied, n=others)
+
+
+def _champion_behind(board: Board) -> bool:
+    champion = board.champion
+    return champion is not None and any(e.run == champion.name and not e.best_group for e in board.ranking)
+
+
+def _verdict(board: Board, links: CompareLinks) -> Section:
+    first = board.runs[0].facts
+    started = [run.started for run in board.runs if run.started is not None]
+    span = f"{day(min(started))} to {day(max(started), year=True)}" if started else ""
+    judged = f"{counted(len(board.runs), 'run')} ranked" + (
+        f", {len(board.missing)} not" if board.missing else ""
+    )
+    kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}", *([span] if span else []))
+    link = (
+        links.page(board.best.stem) if board.champion is not None and board.champion is not board.best else ""
+    )
+    body = FrontVerdict(kicker, board_headline(board), _lede(board), link)
+    return Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, body)
+
+
+def _lede(board: Board) -> Sentence:
+    best, style = board.ranking[0], board.metric.style
+    own = Estimate(best.value or 0.0, 0, best.low, best.high)
+    tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
+    named = listed([say("{name}", name=shortened(name)) for name in tied[:MOST_NAMED]])
+    more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
+    champion, worse = board.champion, NOTHING
+    if champion is not None and _champion_behind(board):
+        worse = say(
+            "The champion, *{name}*, is demonstrated to be worse, by {gap}.",
+            name=shortened(champion.name),
+            gap=_gap(board, champion.name),
+        )
+    elif champion is not None and champion is not board.best:
+        worse = say("The champion, *{name}*, is not demonstrated to be worse.", name=shortened(champion.name))
+    value = (
+        f"{{value:{style}}} ({{value:{style} interval}})" if best.low is not None else f"{{value:{style}}}"
+    )
+    return paragraph(
+        say(f"{board.metric.title} of *{{best}}* is {value}.", best=shortened(best.run), value=own),
+        say("{named}" + more + " may be as good.", named=named) if tied else NOTHING,
+        worse,
+    )
+
+
+def _gap(board: Board, name: str) -> Sentence:
+    """The size of a difference to the best, with its interval, without signs."""
+    d = board.field.difference(board.best.name, name)
+    value, low, high = abs(d.difference or 0.0), *sorted(abs(x) for x in (d.adjusted.low, d.adjusted.high))  # type: ignore[union-attr]
+    shown, limits = gap(value, low, high, board.metric.style)
+    return say("{shown} ({limits})", shown=shown.removeprefix("+"), limits=limits.replace("+", ""))
+
+
+def _history(board: Board) -> Section | None:
+    tied = {entry.run for entry in board.ranking if entry.best_group}
+    values = {entry.run: entry for entry in board.ranking}
+    moments = [
+        Moment(
+            run.name, run.started, e.value or 0.0, e.low, e.high, run.name in tied, f"runs/{run.stem}.html"
+        )
+        for run in board.runs
+        if run.started is not None
+        for e in (values[run.name],)
+    ]
+    if len(moments) < 2:
+        return None
+    steps = [(run.champion or 0, values[run.name].value or 0.0, run.name) for run in board.champions]
+    body = history(board.metric, moments, steps, board.best.name)
+    note = "Whiskers: {level:percent} intervals." + (
+        " Rings and line: the champion of the day." if steps else ""
+    )
+    lede = _champions(board) + say(note + " Blue: not told apart from today's best.", level=board.level)
+    return Section("history", "History", "History", "history", lede, body)
+
+
+def _champions(board: Board) -> Sentence:
+    champions = board.champions
+    if not champions:
+        return say("Each run by the time of its start.")
+    values = {entry.run: entry.value or 0.0 for entry in board.ranking}
+    first, last = (_plain(board, values[run.name]) for run in (champions[0], champions[-1]))
+    if len(champions) == 1:
+        return say("The champion, {name}, has {last}.", name=shortened(champions[0].name), last=last)
+    return say(
+        "The champion changed {times:count} "
+        + ("time" if len(champions) == 2 else "times")
+        + ", from {first} to {last}.",
+        times=len(champions) - 1,
+        first=first,
+        last=last,
+    )
+
+
+def _plain(board: Board, value: float) -> str:
+    known = next((e for e in board.ranking if e.value == value), board.ranking[0])
+    return valued(Estimate(value, 0, known.low, known.high), board.metric.style)
+
+
+def _shared(board: Board) -> Section | None:
+    found = shared_findings([(e.run, board.by_name[e.run].facts.findings) for e in board.ranking])
+    if not found:
+        return None
+    total = len(board.runs)
+    rows = [
+        (
+            Cell(f"{len(one.runs)} of {total}", "q", len(one.runs), round(100 * len(one.runs) / total)),
+            Cell(one.claim, "text", sub=one.action),
+            Cell(_not_in(one.others, total), "text"),
+        )
+        for one in found[:MOST_SHOWN]
+    ]
+    lede = say(
+        "One line per finding, not per run, in the words of the best run that has it. A finding that nearly"
+        " all runs share is about the data or the task, not about a model."
+    )
+    table = Table.of(
+        "shared-table",
+        "Findings that runs share",
+        (Column("Runs"), Column("Finding"), Column("Not in")),
+        rows,
+    )
+    return Section.of("shared", "Shared findings", "What many runs share", lede, table)
+
+
+def _not_in(others: tuple[str, ...], total: int) -> str:
+    if not others:
+        return "–"
+    if len(others) > total / 2:
+        return f"{count(len(others))} runs"
+    more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+    return ", ".join(shortened(name) for name in others[:2]) + more
+
+
+def _missing(board: Board) -> Section | None:
+    if not board.missing:
+        return None
+    heads = (Column("Run"), Column("Why"), Column("Remedy"), Column("Date", "n"))
+    table = Table.of(
+        "missing-table", "Runs that are not ranked", heads, map(_missing_row, board.missing[:MOST_SHOWN])
+    )
+    n = len(board.missing)
+    words = "One run of the experiment is" if n == 1 else "{n:count} runs of the experiment are"
+    more = " The first 30; all are in `runs.json`." if n > MOST_SHOWN else ""
+    return Section.of(
+        "missing", "Missing", "What is missing", say(words + " not on the board." + more, n=n), table
+    )
+
+
+def _missing_row(run: MissingRun) -> tuple[Cell, ...]:
+    when = "–" if run.started is None else day(run.started)
+    return (
+        Cell(run.name),
+        Cell(run.reason, "text"),
+        Cell(run.remedy or "–", "text"),
+        Cell(when, "n", run.started),
+    )
+
+
+def _origin(board: Board) -> Section:
+    first, compared = board.runs[0].facts, len(board.runs) - 1
+    pairs: tuple[tuple[str, Sentence], ...] = (
+        ("Made by", say("`{command}`", command=f"evalreport site --experiment {board.experiment}")),
+        (
+            "Holds",
+            say(
+                "this page, {n:count} reports, {k:count} comparisons with {base}; all as CSV and JSON:"
+                " `runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
+                n=len(board.runs),
+                k=compared,
+                base=shortened(board.reference),
+            ),
+        ),
+        (
+            "Test rows",
+            say(
+                "{rows:count} {unit}, truth digest `{digest}`, the same for all {n:count}",
+                rows=first.rows,
+                unit=first.unit[1],
+                digest=first.digest,
+                n=len(board.runs),
+            ),
+        ),
+        (
+            "Differences",
+            say(
+                "paired contributions of rows, one critical value over all pairs (max-t), {level:percent}",
+                level=board.level,
+            ),
+        ),
+    )
+    return Section.of("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))

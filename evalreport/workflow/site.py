@@ -1,0 +1,377 @@
+"""A static site of an experiment: each run's report, its comparison with the champion, and a front page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from evalreport.codec import decode, loads
+from evalreport.comparison.board import (
+    Board,
+    BoardRun,
+    MissingRun,
+    RunFacts,
+    same_rows,
+)
+from evalreport.comparison.compare import MOST_RANKED, distinct
+from evalreport.comparison.field import ContributionsOfRun, run_field
+from evalreport.errors import DataError, EvalreportError, NotFoundError, UsageError
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import PRIMARY
+from evalreport.report.site import site_files
+from evalreport.sinks.site import SiteFolder, digest_of
+from evalreport.sources.runs import RunInfo
+from evalreport.text import slug
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.runs import Item
+from evalreport.workflow.site_pages import (
+    KEPT,
+    SiteReference,
+    SiteTask,
+    comparison_paths,
+    made_pages,
+    paths_of,
+)
+from evalreport.workflow.standing import same_inputs
+
+NO = ("", "0", "false", "no")
+Doing: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[tuple[Any, Any]]]
+"""Does work on items, and yields each with its result or its error, in order."""
+
+
+@dataclass(frozen=True)
+class SiteRequest:
+    """What is asked of a site.
+
+    Parameters
+    ----------
+    out : str
+        Folder.
+    sort_by : str or None
+        Metric of the leaderboard; else the first headline metric that all runs have.
+    columns : tuple of str
+        Metrics, parameters and tags that are columns; a tag without a value is a mark of the run.
+    champion : str
+        Tag of the runs that are, or were, the champion; its value may be the day since when.
+    force : bool
+    """
+
+    out: str
+    sort_by: str | None = None
+    columns: tuple[str, ...] = ()
+    champion: str = "champion"
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class MadeSite:
+    """A site that stands in its folder.
+
+    Parameters
+    ----------
+    board : Board
+    made : int
+        Runs that were evaluated.
+    written, removed : int
+        Files.
+    paths : tuple of str
+        All of the site's files, the front page first.
+    """
+
+    board: Board
+    made: int
+    written: int
+    removed: int
+    paths: tuple[str, ...] = ()
+
+
+@dataclass
+class _Site:
+    """A site while it is made."""
+
+    folder: SiteFolder
+    request: Request
+    wanted: SiteRequest
+    tasks: Mapping[str, SiteTask]
+    do: Doing
+    facts: dict[str, RunFacts] = field(default_factory=dict)
+    failed: dict[str, EvalreportError] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
+    written: int = 0
+
+    def stands(self, task: SiteTask) -> bool:
+        """Whether the report of a run is there and made of what the run holds now; takes its facts up."""
+        facts = self.kept(task.stem)
+        whole = facts is not None and all(map(self.folder.stands, paths_of(task.stem)))
+        if facts is None or not whole or facts.sort_by != (self.wanted.sort_by or ""):
+            return False
+        if not same_inputs(task.item, facts.inputs, self.request, Destination()):
+            return False
+        self.facts[task.name] = facts
+        return True
+
+    def kept(self, stem: str) -> RunFacts | None:
+        """Return what is kept of a run's evaluation."""
+        try:
+            found: RunFacts = decode(RunFacts, loads(self.folder.read(f"{KEPT}/{stem}.json") or b""))
+        except DataError:
+            return None
+        return found
+
+    def make(self, tasks: Sequence[SiteTask], reference: SiteReference | None) -> None:
+        """Make the pages of runs, and write them as they come."""
+        work = partial(made_pages, request=self.request, sort_by=self.wanted.sort_by, reference=reference)
+        for task, outcome in self.do(work, tasks) if tasks else ():
+            if isinstance(outcome, EvalreportError):
+                self.failed[task.name] = outcome
+                continue
+            self.facts[task.name] = outcome.facts
+            self.made.add(task.name)
+            self.written += self.folder.write(outcome.files)
+
+
+def made_site(items: Sequence[Item], request: Request, wanted: SiteRequest, do: Doing) -> MadeSite:
+    """Make a site of the runs of an experiment, or bring it up to date.
+
+    Raises
+    ------
+    NotFoundError
+        No run can be ranked.
+    DataError
+        The folder holds others' files where ours would be.
+    UsageError
+        More than 200 runs, an unknown metric.
+    """
+    if len(items) > MOST_RANKED:
+        raise UsageError(
+            f"{len(items)} runs are too many for one leaderboard", fix=f"choose {MOST_RANKED} with --latest"
+        )
+    request = replace(request, made="", command="")
+    runs = [item for item in items if item.run is not None]
+    names = distinct([item.name for item in runs])
+    ended = [(name, item) for name, item in zip(names, runs, strict=True) if _run(item).status == "FINISHED"]
+    tasks = {name: SiteTask(item, name, _stem(_run(item))) for name, item in ended}
+    folder = SiteFolder(Path(wanted.out), wanted.force)
+    folder.check(["index.html", "runs.csv", "pairs.csv", "runs.json", *_all_paths(tasks.values())])
+    site = _Site(folder, request, wanted, tasks, do)
+    reference = _champion_first(site)
+    site.make(
+        [
+            task
+            for task in tasks.values()
+            if task.name not in site.facts and not site.stands(task) and task.name not in site.failed
+        ],
+        reference,
+    )
+    board = _board(site, dict(zip(names, runs, strict=True)))
+    board = _compared(site, board, reference)
+    files = site_files(board, {task.stem for task in tasks.values() if _has_comparison(site, task, board)})
+    site.written += folder.write(files)
+    kept = [*files, *_all_paths([tasks[name] for name in site.facts])]
+    kept += [
+        path
+        for run in board.runs
+        for path in comparison_paths(run.stem, board.by_name[board.reference].stem)
+        if folder.read(path) is not None
+    ]
+    gone = folder.finish(kept)
+    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept))
+
+
+def _all_paths(tasks: Iterable[SiteTask]) -> list[str]:
+    return [path for task in tasks for path in paths_of(task.stem)]
+
+
+def _run(item: Item) -> RunInfo:
+    if item.run is None:
+        raise UsageError("a site is of runs", where=item.shown, fix="leave the file out")
+    return item.run
+
+
+def _stem(run: RunInfo) -> str:
+    return f"{slug(run.name)[:60]}-{run.run_id[:8]}"
+
+
+def since(run: RunInfo, tag: str) -> int | None:
+    """Return since when a run is the champion, in milliseconds; None where its tag does not say so."""
+    value = run.tags.get(tag)
+    if value is None or (value.strip().lower() in NO and value != ""):
+        return None
+    try:
+        day = datetime.fromisoformat(value)
+    except ValueError:
+        return run.started or 0
+    return int((day if day.tzinfo else day.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def _champion_first(site: _Site) -> SiteReference | None:
+    """Return the champion as the run to compare with, evaluated where pages have to be made."""
+    known = [
+        (day, task)
+        for task in site.tasks.values()
+        if (day := since(_run(task.item), site.wanted.champion)) is not None
+    ]
+    if not known:
+        return None
+    task = max(known, key=lambda entry: entry[0])[1]
+    stood = site.stands(task)
+    if stood and all(
+        site.stands(other) and _same_reference(site, other, task) for other in site.tasks.values()
+    ):
+        return None
+    if not stood:
+        site.make([task], None)
+    return _reference(site, task)
+
+
+def _same_reference(site: _Site, task: SiteTask, reference: SiteTask) -> bool:
+    return task is reference or site.facts[task.name].against == _against(site, reference)
+
+
+def _against(site: _Site, task: SiteTask) -> str:
+    """What a comparison with a run is made of."""
+    return digest_of(task.stem, task.name, site.facts[task.name].inputs)
+
+
+def _reference(site: _Site, task: SiteTask) -> SiteReference | None:
+    if task.name not in site.facts:
+        return None
+    facts = site.facts[task.name]
+    try:
+        ev = evaluated(task.item.collect(site.request), site.request)
+    except EvalreportError as error:
+        site.failed[task.name] = error
+        return None
+    return SiteReference(task.name, task.stem, facts.rows_key, ev, _against(site, task))
+
+
+def _has_comparison(site: _Site, task: SiteTask, board: Board) -> bool:
+    reference = board.by_name[board.reference].stem
+    return site.folder.read(comparison_paths(task.stem, reference)[0]) is not None
+
+
+def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
+    """Compare the runs of the board with the champion, or without one with the best, where that lacks."""
+    chosen = board.champion or board.best
+    task = site.tasks[chosen.name]
+    digest = _against(site, task)
+    lacking = [
+        replace(site.tasks[run.name], report=False)
+        for run in board.runs
+        if run.name != chosen.name
+        and (
+            site.facts[run.name].against != digest
+            or not all(map(site.folder.stands, comparison_paths(run.stem, task.stem)))
+        )
+    ]
+    if lacking:
+        reference = done if done is not None and done.digest == digest else _reference(site, task)
+        site.make(lacking, reference)
+    return replace(board, reference=chosen.name)
+
+
+def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
+    """Rank the runs that hold the same rows; say of the others why they are not ranked."""
+    groups = same_rows({name: facts.rows_key for name, facts in _newest_first(site)})
+    chosen = list(reversed(groups.chosen))
+    if not chosen:
+        raise NotFoundError(
+            "no run of the experiment holds predictions that can be evaluated",
+            where="; ".join(f"{name}: {error.message}" for name, error in list(site.failed.items())[:5]),
+            fix="log predictions into the runs; `evalreport report --run-id ID` says what a run lacks",
+        )
+    first = site.facts[chosen[0]]
+    metric_name = _metric(site, chosen)
+    ranked = [name for name in chosen if metric_name in site.facts[name].contributions]
+    metric = find(metric_name, first.task)
+    level = site.request.sampling.level
+    parts = [(name, _contributions(site, name, metric_name)) for name in ranked]
+    others = {
+        name: _unranked(site, name, runs, groups.others, first, metric.title)
+        for name in runs
+        if name not in ranked
+    }
+    return Board(
+        experiment=", ".join(dict.fromkeys(_run(runs[name]).experiment for name in ranked)),
+        metric=metric,
+        level=level,
+        runs=tuple(_board_run(site, name, _run(runs[name])) for name in ranked),
+        field=run_field(metric, parts, level),
+        missing=tuple(others.values()),
+        columns=site.wanted.columns,
+    )
+
+
+def _newest_first(site: _Site) -> Iterator[tuple[str, RunFacts]]:
+    return ((name, site.facts[name]) for name in site.tasks if name in site.facts)
+
+
+def _metric(site: _Site, names: Sequence[str]) -> str:
+    """The metric of the leaderboard: the one asked for, else the first headline one that most runs have."""
+    task = site.facts[names[0]].task
+    if site.wanted.sort_by:
+        wanted = find(site.wanted.sort_by, task).name
+        if not any(wanted in site.facts[name].contributions for name in names):
+            why = site.facts[names[0]].reason
+            raise UsageError(
+                f"no leaderboard can be made by {wanted}: {why}",
+                where="--sort-by",
+                fix=f"choose another, such as {PRIMARY[task][-1]}",
+            )
+        return wanted
+    known = {name: sum(name in site.facts[run].contributions for run in names) for name in PRIMARY[task]}
+    return max(known, key=lambda name: known[name])
+
+
+def _contributions(site: _Site, name: str, metric: str) -> ContributionsOfRun:
+    facts = site.facts[name]
+    stack = np.load(
+        io.BytesIO(site.folder.read(paths_of(site.tasks[name].stem)[3]) or b""), allow_pickle=False
+    )
+    place = list(facts.contributions).index(metric)
+    value, spread = facts.contributions[metric]
+    return ContributionsOfRun(value, stack[2 * place + 1], stack[2 * place].astype(np.int32), spread)
+
+
+def _board_run(site: _Site, name: str, run: RunInfo) -> BoardRun:
+    known = {**run.params, **run.tags}
+    shown = {column: known[column] for column in site.wanted.columns if column in known}
+    return BoardRun(
+        name,
+        run.run_id,
+        site.tasks[name].stem,
+        run.started,
+        shown,
+        since(run, site.wanted.champion),
+        site.facts[name],
+    )
+
+
+def _unranked(
+    site: _Site, name: str, runs: Mapping[str, Item], others: Sequence[str], first: RunFacts, metric: str
+) -> MissingRun:
+    run = _run(runs[name])
+    if run.running:
+        return MissingRun(name, run.started, "Still running.", "Make the site again when it has ended.")
+    if run.status != "FINISHED":
+        return MissingRun(name, run.started, "The run failed or was stopped.", "")
+    if name in site.failed:
+        error = site.failed[name]
+        return MissingRun(name, run.started, f"{error.message[:1].upper()}{error.message[1:]}.", error.fix)
+    facts, stem = site.facts[name], site.tasks[name].stem
+    if name in others:
+        what = "Another task" if facts.task != first.task else "Other rows"
+        reason = f"{what}: {facts.rows:,} {facts.unit[1]}, other than the {first.rows:,} of the board."
+        fix = f"Compare it with one of them: evalreport compare --run-id {run.run_id[:8]} --run-id …"
+        return MissingRun(name, run.started, reason, fix, stem)
+    return MissingRun(
+        name, run.started, f"It has no {metric}: {facts.reason}.", "Choose another --sort-by.", stem
+    )

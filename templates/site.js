@@ -1,0 +1,83 @@
+"use strict";
+// The leaderboard stands sorted before this runs: it adds filter, sorting, columns, and the choice of two runs.
+(() => {
+const byId = id => document.getElementById(id);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const on = (target, event, run) => target.addEventListener(event, run);
+const data = JSON.parse(byId("data").textContent).board;
+const table = byId("lb"), body = table.tBodies[0], rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
+all("[data-live]").forEach(element => { element.hidden = false; });
+
+// A line under the last run that is not told apart from the best, while the best stand first.
+const line = () => {
+  rows.forEach(row => row.classList.remove("last"));
+  if (!heads[2].hasAttribute("aria-sort") || heads[2].getAttribute("aria-sort") !== best) return;
+  const tied = [...body.rows].filter(row => row.classList.contains("tied") && !row.hidden);
+  if (tied.length) tied[tied.length - 1].classList.add("last");
+};
+const best = heads[2].getAttribute("aria-sort");
+const key = cell => cell.dataset.v === undefined ? cell.textContent.trim().toLowerCase() : Number(cell.dataset.v);
+all("th[data-sorts]", table).forEach(head => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = head.textContent;
+  head.replaceChildren(button);
+  on(button, "click", () => {
+    const before = head.getAttribute("aria-sort"), at = head.cellIndex;
+    const up = before ? before === "descending" : head.dataset.sorts === "up", sign = up ? 1 : -1;
+    rows.sort((a, b) => {
+      const x = key(a.cells[at]), y = key(b.cells[at]);
+      if (typeof x === "string" || typeof y === "string") return sign * String(x).localeCompare(String(y), "en", { numeric: true });
+      return sign * (x - y);
+    });
+    body.append(...rows);
+    all("[aria-sort]", table).forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    line();
+  });
+});
+
+const find = byId("find"), only = byId("only"), status = byId("status");
+const champion = rows.find(row => row.classList.contains("champ"));
+const since = champion ? Number(champion.cells[6].dataset.v) : 0;
+const filter = () => {
+  const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let seen = 0;
+  rows.forEach(row => {
+    const text = row.dataset.t, parts = text.split(" ");
+    const fits = word => word.startsWith("#") || word.includes("=") ? parts.includes(word) : text.includes(word);
+    const kind = only.value === "tied" ? row.classList.contains("tied") :
+      only.value === "champion" ? Number(row.cells[6].dataset.v) >= since : true;
+    row.hidden = !(kind && words.every(fits));
+    seen += !row.hidden;
+  });
+  status.textContent = seen === rows.length ? "All " + seen + " runs" :
+    seen ? seen + " of " + rows.length + " runs" : "Nothing matches. Clear the filter to see all " + rows.length + ".";
+  line();
+};
+on(find, "input", filter);
+on(only, "change", filter);
+all(".checks input").forEach(box => on(box, "change", () => {
+  const at = heads.length - all(".checks input").length + Number(box.value);
+  [table.tHead.rows[0], ...rows].forEach(row => { row.cells[at].hidden = !box.checked; });
+}));
+
+// Two runs: a link where their comparison was made, else the command that makes it.
+const pair = byId("pair"), ticks = all("tbody input", table);
+ticks.forEach(box => on(box, "change", () => {
+  const chosen = ticks.filter(tick => tick.checked).map(tick => tick.value);
+  pair.removeAttribute("href");
+  if (chosen.length !== 2) {
+    pair.textContent = chosen.length > 2 ? chosen.length + " runs are ticked: leave two" : "Tick two runs to compare them";
+    return;
+  }
+  const other = chosen.find(stem => stem !== data.reference);
+  if (chosen.includes(data.reference) && data.runs.includes(other)) {
+    pair.href = "compare/" + other + "--" + data.reference + ".html";
+    pair.textContent = "Compare the two";
+  } else {
+    pair.textContent = "evalreport compare " + chosen.map(stem => "--run-id " + stem.slice(-8)).join(" ") + " -o compare.html";
+  }
+}));
+line();
+})();

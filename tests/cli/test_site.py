@@ -1,0 +1,174 @@
+"""A site of an experiment: what it says, that its links hold, that only what changed is made again."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalreport.comparison.board import Board, BoardRun, MissingRun, RunFacts
+from evalreport.comparison.field import ContributionsOfRun, run_field
+from evalreport.metrics.catalogue import find
+from evalreport.panels.site import board_headline
+from evalreport.report.render import digest
+from evalreport.report.site import render_board, site_files
+from evalreport.sources.mlflow_client import Store
+from evalreport.values import Estimate
+from tests.cli.running import run
+from tests.tracking import make_run
+
+Capture = pytest.CaptureFixture[str]
+ROWS = 120
+
+
+def table(right: float, rows: int = ROWS) -> str:
+    truth = np.array(["a", "b", "c"] * (rows // 3))
+    hit = np.arange(rows) % 100 < 100 * right
+    wrong = np.where(truth == "a", "b", "a")
+    return pd.DataFrame(
+        {"id": np.arange(rows), "y_true": truth, "y_pred": np.where(hit, truth, wrong)}
+    ).to_csv(index=False)
+
+
+def put(store: Store, folder: Path, name: str, content: str | None, **more: Any) -> str:
+    files = {} if content is None else {"predictions.csv": content}
+    return make_run(store, files, folder=folder, experiment="letters", name=name, **more).run_id
+
+
+@pytest.fixture
+def letters(sqlite_store: Store, tmp_path: Path) -> Store:
+    """Five runs, one of them the champion, one on other rows, one without predictions, one that failed."""
+    for name, right, tags in [
+        ("poor", 0.4, {"champion": "2026-01-05"}),
+        ("good", 0.9, {"candidate": "true"}),
+        ("fair", 0.85, {}),
+    ]:
+        put(sqlite_store, tmp_path, name, table(right), tags=tags)
+    put(sqlite_store, tmp_path, "other", table(0.9, 60))
+    put(sqlite_store, tmp_path, "bare", None)
+    put(sqlite_store, tmp_path, "broke", None, status="FAILED")
+    return sqlite_store
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def call(store: Store, out: Path, *more: str) -> list[str]:
+    return ["site", "--experiment", "letters", "--tracking-uri", store.uri, "-o", str(out), *more]
+
+
+def test_a_site_says_who_leads_and_what_is_missing_and_its_links_hold(
+    letters: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "site"
+    done = run(capsys, *call(letters, out, "--columns", "candidate"), "--json")
+    assert done.code == 0, done.err
+    page = (out / "index.html").read_text(encoding="utf-8")
+    title = re.sub(r"<[^>]+>", "", page.partition("<h1")[2].partition(">")[2].partition("</h1>")[0])
+    assert title.split() == (
+        "good leads; one of the other 2 runs cannot be told apart from it; the champion is worse.".replace(
+            "one", "1"
+        ).split()
+    )
+    order = [entry["run"] for entry in done.json["site"]["ranking"]]
+    assert order == ["good", "fair", "poor"]
+    reasons = {entry["name"]: entry["reason"] for entry in done.json["site"]["missing"]}
+    assert reasons["broke"].startswith("The run failed")
+    assert "no predictions" in reasons["bare"]
+    assert reasons["other"].startswith("Other rows: 60 cases")
+    links = set(re.findall(r'href="([^"#]+)"', page.partition("<script")[0]))
+    assert len(links) == 3 + 2, links  # each report, and each comparison with the champion
+    assert all((out / link).is_file() for link in links)
+    assert not re.search(r"(src|action)=|https?://", page)
+    style, script = (page.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0] for tag in ("style", "script"))
+    assert digest(style) in page and digest(script) in page
+    assert (
+        "rank" not in (out / next(link for link in links if link.startswith("compare"))).read_text().lower()
+    )
+    csv = pd.read_csv(out / "runs.csv")
+    assert csv["run"].tolist() == order
+    assert csv.loc[0, "value"] == pytest.approx(0.9, abs=0.02)
+
+
+def test_only_what_changed_is_made_again_and_only_ours_is_removed(
+    letters: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    out, twin = tmp_path / "site", tmp_path / "twin"
+    assert run(capsys, *call(letters, out)).code == 0
+    before = files_of(out)
+    (out / "notes.txt").write_text("mine")
+    again = run(capsys, *call(letters, out), "--json").json["site"]
+    assert (again["made"], again["written"], again["removed"]) == (0, 0, 0)
+    assert run(capsys, *call(letters, twin)).code == 0
+    assert files_of(twin) == before
+    new = put(letters, tmp_path, "new", table(0.95))
+    more = run(capsys, *call(letters, out), "--json").json["site"]
+    assert more["made"] == 1
+    changed = {path for path, data in files_of(out).items() if before.get(path) != data} - {"notes.txt"}
+    assert {path for path in changed if new[:8] not in path} == {
+        "index.html", "runs.csv", "runs.json", "pairs.csv", ".evalreport/site.json",
+    }  # fmt: skip
+    letters.client.delete_run(new)
+    gone = run(capsys, *call(letters, out), "--json").json["site"]
+    assert gone["removed"] == 6
+    assert files_of(out) == {**before, "notes.txt": b"mine"}
+
+
+def test_files_of_others_are_not_replaced(letters: Store, tmp_path: Path, capsys: Capture) -> None:
+    out = tmp_path / "site"
+    out.mkdir()
+    (out / "index.html").write_text("<p>theirs")
+    refused = run(capsys, *call(letters, out))
+    assert refused.code == 5
+    assert "did not write index.html" in refused.err
+    assert list(files_of(out)) == ["index.html"]
+    assert run(capsys, *call(letters, out, "--force")).code == 0
+    assert b"theirs" not in (out / "index.html").read_bytes()
+
+
+def made_up(runs: int) -> Board:
+    """A board of runs that are mixtures of right and wrong rows."""
+    rng = np.random.default_rng(4)
+    metric, n = find("accuracy", "multiclass"), 2000
+    given, rows = [], []
+    hard = rng.random(n)
+    for k in range(runs):
+        right = (rng.random(n) < 0.5 + 0.4 * k / runs * hard).astype(float)
+        value = float(right.mean())
+        parts = ((right - value) / n).astype(np.float32)
+        name = f"word-features-{k:03d}"
+        given.append((name, ContributionsOfRun(value, parts, np.zeros(n, np.int32), "effective")))
+        facts = RunFacts("multiclass", n, "k", "0123", "", {
+            "accuracy": Estimate(value, n, value - 0.02, value + 0.02), "f1_macro": Estimate(value, n)
+        }, (), ("case", "cases"), {"accuracy": (value, "effective")})  # fmt: skip
+        shown = {"model": "logistic", "strength": f"{k / 10:g}", "candidate": "true"}
+        stem = f"{name}-{k:08x}"
+        rows.append(
+            BoardRun(name, f"{k:032x}", stem, k * 86_400_000, shown, k if k % 40 == 0 else None, facts)
+        )
+    columns = ("model", "strength", "candidate", "f1_macro")
+    gone = (MissingRun("gone", 0, "Still running.", "Wait."),)
+    return Board("words", metric, 0.95, tuple(rows), run_field(metric, given), gone, columns, rows[-1].name)
+
+
+def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
+    board = made_up(200)
+    assert len(render_board(board, [run.stem for run in board.runs]).encode()) < 250_000
+    apart = {(d.run, d.baseline): d.verdict for d in board.field.pairs}
+    for place, entry in enumerate(board.ranking):
+        assert entry.ranks is not None and entry.ranks[0] <= place + 1 <= entry.ranks[1]
+        d = board.behind(entry.run)
+        if d is not None and d.adjusted is not None:
+            assert entry.best_group == (d.adjusted.low <= 0 <= d.adjusted.high)
+            pair = apart.get((entry.run, board.best.name)) or apart[board.best.name, entry.run]
+            assert (pair == "not_demonstrated") == entry.best_group
+    tied = sum(entry.best_group for entry in board.ranking) - 1
+    assert f"{tied} of the other 199 runs cannot be told apart" in board_headline(board).text
+    assert site_files(board, [])["pairs.csv"].count(b"\n") == 1 + 199 * 100
