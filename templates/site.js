@@ -4,9 +4,18 @@
 const byId = id => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const on = (target, event, run) => target.addEventListener(event, run);
-const data = JSON.parse(byId("data").textContent).board;
 const table = byId("lb"), body = table.tBodies[0], rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
 all("[data-live]").forEach(element => { element.hidden = false; });
+const texts = new Map(), boxes = all(".checks input"), fixed = heads.length - boxes.length;
+const label = head => head.textContent.trim();
+rows.forEach(row => {
+  const marks = all(".tag", row).map(tag => "#" + tag.textContent), link = row.querySelector("th a");
+  const shown = [...row.cells].slice(fixed).map((cell, i) => label(heads[fixed + i]) + "=" + cell.textContent.trim());
+  texts.set(row, [link.textContent, ...marks, ...shown].map(text => text.toLowerCase()));
+  const tick = Object.assign(document.createElement("input"), { type: "checkbox", value: link.getAttribute("href").slice(5, -5) });
+  tick.setAttribute("aria-label", "Compare " + link.textContent);
+  link.before(tick);
+});
 
 // A line under the last run that is not told apart from the best, while the best stand first.
 const line = () => {
@@ -44,8 +53,8 @@ const filter = () => {
   const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
   let seen = 0;
   rows.forEach(row => {
-    const text = row.dataset.t, parts = text.split(" ");
-    const fits = word => word.startsWith("#") || word.includes("=") ? parts.includes(word) : text.includes(word);
+    const parts = texts.get(row);
+    const fits = word => word.startsWith("#") || word.includes("=") ? parts.includes(word) : parts[0].includes(word);
     const kind = only.value === "tied" ? row.classList.contains("tied") :
       only.value === "champion" ? Number(row.cells[6].dataset.v) >= since : true;
     row.hidden = !(kind && words.every(fits));
@@ -57,8 +66,8 @@ const filter = () => {
 };
 on(find, "input", filter);
 on(only, "change", filter);
-all(".checks input").forEach(box => on(box, "change", () => {
-  const at = heads.length - all(".checks input").length + Number(box.value);
+boxes.forEach(box => on(box, "change", () => {
+  const at = fixed + Number(box.value);
   [table.tHead.rows[0], ...rows].forEach(row => { row.cells[at].hidden = !box.checked; });
 }));
 
@@ -71,9 +80,10 @@ ticks.forEach(box => on(box, "change", () => {
     pair.textContent = chosen.length > 2 ? chosen.length + " runs are ticked: leave two" : "Tick two runs to compare them";
     return;
   }
-  const other = chosen.find(stem => stem !== data.reference);
-  if (chosen.includes(data.reference) && data.runs.includes(other)) {
-    pair.href = "compare/" + other + "--" + data.reference + ".html";
+  const reference = table.dataset.reference, other = chosen.find(stem => stem !== reference);
+  const page = "compare/" + other + ".html", made = all("a", body).some(link => link.getAttribute("href") === page);
+  if (chosen.includes(reference) && made) {
+    pair.href = page;
     pair.textContent = "Compare the two";
   } else {
     pair.textContent = "evalreport compare " + chosen.map(stem => "--run-id " + stem.slice(-8)).join(" ") + " -o compare.html";

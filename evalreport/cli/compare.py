@@ -59,6 +59,8 @@ _COMPARE = "Compare"
     metavar="N",
     help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
 )
+@opt.option(_COMPARE, "--over-time", is_flag=True, help="One metric of the runs by the time of their start.")
+@opt.option(_COMPARE, "--metric", metavar="METRIC", help="The metric of --over-time; the first headline one.")
 @gate.rules
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
 @opt.said
@@ -79,6 +81,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     the baseline is held against the rules of --require, as `check` holds it alone; exit 1 unless all pass.
     With --by or --system each side is several runs: intervals cover new rows and new seeds.
     """
+    from evalreport.cli.over_time import compared_over_time
     from evalreport.cli.plan import needed_lines
     from evalreport.cli.show_comparison import print_comparison
     from evalreport.cli.systems import show_systems
@@ -95,6 +98,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if options["by"] or options["systems"]:
         return show_systems(console, files, options, request, where, uri)
     items = items_of(files, selection_of(options), uri)
+    if options["over_time"]:
+        return compared_over_time(console, items, request, options)
     done = compared(items, request, _how(options))
     try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
         made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)

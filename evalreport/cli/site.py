@@ -60,7 +60,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise UsageError("no experiment is named", fix="pass --experiment NAME")
     if options["output"] is None:
         raise UsageError("no folder is named", fix="pass -o site/")
-    columns = tuple(part for part in _words(options["columns"]))
+    columns = tuple(_words(options["columns"]))
     wanted = SiteRequest(
         options["output"], options["sort_by"], columns, options["champion"], force=options["force"]
     )
@@ -71,6 +71,13 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
 
 def _words(value: Any) -> Sequence[str]:
+    """Return the names of a list, given with commas or as a list of the settings.
+
+    Examples
+    --------
+    >>> _words("model, f1_macro")
+    ['model', 'f1_macro']
+    """
     if value is None:
         return ()
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value

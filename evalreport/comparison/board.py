@@ -124,7 +124,8 @@ class Board:
         Further metrics, then parameters and tags, that are columns.
     reference : str
         Name of the run that each comparison is with.
-    command : str
+    compared : frozenset of str
+        Stems of those runs whose comparison with it was made.
     """
 
     experiment: str
@@ -135,7 +136,7 @@ class Board:
     missing: tuple[MissingRun, ...]
     columns: tuple[str, ...] = ()
     reference: str = ""
-    command: str = ""
+    compared: frozenset[str] = frozenset()
 
     @cached_property
     def by_name(self) -> dict[str, BoardRun]:

@@ -95,6 +95,7 @@ def history(
     champions: Sequence[tuple[int, float, str]] = (),
     best: str = "",
     breaks: Sequence[tuple[int, str]] = (),
+    joined: Sequence[str] = (),
 ) -> History:
     """Return the chart of runs by time.
 
@@ -107,6 +108,8 @@ def history(
     best : str
         Name of the run that is labelled.
     breaks : sequence of (time, words)
+    joined : sequence of str
+        For each moment a key: neighbours of one key are joined by a line.
     """
     times = [*(m.at for m in moments), *(since for since, *_ in champions), *(at for at, _ in breaks)]
     first, last = min(times), max(times)
@@ -133,9 +136,7 @@ def history(
         )
         for m in moments
     )
-    labels = [(x(m.at), y(m.value), f"{best} leads", "blue") for m in moments if m.name == best]
-    if champions and champions[-1][2] != best:
-        labels.append((x(champions[-1][0]), y(champions[-1][1]), "champion", "strong"))
+    labels = [(x(at), y(value), text, look) for at, value, text, look in _labels(moments, champions, best)]
     step = nice_step(high - low)
     ticks = [place * step for place in range(int(low // step) + 1, int(high // step) + 1)]
     arrow = "↓" if metric.better == "lower" else "↑"
@@ -143,13 +144,23 @@ def history(
         f"{metric.title} of every run by date",
         f"{metric.title} {arrow}",
         points,
-        tuple(_steps([(x(since), y(value)) for since, value, _ in champions])),
+        (*_steps([(x(since), y(value)) for since, value, _ in champions]), *_links(points, joined)),
         tuple((x(at), words) for at, words in breaks),
         tuple((x(at), day(at)) for at in _days(first, last)),
         tuple((y(value), tick_text(round(value, 10))) for value in ticks),
         tuple(labels),
         f"{len(moments)} runs from {day(first, year=True)} to {day(last, year=True)}.",
     )
+
+
+def _labels(
+    moments: Sequence[Moment], champions: Sequence[tuple[int, float, str]], best: str
+) -> list[tuple[int, float, str, str]]:
+    """The best of the runs, and the champion where it is another: time, value, words, look."""
+    found = [(m.at, m.value, f"{best} leads", "blue") for m in moments if m.name == best]
+    if champions and champions[-1][2] != best:
+        found.append((champions[-1][0], champions[-1][1], "champion", "strong"))
+    return found
 
 
 def _title(metric: Metric, m: Moment) -> str:
@@ -164,6 +175,12 @@ def _steps(places: Sequence[tuple[float, float]]) -> list[tuple[float, float, fl
     for (x1, y1), (x2, y2) in pairwise(places):
         found += [(x1, y1, x2, y1), (x2, y1, x2, y2)]
     return [*found, (*places[-1], 100.0, places[-1][1])] if places else found
+
+
+def _links(points: Sequence[PlacedMoment], keys: Sequence[str]) -> list[tuple[float, float, float, float]]:
+    """Lines between neighbours of one key."""
+    pairs = zip(pairwise(points), pairwise(keys), strict=True) if keys else ()
+    return [(a.x, a.y, b.x, b.y) for (a, b), (one, other) in pairs if one == other]
 
 
 def _days(first: int, last: int) -> list[int]:

@@ -9,12 +9,13 @@ from evalreport.estimates import gap, valued
 from evalreport.format import count, counted
 from evalreport.panels.history import Moment, day, history
 from evalreport.panels.parts import Cell, Column, Facts, Section, Table
-from evalreport.panels.site_board import CompareLinks, leaderboard_of
+from evalreport.panels.site_board import leaderboard_of
 from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
 from evalreport.values import Estimate
 
 MOST_NAMED = 3
 MOST_SHOWN = 30
+MOST_SHARED = 12
 """Rows of a list; the rest is in the files."""
 
 
@@ -28,11 +29,11 @@ class FrontVerdict:
     link: str
 
 
-def front_page(board: Board, links: CompareLinks) -> tuple[Section, ...]:
+def front_page(board: Board) -> tuple[Section, ...]:
     """Return the sections of the front page."""
     made = (
-        _verdict(board, links),
-        leaderboard_of(board, links),
+        _verdict(board),
+        leaderboard_of(board),
         _history(board),
         _shared(board),
         _missing(board),
@@ -68,7 +69,7 @@ def _champion_behind(board: Board) -> bool:
     return champion is not None and any(e.run == champion.name and not e.best_group for e in board.ranking)
 
 
-def _verdict(board: Board, links: CompareLinks) -> Section:
+def _verdict(board: Board) -> Section:
     first = board.runs[0].facts
     started = [run.started for run in board.runs if run.started is not None]
     span = f"{day(min(started))} to {day(max(started), year=True)}" if started else ""
@@ -76,9 +77,8 @@ def _verdict(board: Board, links: CompareLinks) -> Section:
         f", {len(board.missing)} not" if board.missing else ""
     )
     kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}", *([span] if span else []))
-    link = (
-        links.page(board.best.stem) if board.champion is not None and board.champion is not board.best else ""
-    )
+    apart = board.champion is not None and board.best.stem in board.compared
+    link = f"compare/{board.best.stem}.html" if apart else ""
     body = FrontVerdict(kicker, board_headline(board), _lede(board), link)
     return Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, body)
 
@@ -172,7 +172,7 @@ def _shared(board: Board) -> Section | None:
             Cell(one.claim, "text", sub=one.action),
             Cell(_not_in(one.others, total), "text"),
         )
-        for one in found[:MOST_SHOWN]
+        for one in found[:MOST_SHARED]
     ]
     lede = say(
         "One line per finding, not per run, in the words of the best run that has it. A finding that nearly"

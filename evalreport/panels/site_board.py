@@ -22,18 +22,6 @@ FURTHER = 3
 
 
 @dataclass(frozen=True)
-class CompareLinks:
-    """The pages of comparisons that there are: of runs, by their files' names, with one reference."""
-
-    reference: str
-    runs: frozenset[str]
-
-    def page(self, stem: str) -> str:
-        """Return the comparison of a run; "" where there is none."""
-        return f"compare/{stem}--{self.reference}.html" if stem in self.runs else ""
-
-
-@dataclass(frozen=True)
 class LeaderRow:
     """A run of the leaderboard, as it is shown."""
 
@@ -51,9 +39,8 @@ class LeaderRow:
     difference: str
     limits: str
     behind: float
-    compare: str
+    compare: bool
     cells: tuple[tuple[str, float | None], ...]
-    words: str
     date: str
 
 
@@ -80,7 +67,7 @@ class LeaderTable:
     reference: str
 
 
-def leaderboard_of(board: Board, links: CompareLinks) -> Section:
+def leaderboard_of(board: Board) -> Section:
     """Return the leaderboard."""
     axis = _axis(board)
     first, pairs = board.runs[0].facts, len(board.runs) * (len(board.runs) - 1) // 2
@@ -104,7 +91,7 @@ def leaderboard_of(board: Board, links: CompareLinks) -> Section:
         reference=shortened(board.reference),
         pairs=pairs,
     )
-    rows = tuple(_leader_row(board, links, place, axis) for place in range(len(board.ranking)))
+    rows = tuple(_leader_row(board, place, axis) for place in range(len(board.ranking)))
     body = LeaderTable(
         board.metric.title,
         rows,
@@ -112,7 +99,7 @@ def leaderboard_of(board: Board, links: CompareLinks) -> Section:
         (tick_text(axis[0]), tick_text(axis[1])),
         board.metric.better == "lower",
         note,
-        links.reference,
+        board.by_name[board.reference].stem,
     )
     return Section(
         "board",
@@ -121,7 +108,6 @@ def leaderboard_of(board: Board, links: CompareLinks) -> Section:
         "site_board",
         lede,
         body,
-        {"reference": links.reference, "runs": sorted(links.runs)},
     )
 
 
@@ -146,7 +132,7 @@ def _is_column(board: Board, name: str) -> bool:
     return any(run.shown.get(name, "").lower() not in ("", "true", "1", "yes") for run in board.runs)
 
 
-def _leader_row(board: Board, links: CompareLinks, place: int, axis: tuple[float, float]) -> LeaderRow:
+def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRow:
     entry = board.ranking[place]
     run, d, style = board.by_name[entry.run], board.behind(entry.run), board.metric.style
     result = Estimate(entry.value or 0.0, 0, entry.low, entry.high)
@@ -164,12 +150,6 @@ def _leader_row(board: Board, links: CompareLinks, place: int, axis: tuple[float
         for name in board.columns
         if name in run.shown and name not in run.facts.metrics and not _is_column(board, name)
     )
-    values = {name: run.shown.get(name, "") for name in names if name in board.columns}
-    words = [
-        run.name,
-        *(f"#{name}" for name in marks),
-        *(f"{key}={text}" for key, text in values.items() if text),
-    ]
     return LeaderRow(
         run,
         place + 1,
@@ -184,14 +164,20 @@ def _leader_row(board: Board, links: CompareLinks, place: int, axis: tuple[float
         marks,
         *told,
         round((d.difference or 0.0) if d else 0.0, 6),
-        links.page(run.stem),
+        run.stem in board.compared,
         tuple(_value(board, run, name) for name in names),
-        " ".join([*words, *(["#champion"] if run is board.champion else [])]).lower(),
         "–" if run.started is None else day(run.started),
     )
 
 
 def _ranks(entry: RankedRun) -> str:
+    """Return the ranks that are left to a run.
+
+    Examples
+    --------
+    >>> _ranks(RankedRun("a", 0.9, 0.8, 1.0, (1, 3), best_group=True))
+    '1 to 3'
+    """
     first, last = entry.ranks or (0, 0)
     return str(first) if first == last else f"{first} to {last}"
 

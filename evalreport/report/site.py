@@ -1,33 +1,38 @@
-"""The files of an experiment's site that are about all runs: its front page, and the same as CSV and JSON."""
+"""The pages that are about all runs of an experiment: the front page of its site, and a metric over time."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from evalreport import __version__
 from evalreport.codec import dumps, encode
 from evalreport.comparison.board import Board
+from evalreport.comparison.over_time import OverTime
+from evalreport.panels.over_time import over_time_sections
+from evalreport.panels.parts import Section
 from evalreport.panels.site import front_page
-from evalreport.panels.site_board import CompareLinks
 from evalreport.report.render import Page, asset, environment, policy
 from evalreport.report.tables import as_csv
 from evalreport.values import Estimate
 
 
-def render_board(board: Board, compared: Collection[str]) -> str:
-    """Return the front page of a site, reproducible to the byte.
+def render_board(board: Board) -> str:
+    """Return the front page of a site, reproducible to the byte."""
+    footer = "Opens from a folder, without a server, and without scripts: then the table is sorted."
+    return _page(f"{board.experiment}: {len(board.runs)} runs", front_page(board), footer, asset("site.js"))
 
-    Parameters
-    ----------
-    board : Board
-    compared : collection of str
-        Names of the files of those runs that have a comparison with the reference.
-    """
-    style, script = asset("style.css") + asset("site.css"), asset("site.js")
-    made = front_page(board, CompareLinks(board.by_name[board.reference].stem, frozenset(compared)))
+
+def render_over_time(found: OverTime, experiment: str) -> str:
+    """Return the page of a metric over time, reproducible to the byte."""
+    footer = f"evalreport {__version__} · one file, no network requests."
+    title = f"{experiment}: {found.metric.title} over time"
+    return _page(title, over_time_sections(found, experiment), footer, asset("script.js"))
+
+
+def _page(title: str, made: tuple[Section, ...], footer: str, script: str) -> str:
+    style = asset("style.css") + asset("site.css")
     page = Page(
-        title=f"{board.experiment}: {len(board.runs)} runs",
+        title=title,
         version=__version__,
         policy=policy(style, script),
         style=style,
@@ -35,14 +40,15 @@ def render_board(board: Board, compared: Collection[str]) -> str:
         sections=made,
         titles={section.id: section.nav for section in made},
         data={section.id: section.data for section in made if section.data},
-        footer="Opens from a folder, without a server, and without scripts: then the table is sorted.",
+        footer=footer,
     )
     return environment().get_template("page.html.j2").render(page=page)
 
 
-def site_files(board: Board, compared: Collection[str]) -> dict[str, bytes]:
+def site_files(board: Board) -> dict[str, bytes]:
     """Return the front page, and the leaderboard and all differences as CSV and JSON."""
     rows = [_row(board, place) for place in range(len(board.ranking))]
+    names = dict.fromkeys(name for row in rows for name in row)
     pairs = [_pair(d) for d in board.field.pairs]
     whole = {
         "schema": 1,
@@ -55,8 +61,8 @@ def site_files(board: Board, compared: Collection[str]) -> dict[str, bytes]:
         "missing": [encode(run) for run in board.missing],
     }
     return {
-        "index.html": render_board(board, compared).encode(),
-        "runs.csv": as_csv({name: [row[name] for row in rows] for name in rows[0]}),
+        "index.html": render_board(board).encode(),
+        "runs.csv": as_csv({name: [row.get(name) for row in rows] for name in names}),
         "runs.json": dumps(whole).encode(),
         "pairs.csv": as_csv({name: [row[name] for row in pairs] for name in PAIR}),
     }

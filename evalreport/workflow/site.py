@@ -173,15 +173,12 @@ def made_site(items: Sequence[Item], request: Request, wanted: SiteRequest, do: 
     )
     board = _board(site, dict(zip(names, runs, strict=True)))
     board = _compared(site, board, reference)
-    files = site_files(board, {task.stem for task in tasks.values() if _has_comparison(site, task, board)})
+    made = (run.stem for run in board.runs if folder.read(comparison_paths(run.stem)[0]) is not None)
+    board = replace(board, compared=frozenset(made) - {board.by_name[board.reference].stem})
+    files = site_files(board)
     site.written += folder.write(files)
     kept = [*files, *_all_paths([tasks[name] for name in site.facts])]
-    kept += [
-        path
-        for run in board.runs
-        for path in comparison_paths(run.stem, board.by_name[board.reference].stem)
-        if folder.read(path) is not None
-    ]
+    kept += [path for stem in sorted(board.compared) for path in comparison_paths(stem)]
     gone = folder.finish(kept)
     return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept))
 
@@ -197,7 +194,7 @@ def _run(item: Item) -> RunInfo:
 
 
 def _stem(run: RunInfo) -> str:
-    return f"{slug(run.name)[:60]}-{run.run_id[:8]}"
+    return f"{slug(run.name)[:24]}-{run.run_id[:8]}"
 
 
 def since(run: RunInfo, tag: str) -> int | None:
@@ -253,11 +250,6 @@ def _reference(site: _Site, task: SiteTask) -> SiteReference | None:
     return SiteReference(task.name, task.stem, facts.rows_key, ev, _against(site, task))
 
 
-def _has_comparison(site: _Site, task: SiteTask, board: Board) -> bool:
-    reference = board.by_name[board.reference].stem
-    return site.folder.read(comparison_paths(task.stem, reference)[0]) is not None
-
-
 def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
     """Compare the runs of the board with the champion, or without one with the best, where that lacks."""
     chosen = board.champion or board.best
@@ -269,7 +261,7 @@ def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
         if run.name != chosen.name
         and (
             site.facts[run.name].against != digest
-            or not all(map(site.folder.stands, comparison_paths(run.stem, task.stem)))
+            or not all(map(site.folder.stands, comparison_paths(run.stem)))
         )
     ]
     if lacking:

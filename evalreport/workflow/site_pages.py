@@ -75,9 +75,9 @@ def paths_of(stem: str) -> tuple[str, ...]:
     return f"runs/{stem}.html", f"runs/{stem}.json", f"{KEPT}/{stem}.json", f"{KEPT}/{stem}.npy"
 
 
-def comparison_paths(stem: str, reference: str) -> tuple[str, str]:
-    """Return the files of a comparison with a reference."""
-    return f"compare/{stem}--{reference}.html", f"compare/{stem}--{reference}.json"
+def comparison_paths(stem: str) -> tuple[str, str]:
+    """Return the files of a run's comparison with the reference."""
+    return f"compare/{stem}.html", f"compare/{stem}.json"
 
 
 def made_pages(
@@ -146,6 +146,4 @@ def _comparison(task: SiteTask, ev: Evaluation, reference: SiteReference) -> dic
     found = compare([reference.evaluation, ev], 0, names=(reference.name, task.name))
     record = as_record(Compared(found, ()))
     html = comparison_document(found, record).html
-    return dict(
-        zip(comparison_paths(task.stem, reference.stem), (html.encode(), dumps(record).encode()), strict=True)
-    )
+    return dict(zip(comparison_paths(task.stem), (html.encode(), dumps(record).encode()), strict=True))
