@@ -16,8 +16,12 @@ from evalreport.cli.show import as_run, print_evaluation
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from evalreport.evaluation.model import Evaluation
     from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.request import Request
+    from evalreport.workflow.runs import Item
 
 
 @click.command("report", cls=SectionCommand)
@@ -34,6 +38,13 @@ if TYPE_CHECKING:
 @opt.prevalence
 @opt.page
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
+@opt.option(
+    "Write",
+    "--facts",
+    metavar="FILE",
+    type=opt.FILE,
+    help="Write the facts alone (.facts), to add up: report part-*.facts.",
+)
 @opt.out
 @opt.summary
 @opt.force
@@ -53,6 +64,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if options["output"] and len(items) > 1:
         raise UsageError("-o names one file for several reports", fix="use --out DIR")
     request = request_of(options, command_line())
+    if options["facts"]:
+        return _facts(console, items, request, options)
     elsewhere = console.json or console.summary or options["jsonl"] or options["out"]
     page = not elsewhere or options["output"] is not None
     written = {name: options[name] for name in ("output", "out", "force")}
@@ -71,6 +84,18 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         return as_run(done.made) | {"files": done.files}
 
     return each_run(console, items, work, show, options)
+
+
+def _facts(console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]) -> int:
+    """Write what was counted of one item, and no page."""
+    from evalreport.workflow.shards import write_facts
+
+    if len(items) > 1:
+        raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")
+    write_facts(items[0].read(request), options["facts"], force=options["force"])
+    console.out(options["facts"])
+    console.emit(runs=[{"source": items[0].shown, "ok": True, "files": [options["facts"]]}], ok=True)
+    return 0
 
 
 opt.global_options(command)

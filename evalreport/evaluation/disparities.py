@@ -45,6 +45,7 @@ def disparities(
     >>> from evalreport.predictions import predictions
     >>> right, wrong, site = ["a", "b"] * 30, ["b", "a"] * 30, ["north"] * 60 + ["south"] * 60
     >>> p = predictions(Multiclass("ab"), right * 2, right + wrong, slices={"site": site})
+    >>> from evalreport.evaluation.slices import judged_slices, slice_facts
     >>> parts = slice_facts(p)
     >>> found = disparities(parts, judged_slices(parts, Sampling()), Sampling())[0]
     >>> found.metric, found.difference.value, found.lowest, found.highest

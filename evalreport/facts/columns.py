@@ -40,7 +40,7 @@ class StoredColumn:
     Examples
     --------
     >>> column = StoredColumn(4, lambda a, b: np.arange(a, b) / 2, lambda places: places / 2)
-    >>> column[::-1][1], column[1:3], np.searchsorted(column, 0.6)
+    >>> float(column[::-1][1]), column[1:3], int(np.searchsorted(column, 0.6))
     (1.0, array([0.5, 1. ]), 2)
     """
 

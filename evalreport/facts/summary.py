@@ -81,6 +81,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
     Examples
     --------
     >>> from evalreport.labels import Binary
+    >>> import numpy as np
     >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
     >>> merge([one, one, one]).rows
     6

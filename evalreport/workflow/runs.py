@@ -25,6 +25,7 @@ from evalreport.workflow.collect import (
 )
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
+from evalreport.workflow.shards import are_facts, collect_shards
 from evalreport.workflow.stream import CollectedFacts, collect_stream, evaluated_facts, streams
 
 STDIN = "-"
@@ -89,12 +90,17 @@ class Item:
         -------
         The evaluation, and what was read for it.
         """
+        read = self.read(request)
+        if isinstance(read, CollectedFacts):
+            return evaluated_facts(read, request), read
+        return evaluated(read, request, self.tuning_rows(request)), read
+
+    def read(self, request: Request) -> Collected | CollectedFacts:
+        """Read the predictions of the item, or count them, or add up the facts that it is."""
+        if are_facts(self.files):
+            return collect_shards(self.files, request)
         data = self._streamed(request)
-        if data is not None:
-            facts = collect_stream(data, request)
-            return evaluated_facts(facts, request), facts
-        collected = self.collect(request)
-        return evaluated(collected, request, self.tuning_rows(request)), collected
+        return self.collect(request) if data is None else collect_stream(data, request)
 
     def _streamed(self, request: Request) -> DataSet | None:
         """The files of the item where they are streamed."""
@@ -131,6 +137,8 @@ def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tu
 def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: str | None) -> tuple[Item, ...]:
     """Return the files, then the selected runs, each once and under a name of its own.
 
+    Files of facts are one item: they add up.
+
     A store is opened only for runs.
 
     Raises
@@ -139,7 +147,8 @@ def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: st
         Nothing is named.
     """
     once = {STDIN if path == STDIN else str(Path(path).resolve()): path for path in reversed(files)}
-    items = [Item(path=path) for path in reversed(once.values())]
+    paths = tuple(reversed(once.values()))
+    items = [Item(path=paths[0], files=paths)] if are_facts(paths) else [Item(path=path) for path in paths]
     if selection is not None:
         store, runs = open_runs(tracking_uri, selection)
         items += [Item(run=run, store=store) for run in runs]

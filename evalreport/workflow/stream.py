@@ -118,13 +118,20 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
         point = None if number is None else Threshold(number, "given")
         seen, sweep = watch.observed(point, stream.notes(watch.rows)), None
         if request.threshold is not None and number is None:
-            point, sweep = chosen_on(_table(seen), request.threshold, request.sampling)
+            point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
             seen = watch.decided(seen, point, again=point)
     taken = (*stream.found.taken, ("engine", _told(data, request)))
     return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
 
 
-def _table(seen: Observed) -> ScoreTable:
+def table_in(seen: Observed) -> ScoreTable:
+    """Return the score table of what was observed.
+
+    Raises
+    ------
+    UsageError
+        There are no scores.
+    """
     if isinstance(seen.summary.scores, ScoreTable):
         return seen.summary.scores
     raise UsageError("--threshold needs scores, and there are none", fix="name them with --score or --scores")

@@ -1,0 +1,297 @@
+"""Facts as bytes: one row of an Arrow IPC file, a list for each array, so that any tool can look into it.
+
+What is no array stands as JSON in the schema's metadata, with a version and the digest of the labels. Bytes
+are judged before they are believed: lengths, ranges, order and totals, and that they say what they said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError, EvalreportError
+from evalreport.facts.classes import ClassBins, ClassScores
+from evalreport.facts.counts import BinaryCounts, Counts
+from evalreport.facts.summary import Summary
+from evalreport.facts.table import ScoreTable
+from evalreport.facts.tally import Tally
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.predictions import Origin, Threshold
+from evalreport.scores import ScoreKind
+
+VERSION = 1
+KEY = b"evalreport.facts"
+"""Of the metadata."""
+SEAL = b"evalreport.facts.sha256"
+"""Digest of the rest: a file that was cut off, or edited by hand, is not believed."""
+CLOSE = 1e-9
+"""Share by which sums of weights may differ from their total by rounding."""
+
+Arrays = dict[str, npt.NDArray[Any]]
+ARRAYS: Mapping[type, tuple[str, ...]] = {
+    Counts: ("cells", "weight"),
+    BinaryCounts: ("tp", "fp", "fn", "tn", "unread", "threshold", "unread_positive"),
+    ScoreTable: ("scores", "pos", "neg"),
+    ClassScores: ("scores", "truth", "weights"),
+    ClassBins: ("weight", "probability", "positives"),
+    Tally: ("sums", "squares"),
+}
+"""The arrays of each kind of fact."""
+KINDS = {kind.__name__: kind for kind in ARRAYS}
+PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality")
+
+
+def to_bytes(summary: Summary) -> bytes:
+    """Return the facts of a set of predictions as an Arrow IPC file of one row.
+
+    Examples
+    --------
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
+    >>> from_bytes(to_bytes(one)).rows
+    2
+    """
+    import pyarrow as pa
+
+    arrays: Arrays = {}
+    parts: dict[str, Any] = {}
+    point = summary.threshold
+    for name in PARTS:
+        fact = getattr(summary, name)
+        if fact is None:
+            continue
+        held = _held(fact)
+        arrays |= {f"{name}.{key}": array for key, array in held.items()}
+        shapes = {key: array.shape for key, array in held.items()}
+        parts[name] = {"kind": type(fact).__name__, "shapes": shapes, **_beside(fact)}
+    head = {
+        "version": VERSION,
+        "labels_sha256": _digest(summary.space),
+        **_space(summary.space),
+        "rows": summary.rows,
+        "weight": summary.weight,
+        "score_kind": summary.score_kind,
+        "threshold": None if point is None else [point.value, point.origin],
+        "parts": parts,
+    }
+    told = json.dumps(head).encode()
+    schema = {KEY: told, SEAL: _seal(told, arrays)}
+    lists = [_list(pa, array.ravel()) for array in arrays.values()]
+    table = pa.table(dict(zip(arrays, lists, strict=True))).replace_schema_metadata(schema)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def from_bytes(data: bytes) -> Summary:
+    """Return the facts that bytes hold.
+
+    Raises
+    ------
+    DataError
+        They are no facts, of another version, or do not fit together.
+    """
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_file(pa.BufferReader(data)) as reader:
+            if KEY not in (reader.schema.metadata or {}) or reader.num_record_batches != 1:
+                raise _no_facts("they were not written by evalreport")
+            told, seal = (reader.schema.metadata.get(key, b"") for key in (KEY, SEAL))
+            head = json.loads(told)
+            _check_version(head)
+            batch = reader.get_batch(0)
+            batch.validate(full=True)
+            arrays = {name: _array(batch.column(name)) for name in reader.schema.names}
+            if _seal(told, arrays) != seal:
+                raise _no_facts("they were changed")
+            made = _summary(head, arrays)
+    except EvalreportError:
+        raise
+    except (
+        *(pa.ArrowException, ValueError, KeyError, TypeError, IndexError, AttributeError, OSError),
+        *(RecursionError, OverflowError, MemoryError),
+    ) as error:
+        raise _no_facts(" ".join(str(error).split())[:120] or type(error).__name__) from error
+    return made
+
+
+def _seal(told: bytes, arrays: Arrays) -> bytes:
+    digest = hashlib.sha256(told)
+    for name, array in arrays.items():
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest().encode()
+
+
+def _no_facts(why: str) -> DataError:
+    return DataError(f"these bytes hold no facts: {why}", fix="make them again from the predictions")
+
+
+def _check_version(head: Any) -> None:
+    version = head.get("version") if isinstance(head, dict) else None
+    if version != VERSION:
+        raise DataError(
+            f"the facts are of version {version!a:.20}; this evalreport reads {VERSION}",
+            fix="make them again from the predictions",
+        )
+
+
+def _held(fact: Any) -> Arrays:
+    """The arrays of a fact, those of counts of one length."""
+    held = {
+        key: np.asarray(getattr(fact, key)) for key in ARRAYS[type(fact)] if getattr(fact, key) is not None
+    }
+    if isinstance(fact, BinaryCounts):
+        return {key: np.broadcast_to(array, np.shape(fact.tp)) for key, array in held.items()}
+    return held
+
+
+def _beside(fact: Any) -> dict[str, Any]:
+    """What a fact holds beside its arrays."""
+    match fact:
+        case Counts():
+            return {"size": fact.size}
+        case Tally():
+            return {"names": fact.names, "weight": fact.weight}
+        case _:
+            return {}
+
+
+def _list(pa: Any, values: npt.NDArray[Any]) -> Any:
+    flat = pa.array(np.ascontiguousarray(values))
+    return pa.LargeListArray.from_arrays(pa.array([0, len(flat)], pa.int64()), flat)
+
+
+def _array(column: Any) -> npt.NDArray[Any]:
+    """The numbers of a list, as they are stored."""
+    flat = column.flatten()
+    if len(column) != 1 or column.null_count or flat.null_count:
+        raise ValueError("a list with gaps")
+    found: npt.NDArray[Any] = flat.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _space(space: LabelSpace) -> dict[str, Any]:
+    ordered = isinstance(space, Multiclass) and space.ordered
+    return {"task": space.task, "labels": space.labels, "ordered": ordered}
+
+
+def _digest(space: LabelSpace) -> str:
+    return hashlib.sha256(json.dumps(_space(space)).encode()).hexdigest()
+
+
+def _labels(head: Mapping[str, Any]) -> LabelSpace:
+    labels = tuple(head["labels"])
+    if not all(isinstance(label, (str, int)) for label in labels):
+        raise ValueError("labels that are no labels")
+    makers: Mapping[str, Callable[[], LabelSpace]] = {
+        "binary": lambda: Binary(*labels),
+        "multiclass": lambda: Multiclass(labels, ordered=bool(head["ordered"])),
+        "multilabel": lambda: Multilabel(labels),
+    }
+    space = makers[head["task"]]()
+    if _digest(space) != head["labels_sha256"]:
+        raise ValueError("the labels are not those that the digest is of")
+    return space
+
+
+def _summary(head: Mapping[str, Any], arrays: Arrays) -> Summary:
+    space, rows, weight = _labels(head), head["rows"], float(head["weight"])
+    if not (isinstance(rows, int) and rows >= 0 and np.isfinite(weight) and weight >= 0):
+        raise ValueError("rows or weight that are none")
+    if head["score_kind"] not in (None, *get_args(ScoreKind)):
+        raise ValueError("an unknown kind of scores")
+    parts = {name: _fact(name, told, arrays) for name, told in head["parts"].items()}
+    if not parts.keys() <= {*PARTS} or not isinstance(parts.get("tally"), Tally):
+        raise ValueError("unknown parts, or no tally")
+    made = Summary(
+        space=space,
+        rows=rows,
+        weight=weight,
+        score_kind=head["score_kind"],
+        threshold=_threshold(head["threshold"]),
+        **parts,
+    )
+    _check_together(made)
+    return made
+
+
+def _threshold(told: Any) -> Threshold | None:
+    if told is None:
+        return None
+    value, origin = told
+    if origin not in get_args(Origin):
+        raise ValueError("a threshold of unknown origin")
+    return Threshold(tuple(map(float, value)) if isinstance(value, list) else float(value), origin)
+
+
+def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
+    kind = KINDS[told["kind"]]
+    held = {key: arrays[f"{name}.{key}"].reshape(shape) for key, shape in told["shapes"].items()}
+    needed = {*ARRAYS[kind]} - ({"weights"} if kind is ClassScores else set())
+    if not needed <= held.keys() <= {*ARRAYS[kind]}:
+        raise ValueError(f"{name} lacks an array")
+    for key, array in held.items():
+        if array.dtype.kind not in "biuf" or (key != "threshold" and not np.isfinite(array).all()):
+            raise ValueError(f"{name}.{key} holds what is no number")
+    if kind is Counts:
+        return _counts(Counts(int(told["size"]), **held))
+    if kind is Tally:
+        return _tally(Tally(tuple(map(str, told["names"])), **held, weight=float(told["weight"])))
+    made = kind(**{"weights": None, **held} if kind is ClassScores else held)
+    if len({array.shape for key, array in held.items() if kind is not ClassScores}) > 1:
+        raise ValueError(f"arrays of {name} have several lengths")
+    if isinstance(made, ScoreTable):
+        _check_table(made)
+    return made
+
+
+def _check_table(table: ScoreTable) -> None:
+    if table.scores.ndim != 1 or (np.diff(table.scores) <= 0).any():
+        raise ValueError("scores that do not ascend")
+    if (table.pos < 0).any() or (table.neg < 0).any():
+        raise ValueError("weights below zero")
+
+
+def _counts(counts: Counts) -> Counts:
+    cells = counts.cells
+    if counts.size < 1 or cells.shape != counts.weight.shape or cells.ndim != 1 or cells.dtype.kind != "i":
+        raise ValueError("cells that are none")
+    inside = len(cells) == 0 or (cells[0] >= 0 and cells[-1] < counts.size * (counts.size + 1))
+    if not inside or (np.diff(cells) <= 0).any() or (counts.weight < 0).any():
+        raise ValueError("cells outside of the matrix")
+    return counts
+
+
+def _tally(tally: Tally) -> Tally:
+    if not tally.sums.shape == tally.squares.shape == (len(tally.names),) or not np.isfinite(tally.weight):
+        raise ValueError("a tally whose names and sums differ in number")
+    return tally
+
+
+def _check_together(made: Summary) -> None:
+    """The parts are of one set of predictions: their totals are its weight, their labels its labels."""
+    totals = {"tally": made.tally.weight}
+    for name in PARTS[1:]:
+        fact = getattr(made, name)
+        if isinstance(fact, (Counts, ScoreTable)):
+            totals[name] = fact.total
+        elif isinstance(fact, BinaryCounts) and not np.allclose(fact.total, made.weight, rtol=CLOSE):
+            raise ValueError(f"{name} does not add up to the weight")
+        elif isinstance(fact, ClassScores) and fact.scores.shape != (made.rows, len(made.space)):
+            raise ValueError(f"{name} is of other rows or labels")
+    wrong = [name for name, total in totals.items() if abs(total - made.weight) > CLOSE * max(made.weight, 1)]
+    if wrong:
+        raise ValueError(f"{wrong[0]} does not add up to the weight")
+    size = len(made.space)
+    if isinstance(made.counts, Counts) and made.counts.size != size:
+        raise ValueError("counts of other labels")
+    if isinstance(made.space, Binary) != isinstance(made.scores, ScoreTable) and made.scores is not None:
+        raise ValueError("scores of another task")

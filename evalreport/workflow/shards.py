@@ -1,0 +1,125 @@
+"""Facts as files: written of one set of predictions, and added up to a report of all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from evalreport import __version__
+from evalreport.engines.memory import summarise
+from evalreport.engines.stream import decided_at
+from evalreport.errors import UsageError
+from evalreport.evaluation.observed import Observed
+from evalreport.evaluation.row_facts import table_facts
+from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.summary import merge
+from evalreport.facts.wire import KEY, from_bytes, to_bytes
+from evalreport.intervals.sampling import by_rows
+from evalreport.labels import renamed
+from evalreport.predictions import Threshold
+from evalreport.provenance import Provenance
+from evalreport.sinks.folder import write_file
+from evalreport.sources.readers.content import in_file
+from evalreport.sources.readers.limits import load
+from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.request import Request
+from evalreport.workflow.stream import CollectedFacts, table_in
+from evalreport.workflow.thresholds import chosen_on, number_of
+
+ENDING = ".facts"
+ALONE = "made of facts alone: no rows to show, no slices, and no intervals by cluster or weight"
+
+
+def are_facts(paths: Sequence[str]) -> bool:
+    """Return whether all files hold facts, by their names.
+
+    Examples
+    --------
+    >>> are_facts(["a.facts", "b.facts"]), are_facts(["a.csv"])
+    (True, False)
+    """
+    return bool(paths) and all(path.endswith(ENDING) for path in paths)
+
+
+def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
+    """Read the facts of several files and add them up.
+
+    Raises
+    ------
+    DataError
+        A file that holds no facts, or facts that do not add up; names the file.
+    """
+    digest, shards = hashlib.sha256(), []
+    for path in paths:
+        with in_file(path):
+            data = load(Path(path))
+            shards.append(from_bytes(data))
+        digest.update(data)
+    with in_file(", ".join(paths[:5])):
+        summary = merge(shards)
+    summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
+    seen = Observed(summary, facts=_facts(summary), notes=(ALONE,))
+    seen, sweep = _decided(seen, request)
+    first = Path(paths[0])
+    taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
+    origin = Provenance(
+        run_name=first.name.removesuffix(ENDING),
+        source=first.name if len(paths) == 1 else f"{first.name} and {len(paths) - 1} more",
+        sha256=digest.hexdigest(),
+        columns=taken,
+        made=request.made,
+        command=request.command,
+        title=request.title,
+        unit=request.unit,
+        label_names=request.label_names,
+        software=(("evalreport", __version__), ("Python", platform.python_version())),
+    )
+    return CollectedFacts(seen, taken, origin, sweep)
+
+
+def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
+    """What was observed, decided at the threshold that is asked for."""
+    if request.threshold is None:
+        return seen, None
+    number, sweep = number_of(request.threshold), None
+    if number is None:
+        point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
+    else:
+        point = Threshold(number, "given")
+    return replace(seen, summary=decided_at(seen.summary, point)), sweep
+
+
+def _facts(summary: Summary) -> dict[str, float]:
+    if not isinstance(summary.scores, ScoreTable):
+        return {}
+    return table_facts(summary.scores, None, probabilities=summary.score_kind != "decision")
+
+
+def write_facts(read: Collected | CollectedFacts, path: str, *, force: bool) -> None:
+    """Write the facts of what was read.
+
+    Raises
+    ------
+    UsageError
+        Rows that weigh or belong together, which facts do not know; or the file holds something else.
+    """
+    place = Path(path)
+    if not path.endswith(ENDING):
+        raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
+    if not force and place.is_file() and KEY not in place.read_bytes():
+        raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
+    if isinstance(read, CollectedFacts):
+        summary = read.seen.summary
+    elif by_rows(read.predictions):
+        raise UsageError(
+            "facts do not know which rows weigh more or belong together",
+            where="--facts",
+            fix="leave --weight and --group out",
+        )
+    else:
+        summary = summarise(read.predictions)
+    write_file(place, to_bytes(summary))

@@ -1,0 +1,129 @@
+"""Facts as bytes: read back as they were, added up to the report of the whole, and refused when changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import evalreport as er
+from evalreport.engines.memory import summarise
+from evalreport.errors import DataError
+from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
+from evalreport.evaluation.observed import Observed
+from evalreport.facts import wire
+from evalreport.facts.wire import KEY, from_bytes, to_bytes
+from evalreport.intervals import Sampling
+from evalreport.labels import Multiclass
+from evalreport.predictions import Predictions
+from tests import factories
+from tests.cli.running import run
+
+MAKERS = (
+    factories.binary,
+    factories.margins,
+    factories.multiclass,
+    factories.multilabel,
+    factories.labels_alone,
+)
+FEW = Sampling(resamples=50)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_facts_come_back_and_make_the_same_numbers(make: Callable[[], Predictions]) -> None:
+    p = make()
+    data = to_bytes(summarise(p))
+    found = from_bytes(data)
+    assert to_bytes(found) == data
+    expected = evaluate_predictions(p, FEW)
+    again = evaluate_facts(Observed(found), FEW)
+    assert again.metrics == expected.metrics
+    assert again.curves == expected.curves
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_changed_bytes_are_refused_or_say_the_same(make: Callable[[], Predictions]) -> None:
+    data = to_bytes(summarise(make()))
+    rng = np.random.default_rng(0)
+    refused = 0
+    for place in rng.integers(0, len(data), 150).tolist():
+        changed = bytearray(data)
+        changed[place] ^= 1 << int(rng.integers(8))
+        try:
+            assert to_bytes(from_bytes(bytes(changed))) == data  # a bit between the values
+        except DataError:
+            refused += 1
+    assert refused > 50
+    for junk in (b"", b"ARROW1", data[: len(data) // 2], data[:-4], b"\x80\x04}."):
+        with pytest.raises(DataError, match="hold no facts"):
+            from_bytes(junk)
+
+
+def sealed(data: bytes, change: Callable[[dict[str, object]], None]) -> bytes:
+    """The same arrays with another head, sealed as evalreport would."""
+    table = pa.ipc.open_file(data).read_all()
+    head = json.loads(table.schema.metadata[KEY])
+    change(head)
+    told = json.dumps(head).encode()
+    arrays = {name: wire._array(table.column(name).chunk(0)) for name in table.column_names}
+    table = table.replace_schema_metadata({KEY: told, wire.SEAL: wire._seal(told, arrays)})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+LIES = {
+    "of version 2": {"version": 2},
+    "not those that the digest is of": {"labels": ["healthy", "ill"]},
+    "does not add up to the weight": {"weight": 301.0},
+    "rows or weight": {"rows": -1},
+    "unknown kind of scores": {"score_kind": "guess"},
+    "unknown origin": {"threshold": [0.5, "guess"]},
+    "no tally": {"parts": {}},
+}
+
+
+@pytest.mark.parametrize("message", LIES)
+def test_what_does_not_fit_together_is_refused(message: str) -> None:
+    data = to_bytes(summarise(factories.binary()))
+    with pytest.raises(DataError, match=message):
+        from_bytes(sealed(data, lambda head: head.update(LIES[message])))
+
+
+def test_the_order_of_labels_is_theirs() -> None:
+    p = factories.labels_alone()
+    space = Multiclass(p.space.labels, ordered=True)
+    found = from_bytes(to_bytes(summarise(replace(p, space=space)))).space
+    assert isinstance(found, Multiclass) and found.ordered
+
+
+def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    score = rng.random(600).round(2)
+    rows = pa.table({"y_true": (rng.random(600) < score).astype(int), "score": score})
+    pq.write_table(rows, tmp_path / "whole.parquet")
+    for number, engine in enumerate(("memory", "stream", "memory")):
+        path = tmp_path / f"part-{number}.parquet"
+        pq.write_table(rows.slice(200 * number, 200), path)
+        made = str(path.with_suffix(".facts"))
+        assert run(capsys, "report", str(path), "--engine", engine, "--facts", made).code == 0
+    parts = [str(tmp_path / f"part-{number}.facts") for number in range(3)]
+    asked = ("--threshold", "max-f1", "--resamples", "100", "--out")
+    assert run(capsys, "report", *parts, *asked, str(tmp_path / "out")).code == 0
+    found = er.Evaluation.from_json((tmp_path / "out" / "evaluation.json").read_text())
+    expected = er.evaluate_file(tmp_path / "whole.parquet", threshold="max-f1", resamples=100)
+    assert found.metrics == expected.metrics and found.confusion is not None
+    assert found.threshold == expected.threshold and found.curves == expected.curves
+    Path(parts[1]).write_bytes(b"nothing")
+    done = run(capsys, "report", *parts, "--out", str(tmp_path / "out"))
+    assert done.code == 5 and "part-1.facts" in done.err
+    whole = str(tmp_path / "whole.parquet")
+    assert run(capsys, "report", whole, "--facts", whole).code == 2
