@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -65,7 +66,7 @@ def test_changed_bytes_are_refused_or_say_the_same(make: Callable[[], Prediction
             from_bytes(junk)
 
 
-def sealed(data: bytes, change: Callable[[dict[str, object]], None]) -> bytes:
+def sealed(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     """The same arrays with another head, sealed as evalreport would."""
     table = pa.ipc.open_file(data).read_all()
     head = json.loads(table.schema.metadata[KEY])
@@ -80,7 +81,7 @@ def sealed(data: bytes, change: Callable[[dict[str, object]], None]) -> bytes:
     return written
 
 
-LIES = {
+LIES: Mapping[str, dict[str, Any]] = {
     "of version 2": {"version": 2},
     "not those that the digest is of": {"labels": ["healthy", "ill"]},
     "does not add up to the weight": {"weight": 301.0},
