@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 FRAMEWORKS ?= $(or $(TMPDIR),/tmp)/evalreport-frameworks
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test test-lowest test-servers test-frameworks lint bench coverage faults fuzz gallery docs clean
+.PHONY: demo test test-lowest test-servers test-frameworks lint bench bench-large coverage faults fuzz gallery docs clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ test-servers: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.benchmarks
+
+bench-large: $(INSTALLED)
+	EVALREPORT_BENCH_ROWS=100_000_000 $(BIN)/python -m tests.benchmarks.bench_scale
 
 coverage: $(INSTALLED)
 	$(BIN)/python -m tests.coverage

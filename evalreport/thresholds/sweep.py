@@ -265,9 +265,17 @@ class Sweep:
         """The middle of the longest run of equal optimum."""
         if span is None:
             return None
-        blocks = (slice(i, min(i + BLOCK, span.last + 1)) for i in range(span.first, span.last + 1, BLOCK))
-        equal = [objective.score(self.counts_at(block)) >= span.least for block in blocks]
-        return span.first + int(middle_of_longest_run(np.concatenate(equal)))
+        longest, end, running = 0, span.first, 0  # of equal runs the first; the run that is open
+        for start in range(span.first, span.last + 1, BLOCK):
+            block = slice(start, min(start + BLOCK, span.last + 1))
+            apart = np.flatnonzero(~(objective.score(self.counts_at(block)) >= span.least))
+            stops = np.append(apart, block.stop - start)
+            runs = np.diff(stops, prepend=-1) - 1
+            runs[0] += running
+            if runs.max() > longest:
+                longest, end = int(runs.max()), start + int(stops[runs.argmax()]) - 1
+            running = int(runs[-1])
+        return end - longest // 2
 
     def _choice(self, objective: Objective, place: int | None) -> Choice:
         if place is None:
