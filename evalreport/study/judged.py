@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from evalreport.codec import dumps, encode
@@ -94,7 +95,7 @@ class Study:
         """
         return self.trials.best(self.objective.name)
 
-    @property
+    @cached_property
     def tied(self) -> frozenset[int]:
         """Numbers of the trials that cannot be told apart from the best."""
         return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)

@@ -18,7 +18,7 @@ _STATES: dict[str, State] = {
     "RUNNING": "running",
     "WAITING": "waiting",
 }
-_RUN_ID = "mlflow_run_id"
+RUN_ID = "mlflow_run_id"
 
 
 @contextmanager
@@ -100,7 +100,7 @@ def _trial(frozen: Any) -> Trial:
         intermediate=tuple(frozen.intermediate_values.items()),
         started=start.timestamp() if start else None,
         finished=end.timestamp() if end else None,
-        run_id=attributes.get(_RUN_ID),
+        run_id=attributes.get(RUN_ID),
     )
 
 

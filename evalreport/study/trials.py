@@ -111,6 +111,16 @@ class Trials:
         return tuple(trial for trial in self.trials if trial.state == "complete")
 
     @cached_property
+    def wordy(self) -> frozenset[str]:
+        """Names of the parameters that some trial gave a word or a truth value."""
+        return frozenset(
+            name
+            for trial in self.trials
+            for name, value in trial.params.items()
+            if isinstance(value, bool | str)
+        )
+
+    @cached_property
     def contenders(self) -> tuple[Trial, ...]:
         """Completed trials whose values are all finite: the only ones that can be best."""
         return tuple(trial for trial in self.trials if trial.finite)
@@ -167,8 +177,9 @@ class Trials:
             for trial in self._some_contenders()
         ]
         front: list[tuple[tuple[float, ...], Trial]] = []
+        last = len(signs) <= 2  # of two objectives the one falls, so the other has to rise: the last decides
         for point, trial in sorted(scored, key=lambda pair: pair[0], reverse=True):
-            if not any(_dominates(other, point) for other, _ in front):
+            if not any(_dominates(other, point) for other, _ in (front[-1:] if last else front)):
                 front.append((point, trial))
         return tuple(sorted((trial for _, trial in front), key=lambda trial: trial.number))
 

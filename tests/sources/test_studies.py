@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import DataError, FileMissingError, MissingExtraError, NotFoundError, UsageError
+from evalreport.errors import (
+    DataError,
+    FileMissingError,
+    MissingExtraError,
+    NotFoundError,
+    UnsafeFileError,
+    UsageError,
+)
 from evalreport.sources.studies import trials_from_optuna
 from evalreport.study import StudyObjective, Trials
 from evalreport.study.optuna_library import quiet_optuna
@@ -193,3 +200,39 @@ def test_optuna_is_optional(folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(MissingExtraError) as caught:
         trials_from_optuna(folder / "one.db")
     assert caught.value.fix == "pip install 'evalreport[optuna]'"
+
+
+def test_attributes_that_nobody_reads_are_left_where_they_are(folder: Path, tmp_path: Path) -> None:
+    """What Optuna would choke on is never handed to it; the run of a trial and names of objectives are."""
+    storage = f"sqlite:///{tmp_path / 's.db'}"
+    with quiet_optuna() as optuna:
+        study = optuna.create_study(storage=storage, study_name="s", directions=["minimize", "maximize"])
+        study.set_metric_names(["seconds", "f1"])
+        study.set_user_attr("text", "x")
+        trial = study.ask()
+        trial.set_user_attr("mlflow_run_id", "5f" * 16)
+        trial.set_user_attr("text", "x")
+        study.tell(trial, (1.0, 0.5))
+    with sqlite3.connect(tmp_path / "s.db") as database:
+        for table in ("study_user_attributes", "trial_user_attributes"):
+            database.execute(f"UPDATE {table} SET value_json = 'no JSON' WHERE key = 'text'")  # noqa: S608
+    database.close()
+    found = trials_from_optuna(storage)
+    assert found.trials[0].run_id == "5f" * 16
+    assert [goal.name for goal in found.objectives] == ["seconds", "f1"]
+
+
+@pytest.mark.parametrize(("name", "limit"), [("one.db", "MOST_VALUES"), ("journal.log", "MOST_JOURNAL")])
+def test_a_study_too_large_is_refused_before_it_is_built(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, limit: str
+) -> None:
+    whole = trials_from_optuna(folder / name)
+    size = (folder / name).stat().st_size
+    if name == "one.db":
+        size = sum(1 + len(trial.params) + len(trial.intermediate) for trial in whole.trials)
+    monkeypatch.setattr(f"evalreport.sources.studies.{limit}", size)
+    assert len(trials_from_optuna(folder / name)) == len(whole)
+    monkeypatch.setattr(f"evalreport.sources.studies.{limit}", size - 1)
+    with pytest.raises(UnsafeFileError, match=f"has {size:,} .*, more than {size - 1:,}") as caught:
+        trials_from_optuna(folder / name)
+    assert "add_trials" in caught.value.fix

@@ -166,8 +166,7 @@ def _best(study: Study) -> Table | None:
 
 def look_of(study: Study, name: str) -> Look:
     """Return how a parameter's column is aligned: words to the left, numbers to the right."""
-    values = [trial.params.get(name) for trial in study.trials.trials]
-    return "" if any(isinstance(value, (bool, str)) for value in values) else "n"
+    return "" if name in study.trials.wordy else "n"
 
 
 def _row(study: Study, trial: Trial, names: list[str]) -> Row:
