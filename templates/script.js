@@ -1,6 +1,7 @@
 "use strict";
 // Everything is in the page before this runs: it adds the sliders, sorting, filters and the matrix's readout.
 // Nothing is stored, fetched or evaluated; text reaches the page through textContent alone.
+// What stands between "only NAME" and "always" is in pages alone that have data of that name.
 (() => {
 const byId = id => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -85,6 +86,7 @@ const slider = (id, paint, x) => {
   return { update, buttons, go };
 };
 
+// only threshold
 // An interval after Wilson, in per cent: two digits of its half-width decide the decimals, as in evalreport/estimates.py.
 const wilson = (k, n, z) => {
   const p = k / n, c = (p + z * z / 2 / n) / (1 + z * z / n);
@@ -168,7 +170,9 @@ if (sweep && "N" in sweep) {
       count(fp[i]) + " added wrongly";
   });
 }
+// always
 
+// only cutoff
 const cutoff = data.cutoff;
 if (cutoff) slider("cutoff", i => {
   const { t, answered, right, n, rows, unit } = cutoff, wrong = answered[i] - right[i];
@@ -182,7 +186,9 @@ if (cutoff) slider("cutoff", i => {
   return "Confidence " + threshold(t[i]) + ": " + count(answered[i]) + " " + unit + " answered, " + count(wrong) +
     " of them wrong";
 });
+// always
 
+// only matched
 // Two runs at the same number of alarms: the baseline, and the run that is held against it.
 const alarms = data.matched;
 if (alarms) slider("alarms", i => {
@@ -201,6 +207,8 @@ if (alarms) slider("alarms", i => {
   write("alarms-said", said);
   return said;
 });
+// always
+
 all("[data-fold]").forEach(details => { details.open = false; });
 
 // Sorting: a head's text becomes a button.
@@ -247,6 +255,7 @@ all("[data-filters]").forEach(box => {
   on(choice, "change", filter);
 });
 
+// only confusions
 // The matrix of many classes.
 const svg = byId("matrix"), m = data.confusions;
 if (svg && m) {
@@ -345,6 +354,7 @@ if (svg && m) {
   arrange();
   select(...m.first);
 }
+// always
 
 all("textarea").forEach(box => on(box, "focus", () => box.select()));
 
@@ -371,5 +381,42 @@ const watch = new IntersectionObserver(seen => seen.forEach(entry => {
   if (entry.isIntersecting) current(entry.target.id);
 }), { rootMargin: "-15% 0px -75% 0px" });
 all("main>section").forEach(section => watch.observe(section));
+
+// Figures and tables as files, made here under the names that evalreport/report/extracts.py gives them. A frame
+// of others may not save, so that nothing is offered there.
+const words = cell => [...cell.childNodes].map(node => node.textContent.trim()).filter(text => text).join(" ")
+  .replace(/\s+/g, " ").replace("……", "");
+const value = cell => {
+  const text = words(cell), exact = cell.dataset.v;
+  const numeric = cell.matches("td:is(.n,.q,.est,.ref)") && /^[+−-]?\d[\d,]*(\.\d+)?%?$/.test(text);
+  if (numeric && (exact || !text.endsWith("%"))) return Number(exact || text.replaceAll(",", "").replace("−", "-"));
+  return `"${text.replace(/^\s*[=+\-@＝＋－＠]/, "'$&").replaceAll(`"`, `""`)}"`;
+};
+const csv = table => [...table.rows].map(row =>
+  [...row.cells].filter(cell => !cell.matches(".forest .plot")).map(value).join(",") + "\r\n").join("");
+const LOOKS = "fill font paint-order stroke stroke-dasharray stroke-linecap stroke-width text-anchor".split(" ");
+const drawing = figure => {
+  const copy = figure.cloneNode(true), shown = all("*", figure);
+  all("*", copy).forEach((element, i) => LOOKS.forEach(name =>
+    element.style.setProperty(name, getComputedStyle(shown[i])[name])));
+  all(".cross,.cross+.box", copy).forEach(hand => hand.remove());
+  copy.style.background = getComputedStyle(document.body).backgroundColor;
+  return new XMLSerializer().serializeToString(copy);
+};
+if (self === top) all("main>section").forEach(section => {
+  const line = make("p", "Save ");
+  let unnamed = 0;
+  set(line, "class", "note");
+  set(line, "data-live", "");
+  all("svg[role],table", section).forEach(element => {
+    const drawn = element.matches("svg"), id = element.id || section.id + (unnamed++ ? "-" + unnamed : "");
+    const link = make("a", id + (drawn ? ".svg" : ".csv"));
+    link.download = link.textContent;
+    link.href = "data:,";
+    on(link, "click", () => { link.href = URL.createObjectURL(new Blob([drawn ? drawing(element) : csv(element)])); });
+    line.append(link, " ");
+  });
+  if (line.children.length) section.append(line);
+});
 
 })();

@@ -52,6 +52,12 @@ SPACED = {
 """Spaces that neither a script nor a style needs: around signs that join no two words or numbers."""
 
 
+LINE_ENDS = re.compile(r"(?<=[;{,(&|+?:])\n|\n(?=[})\]?:&|+])")
+"""Line ends that a script does not need: after and before signs with which no statement ends or begins."""
+ONLY = re.compile(r"^// only (\w+)\n(.*?)^// always\n", re.MULTILINE | re.DOTALL)
+"""A part of the script that a page needs for the data of one section."""
+
+
 BREAKS = re.compile(r"(?<=[_\-./])(?=\w)|(?<=[a-z])(?=[A-Z])")
 """Places inside of names where a line may end."""
 
@@ -199,7 +205,8 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Co
     told = say("Markdown: a click selects it.")
     box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
     made = (*with_notes(made, notes), box)
-    style, script = asset("style.css"), asset("script.js")
+    data = {section.id: section.data for section in made if section.data}
+    style, script = asset("style.css"), asset("script.js", tuple(data))
     page = Page(
         title=title,
         version=__version__,
@@ -208,7 +215,7 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Co
         script=script,
         sections=tuple(made),
         titles={section.id: section.nav for section in made},
-        data={section.id: section.data for section in made if section.data},
+        data=data,
         footer=footer,
     )
     return environment().get_template("page.html.j2").render(page=page)
@@ -251,14 +258,23 @@ def templates_of(package: Path) -> Path:
 
 
 @lru_cache
-def asset(name: str) -> str:
+def asset(name: str, data: tuple[str, ...] | None = None) -> str:
     """Return the text of our style or script, as it stands on the page: comments and spaces stay here.
 
     A line is a comment as a whole or not at all, and no text of ours goes over lines.
+
+    Parameters
+    ----------
+    name : str
+    data : tuple of str, optional
+        Sections with data for the script, which has the parts for these alone; every part without it.
     """
-    lines = (line.strip() for line in (templates() / name).read_text(encoding="utf-8").splitlines())
+    written = (templates() / name).read_text(encoding="utf-8")
+    if data is not None:
+        written = ONLY.sub(lambda part: part[2] if part[1] in data else "", written)
+    lines = (line.strip() for line in written.splitlines())
     kept = (line for line in lines if line and not line.startswith(("//", "/*")))
-    text = ("" if name.endswith(".css") else "\n").join(kept)  # rules need no line ends
+    text = "".join(kept) if name.endswith(".css") else LINE_ENDS.sub("", "\n".join(kept))
     spaced = SPACED[Path(name).suffix]
     return "".join(part if part[:1] in QUOTES else spaced.sub(r"\1", part) for part in QUOTED.split(text))
 

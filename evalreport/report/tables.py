@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from evalreport.codec import encode
@@ -169,10 +169,14 @@ def as_csv(columns: Mapping[str, Sequence[Any]]) -> bytes:
     >>> as_csv({"label": ["=1+1", "a,b"], "f1": [-0.5, None]}).decode().split()
     ['label,f1', "'=1+1,-0.5", '"a,b",']
     """
+    return csv_rows([list(columns), *map(list, zip(*columns.values(), strict=True))])
+
+
+def csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Return rows as CSV, as `as_csv` does."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)  # lines end in CR LF, so that a CR inside a text is quoted
-    writer.writerow(map(_cell, columns))
-    writer.writerows(map(_cell, row) for row in zip(*columns.values(), strict=True))
+    writer.writerows(map(_cell, row) for row in rows)
     return stream.getvalue().encode("utf-8", "replace")
 
 

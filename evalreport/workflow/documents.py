@@ -17,6 +17,7 @@ from evalreport.panels.study.verdict import headline as study_headline
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.comparison import comparison_files, comparison_payload
 from evalreport.report.contents import folder_files, payload
+from evalreport.report.extracts import extracts
 from evalreport.report.names import COMPARISON_PAGE, FIGURES, PAGE, SWEEP_PAGE
 from evalreport.report.payload import Payload
 from evalreport.report.render import (
@@ -105,7 +106,7 @@ def evaluation_document(
             prefix=prefix,
             options=options,
         )
-        return replace(made, exports=folder_files(ev, document.html, drawn)) if folder else made
+        return _in_folder(made, folder_files(ev, document.html, drawn), document.html) if folder else made
 
     document = Deliverable(ev, PAGE, lambda: render(ev, checklist=checklist, notes=notes), make)
     return document
@@ -119,7 +120,7 @@ def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
         made = sweep_payload(
             swept, document.html, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
         )
-        return replace(made, exports=sweep_files(swept, document.html, drawn)) if folder else made
+        return _in_folder(made, sweep_files(swept, document.html, drawn), document.html) if folder else made
 
     document = Deliverable(swept, SWEEP_PAGE, lambda: sweep_page(swept, notes), make)
     return document
@@ -143,7 +144,7 @@ def comparison_document(
     def make(_: str, folder: bool) -> Payload:
         made = comparison_payload(comparison, content, document.html, version=__version__, notes=notes)
         files = comparison_files(comparison, content, document.html) if folder else {}
-        return replace(made, exports=files)
+        return _in_folder(made, files, document.html) if folder else made
 
     page = partial(render_comparison, comparison, title, notes)
     document = Deliverable(comparison, COMPARISON_PAGE, page, make)
@@ -166,10 +167,16 @@ def systems_document(
 
     def make(_: str, folder: bool) -> Payload:
         made = systems_payload(found, content, document.html, version=__version__, notes=notes)
-        return replace(made, exports=systems_files(found, content, document.html) if folder else {})
+        files = systems_files(found, content, document.html) if folder else {}
+        return _in_folder(made, files, document.html) if folder else made
 
     document = Deliverable(found, COMPARISON_PAGE, partial(render_systems, found, title, notes), make)
     return document
+
+
+def _in_folder(made: Payload, files: Mapping[str, bytes], page: str) -> Payload:
+    """With the files of a folder, among them every figure and table of the page."""
+    return replace(made, exports={**files, **extracts(page)})
 
 
 def sweep_page(swept: Swept, notes: str = "") -> str:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import evalreport as er
 from evalreport import format as fmt
 from evalreport.estimates import interval, valued
 from evalreport.intervals.proportions import wilson
-from evalreport.report.render import asset
+from evalreport.report.extracts import extracts
+from evalreport.report.render import asset, render
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate
-from tests.browser.conftest import two_models
+from tests.browser.conftest import patient, two_models
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 Open = Callable[..., "Page"]
 
@@ -316,3 +322,58 @@ def test_two_runs_stand_in_a_table_without_scripts(opened: Open) -> None:
     expect(page.locator("#matched-values tbody tr").nth(2)).to_be_visible()
     expect(page.locator("#run-tp")).to_be_visible()
     expect(page.locator("#alarms-slider")).to_be_hidden()
+
+
+def saved(page: Page, name: str) -> str:
+    """The text of a file that a link of the page makes."""
+    with page.expect_download() as waited:
+        page.locator("a[download]", has_text=re.compile(rf"^{re.escape(name)}$")).click()
+    assert waited.value.suggested_filename == name
+    return Path(waited.value.path()).read_bytes().decode()
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "twenty", "comparison-two", "sweep"])
+def test_figures_and_tables_are_saved_under_the_names_of_the_folder(
+    opened: Open, written: Callable[[str], Path], kind: str
+) -> None:
+    page, made = opened(kind, accept_downloads=True), extracts(written(kind).read_text(encoding="utf-8"))
+    names = [path.rpartition("/")[2] for path in made]
+    assert sorted(page.locator("a[download]").all_text_contents()) == sorted(names)
+    tables = [path for path in made if path.endswith("-table.csv") or path == "tables/verdict.csv"]
+    for path in tables:  # the script has sorted or filled nothing yet
+        here = list(csv.reader(io.StringIO(saved(page, path.rpartition("/")[2]))))
+        there = list(csv.reader(io.StringIO(made[path].decode())))
+        assert here == there, path
+    figure = next(path for path in made if path.endswith(".svg"))
+    tree = ElementTree.fromstring(saved(page, figure.rpartition("/")[2]))  # noqa: S314  our own
+    filed = ElementTree.fromstring(made[figure])  # noqa: S314
+    drawn = "{http://www.w3.org/2000/svg}path"
+    assert [path.get("d") for path in tree.iter(drawn)] == [path.get("d") for path in filed.iter(drawn)]
+    assert "fill" in (next(tree.iter(drawn)).get("style") or "")
+
+
+def test_a_saved_table_holds_no_formula(opened: Open, tmp_path: Path, browser: Browser) -> None:
+    names = ["=1+1", "@cmd", "\t-2", "plain, with a comma", 'and a "quote"']
+    truth = np.array(names * 8)
+    ev = er.evaluate(truth, np.roll(truth, 1), labels=er.Multiclass(names))
+    place = tmp_path / "page.html"
+    place.write_text(render(ev), encoding="utf-8")
+    context = patient(browser, accept_downloads=True)
+    page = context.new_page()
+    page.goto(place.as_uri())
+    rows = list(csv.reader(io.StringIO(saved(page, "classes-table.csv"))))
+    assert sorted(row[0] for row in rows[1:])[:2] == ["'=1+1", "'@cmd"]
+    assert {"plain, with a comma", 'and a "quote"'} < {row[0] for row in rows}
+    assert rows == list(csv.reader(io.StringIO(extracts(render(ev))["tables/classes-table.csv"].decode())))
+    context.close()
+
+
+def test_a_frame_of_others_offers_no_files(opened: Open, written: Callable[[str], Path]) -> None:
+    page = opened("one-row")
+    page.set_content("<iframe sandbox=allow-scripts></iframe>")
+    page.locator("iframe").evaluate(
+        "(e, text) => { e.srcdoc = text; }", written("one-row").read_text("utf-8")
+    )
+    frame = page.frame_locator("iframe")
+    frame.locator("#verdict-title").wait_for()
+    assert frame.locator("a[download]").count() == 0

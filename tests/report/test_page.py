@@ -156,9 +156,25 @@ def test_a_long_text_is_cut_and_its_rest_can_be_opened() -> None:
         assert re.fullmatch(r"note \d+ (long ){40}", whole)
 
 
-def test_size_of_style_and_script() -> None:
+@pytest.mark.parametrize(
+    "data",
+    [(), ("threshold", "utility"), ("cutoff", "confusions"), ("threshold", "confusions"), ("matched",)],
+)
+def test_size_of_style_and_script(data: tuple[str, ...]) -> None:
     assert len(asset("style.css").encode()) < 20_000
-    assert len(asset("script.js").encode()) < 15_000
+    assert len(asset("script.js", data).encode()) < 15_000
+
+
+def test_a_page_has_the_parts_of_the_script_that_it_has_data_for() -> None:
+    whole = asset("script.js")
+    for name, word in (
+        ("confusions", "matrix-order"),
+        ("threshold", "miss-cost"),
+        ("matched", "alarms-said"),
+    ):
+        assert word in whole
+        assert word not in asset("script.js", ())
+        assert word in asset("script.js", (name,))
 
 
 @pytest.mark.parametrize("kind", KINDS)
