@@ -10,86 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
-from evalreport.format import Style, change, fixed, show
+from evalreport.format import FINEST, SCALE, Style, at, change, decimals, fixed
 from evalreport.values import Estimate, Result
 
-DIGITS = 2
-"""Significant digits of the half-width: the second is off by a tenth of it at most (as in PDG and GUM)."""
-FINEST = 9
-"""Decimals that are given at most: floats of rows weighed and summed hold no more."""
 NONE = "–"
-SCALE: dict[Style, tuple[float, str]] = {"percent": (100.0, "%"), "ratio": (1.0, ""), "number": (1.0, "")}
-"""What a number is multiplied with, and its unit."""
-
-
-def decimals(low: float, high: float, style: Style, *beside: float) -> int | None:
-    """Return the decimals of an interval and of what stands beside it; None where it has no width.
-
-    Parameters
-    ----------
-    low, high : float
-        Its ends, unrounded.
-    style : {"percent", "ratio", "number"}
-    *beside : float
-        What is shown with it, its estimate for one.
-
-    Examples
-    --------
-    >>> decimals(0.625, 0.794, "percent"), decimals(0.625, 0.794, "ratio"), decimals(0.5, 0.5, "ratio")
-    (1, 3, None)
-    """
-    scale, _ = SCALE[style]
-    if math.isinf(high) and beside:  # a ratio of counts may be as large as anything: its lower half tells
-        high = 2 * beside[0] - low
-    half = (high - low) / 2 * scale
-    if not math.isfinite(half) or math.isclose(low, high, rel_tol=1e-9, abs_tol=1e-12):  # but for rounding
-        return None
-    half = float(f"{half:.{DIGITS - 1}e}")  # 0.0996 is 0.10, not 0.100
-    places = min(max(0, DIGITS - 1 - math.floor(math.log10(half))), FINEST)
-    if places:
-        return places
-    # whole numbers have no "0.0" that tells a rounded end from an exact one
-    return int(any(_looks_exact(value * scale, style) for value in (low, high, *beside)))
-
-
-def _looks_exact(scaled: float, style: Style) -> bool:
-    """Whether a whole number would show an end that the value is not."""
-    whole = float(Decimal(scaled).quantize(Decimal(1), ROUND_HALF_UP)) if abs(scaled) < 1e15 else scaled
-    return whole != scaled and whole in _ends(style)
-
-
-def _ends(style: Style) -> tuple[float, ...]:
-    scale, _ = SCALE[style]
-    return (0.0,) if style == "number" else (0.0, scale, -scale)
 
 
 def _of(result: Estimate, style: Style) -> int | None:
     if result.low is None or result.high is None:
         return None
     return decimals(result.low, result.high, style, result.value)
-
-
-def at(value: float, places: int | None, style: Style, n: float | None = None) -> str:
-    """Return a number with so many decimals; one that is exactly 0 or 1 has none.
-
-    Parameters
-    ----------
-    places : int or None
-        None: as a number without interval.
-
-    Examples
-    --------
-    >>> at(0.7166, 1, "percent"), at(1.0, 1, "percent"), at(0.9999, 1, "percent"), at(1.0, 3, "ratio")
-    ('71.7%', '100%', '100.0%', '1')
-    """
-    if places is None or not math.isfinite(value):
-        return show(value, style, n)
-    scale, unit = SCALE[style]
-    scaled = value * scale
-    return fixed(scaled, 0 if scaled in _ends(style) else places) + unit
 
 
 def valued(result: Estimate, style: Style) -> str:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from evalreport.codec import Mass
+from evalreport.format import at, count, decimals, show
+from evalreport.text import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,16 @@ class Estimate:
             return None
         return round(self.high - self.low, 12)
 
+    def _repr_html_(self) -> str:
+        """Value, interval and how it was made, for a notebook."""
+        if self.low is None or self.high is None:
+            return (
+                f"<b>{show(self.value, 'ratio')}</b> (no interval: {_told(self.reason or 'none was made')})"
+            )
+        places = decimals(self.low, self.high, "ratio", self.value)
+        value, low, high = (at(each, places, "ratio") for each in (self.value, self.low, self.high))
+        return f"<b>{value}</b> ({low} to {high}; n {count(self.n)}, {_told(self.method or 'given')})"
+
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
@@ -89,10 +102,18 @@ class Undefined:
         """None, so that ``result.value`` can be read of either kind."""
         return None
 
+    def _repr_html_(self) -> str:
+        """Why there is no number, for a notebook."""
+        return f"<i>undefined</i>: {_told(self.reason)}"
+
     @classmethod
     def claims(cls, data: Mapping[str, Any]) -> bool:
         """Return whether JSON data with the keys of a result are undefined: there is no value."""
         return data["value"] is None
+
+
+def _told(text: str) -> str:
+    return escape(printable(text))
 
 
 Result: TypeAlias = Undefined | Estimate

@@ -16,6 +16,7 @@ import pytest
 
 import evalreport as er
 from evalreport.errors import DataError, UsageError
+from evalreport.thresholds.optimum import Optimum
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 60)
@@ -377,6 +378,26 @@ def test_a_notebook_shows_a_comparison_in_one_small_table() -> None:
         shown = ["".join(cell.itertext()) for cell in table.iter("td")]
         assert any(text in ("better", "worse") for text in shown)
         assert "Paired on 60 shared cases" in "".join(page.itertext())
+
+
+def test_a_notebook_shows_estimates_and_choices() -> None:
+    recall = er.Estimate(0.71698, n=106, low=0.625, high=0.794, method="wilson")
+    assert recall._repr_html_() == "<b>0.717</b> (0.625 to 0.794; n 106, wilson)"
+    assert er.Undefined("<b>no\u202e rows")._repr_html_() == "<i>undefined</i>: &lt;b&gt;no\\u202e rows"
+    found = er.sweep(whole(), ["f1", "recall>=0.9"])
+    page = html5lib.parse(found._repr_html_(), namespaceHTMLElements=False)
+    heads = [head.text for head in page.iter("th")]
+    assert heads[:2] == ["Chosen for", "Threshold"]
+    assert heads[-2:] == ["F1", "Recall (sensitivity) ≥ 0.9"]
+    choices = [choice for choice in found.found.values() if isinstance(choice, Optimum)]
+    told = "".join(choice._repr_html_() for choice in choices)
+    assert f"f1: threshold <b>{choices[0].threshold:.3f}</b>" in told
+    assert "recall&gt;=0.9: threshold" in told
+    rows = [{"params": {"<i>": k}, "value": k / 50} for k in range(50)]
+    study = er.sweep(er.Trials.from_records(rows, objectives="f1"))
+    page = html5lib.parse(study._repr_html_(), namespaceHTMLElements=False)
+    assert [cell.text for cell in page.iter("td")] == ["49"]
+    assert [head.text for head in page.iter("th")][-1] == "<i>"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
-from evalreport.report.render import render, render_comparison, render_systems
+from evalreport.report.render import render, render_comparison, render_paper, render_systems
 from evalreport.scores import Decisions, Logits, Probabilities
 from evalreport.sinks.folder import write_page
 from evalreport.sinks.mlflow import MlflowSink
@@ -127,7 +127,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
 
 
 def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: bool = False) -> Path:
-    """Write the page of `to_html` to a file and return its path.
+    """Write the page of `to_html` to a file and return its path; to a file named .pdf, two pages to print.
 
     Parameters
     ----------
@@ -151,7 +151,9 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
     ...     report(evaluate(["a", "b"], ["a", "b"]), f"{folder}/report.html").name
     'report.html'
     """
-    return write_page(Path(path), to_html(ev, checklist=checklist).encode(), force=force)
+    printed = Path(path).suffix.lower() == ".pdf"
+    content = render_paper(ev) if printed else to_html(ev, checklist=checklist).encode()
+    return write_page(Path(path), content, force=force)
 
 
 def log(

@@ -12,6 +12,7 @@ from evalreport.api.views import viewed
 from evalreport.errors import UsageError
 from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
+from evalreport.report.render import render_summary
 from evalreport.study import Trials
 from evalreport.study import judged as studies
 from evalreport.study.judged import NOT_SAID, Judging, studied
@@ -37,6 +38,9 @@ class PlottedSelection(selections.ThresholdSelection):
     def __repr__(self) -> str:
         return f"ThresholdSelection({sweep_verdict(self)})"
 
+    def _repr_html_(self) -> str:
+        return render_summary(self)
+
     def plot(self) -> Figure:
         """Draw each objective over the threshold, with the best one and its interval (binary).
 
@@ -55,6 +59,9 @@ class PlottedStudy(studies.Study):
 
     def __repr__(self) -> str:
         return f"Study({sweep_verdict(self)})"
+
+    def _repr_html_(self) -> str:
+        return render_summary(self)
 
     @property
     def plot(self) -> StudyPlots:

@@ -66,6 +66,7 @@ _COMPARE = "Compare"
 @opt.said
 @opt.no_examples
 @opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout.")
+@opt.pdf
 @opt.out
 @opt.summary
 @opt.option("Write", "--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
@@ -91,7 +92,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.workflow.runs import items_of
 
     console = ctx.ensure_object(Console)
-    written = {name: options[name] for name in ("output", "out", "force", "allow_running", "dry_run")}
+    written = {name: options[name] for name in ("output", "pdf", "out", "force", "allow_running", "dry_run")}
     where = Destination(log=bool(options["log"] or options["log_to"]), **written)
     uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
     request = request_of(options, command_line())

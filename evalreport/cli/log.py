@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @opt.hold
 @opt.prevalence
 @opt.prefix
+@opt.pdf
 @opt.out
 @opt.page
 @opt.force
@@ -65,7 +66,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     request = request_of(options, command_line())
     items = items_of((), selection, tracking_uri(ctx))
     items = folds_of(items, files=False, children=options["children"])
-    names = ("out", "prefix", "force", "allow_running", "dry_run")
+    names = ("pdf", "out", "prefix", "force", "allow_running", "dry_run")
     where = Destination(log=True, several=len(items) > 1, **{name: options[name] for name in names})
     if options["verify"] or options["repair"]:
         return _verified(console, items, request, where, options)
@@ -93,10 +94,10 @@ def _verified(
     """Hold runs against what was logged into them, and mend them where that is asked for."""
     from evalreport.workflow.verify import verify_item
 
-    if where.dry_run or where.out is not None:
+    if where.dry_run or where.out is not None or where.pdf is not None:
         raise UsageError(
             "--verify writes nothing, and --repair writes into the run alone",
-            fix="leave --dry-run and --out out",
+            fix="leave --dry-run, --pdf and --out out",
         )
 
     work = partial(verify_item, request=request, where=where, repair=options["repair"])

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     type=opt.FILE,
     help="Write the facts alone (.facts), to add up: report part-*.facts.",
 )
+@opt.pdf
 @opt.out
 @opt.summary
 @opt.force
@@ -66,9 +67,9 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     request = request_of(options, command_line())
     if options["facts"]:
         return _facts(console, items, request, options)
-    elsewhere = console.json or console.summary or options["jsonl"] or options["out"]
+    elsewhere = console.json or console.summary or options["jsonl"] or options["out"] or options["pdf"]
     page = not elsewhere or options["output"] is not None
-    written = {name: options[name] for name in ("output", "out", "force")}
+    written = {name: options[name] for name in ("output", "pdf", "out", "force")}
     where = Destination(page=page, several=len(items) > 1, **written)
 
     work = partial(report_item, request=request, where=where)

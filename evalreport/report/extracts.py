@@ -17,6 +17,8 @@ from evalreport.report.tables import csv_rows
 
 PIECE = re.compile(r'<section id="([^"]+)"|<table([^>]*)>(.*?)</table>|<svg[^>]* role="img"', re.DOTALL)
 """What a page is searched for: where a section begins, tables, and where a figure begins."""
+PARTS = ("figures", "tables")
+"""Folders of what is taken from a page."""
 ID = re.compile(r' id="([^"]+)"')
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL)
 CELL = re.compile(r"<(t[dh])([^>]*)>(.*?)</\1>", re.DOTALL)

@@ -118,10 +118,7 @@ def render_trials(study: Study, notes: str = "") -> str:
     notes : str
         Markdown.
     """
-    name = study.trials.study_name or study.provenance.run_name or "Sweep"
-    footer = f"evalreport {__version__} · one file, no network requests."
-    title = study.provenance.title or f"{name}: sweep of {study.objective.name}"
-    return to_page(title, study_panels.sections(study), footer, notes, study)
+    return to_page(title_of(study), sections_of(study), footer_of(study), notes, study)
 
 
 def render_comparison(comparison: Comparison, title: str = "", notes: str = "") -> str:
@@ -135,12 +132,8 @@ def render_comparison(comparison: Comparison, title: str = "", notes: str = "") 
     notes : str
         Markdown.
     """
-    names = comparison.names
-    named = " and ".join(names) if len(names) == 2 else f"{len(names)} runs"
-    made = [section for panel in COMPARISON_PANELS if (section := panel(comparison)) is not None]
-    level = f"{comparison.evaluations[0].sampling.level * 100:.10g}%"
-    footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
-    return to_page(title or f"Comparison of {named}", made, footer, notes, comparison)
+    made, footer = sections_of(comparison), footer_of(comparison)
+    return to_page(title or title_of(comparison), made, footer, notes, comparison)
 
 
 def render_systems(found: SystemsComparison, title: str = "", notes: str = "") -> str:
@@ -169,11 +162,24 @@ def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:
     notes : str
         Markdown.
     """
-    ev = found.evaluation
-    made = [section for panel in (*THRESHOLDS[ev.task], *LAST) if (section := panel(found)) is not None]
-    name = ev.provenance.title or ev.provenance.run_name or "Thresholds"
-    footer = f"evalreport {__version__} · one file, no network requests."
-    return to_page(f"{name}: thresholds", made, footer, notes, found)
+    return to_page(title_of(found), sections_of(found), footer_of(found), notes, found)
+
+
+def render_paper(of: Concluded, title: str = "") -> bytes:
+    """Return a result on two pages as PDF: verdict, intervals, cautions; counts and curves.
+
+    matplotlib draws it, from the sections of the page: no browser is needed, and the bytes are the same
+    wherever its version is.
+
+    Parameters
+    ----------
+    of : evaluation, comparison or sweep
+    title : str
+        Of the document; that of the page when empty.
+    """
+    from evalreport.report.two_pages import two_pages
+
+    return two_pages(title or title_of(of), sections_of(of), f"evalreport {__version__}{_intervals_of(of)}.")
 
 
 def render_brief(ev: Evaluation) -> str:
@@ -185,6 +191,11 @@ def render_comparison_brief(comparison: Comparison) -> str:
     """Return what a notebook shows of a comparison, as a piece of HTML."""
     told = comparison_brief(comparison)
     return environment().get_template("notebook_comparison.html.j2").render(brief=told)
+
+
+def render_summary(of: Concluded) -> str:
+    """Return what a notebook shows of what a sweep found, as a piece of HTML: verdict, table, cautions."""
+    return environment().get_template("notebook_summary.html.j2").render(summary=summary_of(of))
 
 
 def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Concluded) -> str:
@@ -221,23 +232,54 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Co
     return environment().get_template("page.html.j2").render(page=page)
 
 
-def title_of(ev: Evaluation) -> str:
+def sections_of(of: Concluded) -> Sequence[Section]:
+    """Return the sections of the page of any result, the verdict first."""
+    match of:
+        case Evaluation():
+            return sections(of)
+        case Study():
+            return study_panels.sections(of)
+        case Comparison():
+            return [section for panel in COMPARISON_PANELS if (section := panel(of)) is not None]
+        case ThresholdSelection():
+            panels = (*THRESHOLDS[of.evaluation.task], *LAST)
+            return [section for panel in panels if (section := panel(of)) is not None]
+
+
+def title_of(of: Concluded) -> str:
     """Return the title of the page."""
-    p = ev.provenance
-    if p.title:
-        return p.title
-    name = p.run_name or "Evaluation"
-    return f"{name}: {p.dataset} evaluation" if p.dataset else f"{name}: {ev.task} evaluation"
+    match of:
+        case Evaluation():
+            name = of.provenance.run_name or "Evaluation"
+            return of.provenance.title or f"{name}: {of.provenance.dataset or of.task} evaluation"
+        case Study():
+            name = of.trials.study_name or of.provenance.run_name or "Sweep"
+            return of.provenance.title or f"{name}: sweep of {of.objective.name}"
+        case Comparison():
+            names = of.names
+            return f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} runs'}"
+        case ThresholdSelection():
+            p = of.evaluation.provenance
+            return f"{p.title or p.run_name or 'Thresholds'}: thresholds"
 
 
-def footer_of(ev: Evaluation) -> str:
+def footer_of(of: Concluded) -> str:
     """Return the last line of the page."""
-    used = {result.method for result in ev.metrics.values() if isinstance(result, Estimate)}
-    named = [words for method, words in METHODS.items() if method in used]
-    rest = "; the method of each stands in evaluation.json"
-    level = f"{ev.sampling.level * 100:.10g}%"
-    how = ", ".join(named) + rest if named else rest.removeprefix("; ")
-    return f"evalreport {__version__} · one file, no network requests · intervals are {level}: {how}."
+    return f"evalreport {__version__} · one file, no network requests{_intervals_of(of)}."
+
+
+def _intervals_of(of: Concluded) -> str:
+    match of:
+        case Evaluation():
+            used = {result.method for result in of.metrics.values() if isinstance(result, Estimate)}
+            named = ", ".join(words for method, words in METHODS.items() if method in used)
+            rest = "the method of each stands in evaluation.json"
+            how = f"{named}; {rest}" if named else rest
+            return f" · intervals are {of.sampling.level * 100:.10g}%: {how}"
+        case Comparison():
+            return f" · intervals are {of.evaluations[0].sampling.level * 100:.10g}%"
+        case _:
+            return ""
 
 
 def templates() -> Path:

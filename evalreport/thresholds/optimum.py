@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 from typing import TypeAlias
 
 from evalreport.bounds import Operator
+from evalreport.format import count, show
+from evalreport.format import threshold as shown
+from evalreport.text import printable
 from evalreport.thresholds.promise import BoundKept, Hold
 from evalreport.thresholds.records import (
     BoundRecord,
@@ -102,6 +106,15 @@ class Optimum:
     def chance(self) -> float | None:
         """Chance that its bound holds in the population; None without a bound, or where nobody knows."""
         return None if self.out_of_sample is None else self.out_of_sample.chance
+
+    def _repr_html_(self) -> str:
+        """Threshold, counts and value, for a notebook."""
+        known = self.low is not None and self.high is not None
+        between = f" ({shown(self.low or 0)} to {shown(self.high or 0)})" if known else ""
+        counts = f"finds {count(self.tp)} of {count(self.tp + self.fn)} for {count(self.fp)} false alarms"
+        name, metric = (escape(printable(text)) for text in (self.objective, self.metric))
+        value = f"{metric} {show(self.apparent, 'ratio')} here"
+        return f"{name}: threshold <b>{shown(self.threshold)}</b>{between} {counts}; {value}"
 
     def to_wire(self) -> OptimumRecord:
         """Return the optimum as `evaluation.json` holds it; an infinite threshold is null."""

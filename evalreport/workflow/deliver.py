@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from evalreport.codec import encode
 from evalreport.errors import UsageError
 from evalreport.format import counted
+from evalreport.report.extracts import PARTS
 from evalreport.report.payload import Payload
 from evalreport.sinks.folder import FolderSink, check_page, write_page
 from evalreport.sinks.mlflow import MlflowSink
@@ -66,7 +68,7 @@ class Delivered(Generic[T]):
     def lines(self) -> tuple[str, ...]:
         """What became of it, as a command prints it; of a dry run, everything that would be."""
         would = "would write " if self.dry_run else ""
-        files = tuple(f"{would}{path}" for path in self.paths)
+        files = tuple(f"{would}{line}" for line in _listed(self.paths))
         if self.logged is None:
             return files
         page = (self.logged.page,) if self.logged.page else ()
@@ -117,21 +119,32 @@ def deliver(
     payload = document.payload(where.prefix, outer is not None) if outer or inner else None
     if payload is not None and tags:
         payload = replace(payload, tags={**payload.tags, **tags})
-    paths = (() if page is None else (page,)) + _paths(payload, folder)
+    made: dict[Path, Callable[[], bytes]] = {} if page is None else {page: document.html.encode}
+    if where.pdf is not None:
+        made[Path(where.pdf)] = document.paper
+    paths = (*made, *_paths(payload, folder))
     refuse_inputs(paths, read)
-    if page is not None:
-        check_page(page, force=where.force)
+    for place in made:
+        check_page(place, force=where.force)
     kept = logged = None
     if payload is not None:
         kept, logged = _logged(payload, outer, inner, dry_run=where.dry_run)
-    if page is not None and not where.dry_run:
-        write_page(page, document.html.encode(), force=where.force)
+    for place, content in made.items():
+        if not where.dry_run:
+            write_page(place, content(), force=where.force)
     warnings = (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
     return Delivered(document, paths, logged, "" if inner is None else inner.run_id, where.dry_run, warnings)
 
 
 def _paths(payload: Payload | None, folder: Path | None) -> tuple[Path, ...]:
     return () if payload is None or folder is None else tuple(folder / path for path in payload.exports)
+
+
+def _listed(paths: Sequence[Path]) -> Iterator[str]:
+    """A line per file; figures and tables of a page are counted."""
+    inner = Counter(path.parent for path in paths if path.parent.name in PARTS)
+    yield from (str(path) for path in paths if path.parent not in inner)
+    yield from (f"{folder} ({counted(n, 'file')})" for folder, n in inner.items())
 
 
 def _logged(

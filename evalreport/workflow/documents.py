@@ -23,6 +23,7 @@ from evalreport.report.payload import Payload
 from evalreport.report.render import (
     render,
     render_comparison,
+    render_paper,
     render_systems,
     render_thresholds,
     render_trials,
@@ -54,12 +55,15 @@ class Deliverable(Generic[T]):
         Returns the page.
     payload : callable
         From the prefix of the metrics, and whether a folder is written, to the payload.
+    title : str
+        Of the two pages to print, instead of their own.
     """
 
     of: T
     name: str
     render: Callable[[], str]
     payload: Callable[[str, bool], Payload]
+    title: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Stand for the document in another process: with its page, and delivered already."""
@@ -71,6 +75,11 @@ class Deliverable(Generic[T]):
         html = self.render()
         logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
         return html
+
+    def paper(self) -> bytes:
+        """The two pages to print, PDF."""
+        of: Any = self.of
+        return render_paper(of, self.title)
 
 
 def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
@@ -147,7 +156,7 @@ def comparison_document(
         return _in_folder(made, files, document.html) if folder else made
 
     page = partial(render_comparison, comparison, title, notes)
-    document = Deliverable(comparison, COMPARISON_PAGE, page, make)
+    document = Deliverable(comparison, COMPARISON_PAGE, page, make, title)
     return document
 
 

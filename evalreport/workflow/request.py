@@ -88,6 +88,8 @@ class Destination:
     ----------
     output : str or None
         HTML file, or ``-`` for standard output, which is the command's to print.
+    pdf : str or None
+        File for the two pages to print.
     out : str or None
         Folder for everything.
     page : bool
@@ -108,10 +110,11 @@ class Destination:
     Raises
     ------
     UsageError
-        A dry run of nothing.
+        A dry run of nothing, or one file for several results.
     """
 
     output: str | None = None
+    pdf: str | None = None
     out: str | None = None
     page: bool = False
     log: bool = False
@@ -122,12 +125,14 @@ class Destination:
     several: bool = False
 
     def __post_init__(self) -> None:
-        written = self.log or self.page or self.out is not None or self.output not in (None, STDOUT)
+        written = self.log or self.page or self.out or self.pdf or self.output not in (None, STDOUT)
         if self.dry_run and not written:
             raise UsageError(
                 "--dry-run is given, and nothing would be written",
                 fix="add --log, -o FILE or --out DIR, or leave --dry-run out",
             )
+        if self.pdf is not None and self.several:
+            raise UsageError("--pdf names one file for several results", fix="name one run or file")
 
     def page_of(self, name: str, default: str) -> Path | None:
         """Return the file of the page of a result of that name; None where no file is wanted.

@@ -225,13 +225,16 @@ def log(store: Store, tmp_path: Path, model: str) -> str:
 def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
     page, out = tmp_path / "page.html", tmp_path / "all"
     done = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", str(page), "--out", str(out))
-    assert done.out.splitlines()[-4] == str(page)
+    assert str(page) in done.out.splitlines()
+    assert done.out.splitlines()[-2:] == [f"{out / 'figures'} (2 files)", f"{out / 'tables'} (11 files)"]
     assert page.read_text().startswith("<!doctype html>")
     assert {file.name for file in out.iterdir()} == {
         ".evalreport",
         "evalreport_comparison.html",
         "comparison.json",
         "differences.csv",
+        "figures",
+        "tables",
     }
     stream = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", "-")
     assert stream.out.startswith("<!doctype html>")

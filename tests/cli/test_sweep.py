@@ -99,6 +99,8 @@ def test_a_page_and_a_folder(capsys: Capture) -> None:
             "optima.csv",
             "thresholds.parquet",
             "sweep_thresholds.png",
+            "figures",
+            "tables",
         )
     }
 

@@ -16,6 +16,7 @@ _WRITE = "Write"
 writing = opt.together(
     [
         opt.option(_WRITE, "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout."),
+        opt.pdf,
         opt.out,
         opt.summary,
         opt.option(
@@ -44,7 +45,7 @@ def destination_of(options: dict[str, Any], count: int) -> Destination:
 
     if options["output"] and count > 1:
         raise UsageError("-o names one file for several pages", fix="use --out DIR")
-    names = ("output", "out", "log", "prefix", "force", "allow_running", "dry_run")
+    names = ("output", "pdf", "out", "log", "prefix", "force", "allow_running", "dry_run")
     return Destination(several=count > 1, **{name: options[name] for name in names})
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evalreport.comparison.values import Difference
-from evalreport.estimates import NONE, at, decimals, gap
-from evalreport.format import Style
+from evalreport.estimates import NONE, gap
+from evalreport.format import Style, at, decimals
 from evalreport.metrics.catalogue import find
 from evalreport.panels.words import NOTHING, Number, Run, Sentence
 

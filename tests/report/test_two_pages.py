@@ -1,0 +1,81 @@
+"""Two pages to print: two, whatever the result; the same bytes; fonts within; nobody's host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+
+import evalreport as er
+from evalreport.panels.chart import Chart
+from evalreport.panels.intervals import Forest
+from evalreport.panels.threshold import Four
+from evalreport.report.render import render_paper, sections_of
+from evalreport.report.two_pages import found
+from tests.cli.running import run
+from tests.report.made import made
+from tests.report.sweeps import made as chosen
+from tests.report.test_comparison import several
+from tests.report.test_study import single
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "binary": lambda: made("binary-slices"),
+    "classes": lambda: made("twenty"),
+    "labels": lambda: made("multilabel-thresholds"),
+    "one row": lambda: made("one-row"),
+    "comparison": lambda: several("binary-slices", 3),
+    "study": single,
+    "thresholds": lambda: chosen("binary-standard"),
+}
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_any_result_has_two_pages_with_fonts_and_a_title(kind: str) -> None:
+    data = render_paper(RESULTS[kind]())
+    assert data.startswith(b"%PDF")
+    assert len(re.findall(rb"/Type /Page\b", data)) == 2
+    assert b"/Title (" in data
+    assert b"/FontFile2" in data
+    told = re.search(rb"<<([^<>]*/Title [^<>]*)>>", data)
+    assert told is not None
+    assert set(re.findall(rb"/(\w+) \(", told[1])) == {b"Title", b"Creator", b"Producer"}
+
+
+def test_the_same_result_gives_the_same_bytes_whatever_the_settings_of_the_user() -> None:
+    before = render_paper(made("binary-slices"))
+    with mpl.rc_context({"font.size": 31, "pdf.fonttype": 3, "axes.facecolor": "red"}):
+        assert render_paper(made("binary-slices")) == before
+
+
+def test_what_is_drawn_is_what_the_page_has() -> None:
+    sections = sections_of(made("binary-slices"))
+    assert [chart.id for chart in found(sections, Chart)][:3] == ["roc", "pr", "reliability"]
+    assert len(list(found(sections, Four))) == len(list(found(sections, Forest))) == 1
+
+
+def test_the_file_is_written_and_replaced_but_never_over_one_of_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, place = tmp_path / "rows.csv", tmp_path / "two.pdf"
+    table.write_text("y_true,y_pred\n" + "a,a\nb,b\na,b\n" * 9, encoding="utf-8")
+    for _ in range(2):
+        done = run(capsys, "report", str(table), "--pdf", str(place))
+        assert (done.code, str(place) in done.out) == (0, True)
+    assert place.read_bytes().startswith(b"%PDF")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.csv", "two.pdf"]
+    place.write_bytes(b"%PDF-1.7 a thesis")
+    assert run(capsys, "report", str(table), "--pdf", str(place)).code == 2
+    assert place.read_bytes() == b"%PDF-1.7 a thesis"
+    other = tmp_path / "more.csv"
+    other.write_bytes(table.read_bytes())
+    two = run(capsys, "report", str(table), str(other), "--pdf", str(place))
+    assert two.code == 2
+    assert "--pdf names one file for several results" in two.err
+
+
+def test_from_python(tmp_path: Path) -> None:
+    assert er.report(er.evaluate(["a", "b"], ["a", "a"]), tmp_path / "two.pdf").read_bytes()[:4] == b"%PDF"
