@@ -18,6 +18,7 @@ from evalreport.study.views import (
     intermediate_view,
     parallel_view,
     slice_views,
+    ticks_of,
     timeline_view,
 )
 from evalreport.text import printable
@@ -32,8 +33,6 @@ MOST = 12
 BEST = 0.9
 """Rank from which on a line of parallel coordinates is one of the best."""
 LONGEST = 18
-NAMES = 6
-"""Choices of a parameter up to which each is named on its axis."""
 
 
 @drawn
@@ -85,6 +84,7 @@ def slices(study: Study) -> Figure:
     leading = study.leading(MOST)
     every = slice_views(study.trials, study.objective.name)
     views = [view for view in every if view.axis.name in leading]
+    views.sort(key=lambda view: leading.index(view.axis.name))
     if not views:
         raise UsageError("no parameter differs between the complete trials", fix="vary one")
     columns = min(3, len(views))
@@ -115,9 +115,9 @@ def parallel(study: Study) -> Figure:
         )
     for at, axis in enumerate(view.axes):
         axes.axvline(at, color=GREY, linewidth=0.8)
-        for place, text in _marks(axis):
+        for place, text in ticks_of(axis):
             box = {"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8}
-            axes.text(at + 0.04, place, text, fontsize=7.5, color=INK, va="center", bbox=box)
+            axes.text(at + 0.04, place, _short(text), fontsize=7.5, color=INK, va="center", bbox=box)
     axes.set_xticks(range(len(view.axes)), [_short(axis.name) for axis in view.axes], rotation=20, fontsize=8)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
@@ -263,16 +263,6 @@ def _short(name: str) -> str:
 
 
 def _ticks(axes: Axes, axis: ParameterAxis) -> None:
-    marks: Any = _marks(axis)
-    axes.set_xticks([place for place, _ in marks], [text for _, text in marks], fontsize=8)
+    marks = ticks_of(axis)
+    axes.set_xticks([place for place, _ in marks], [_short(text) for _, text in marks], fontsize=8)
     axes.set_xlim(-0.06, 1.06)
-
-
-def _marks(axis: ParameterAxis) -> list[tuple[float, str]]:
-    """Places on an axis of 0 … 1 with their text: the choices, or ends and middle."""
-    if axis.choices:
-        step = -(-len(axis.choices) // NAMES)
-        return [(axis.place(name) or 0.0, _short(name)) for name in axis.choices[::step]]
-    middle = (axis.low * axis.high) ** 0.5 if axis.log else (axis.low + axis.high) / 2
-    ends = (axis.low, middle, axis.high) if axis.high > axis.low else (axis.low,)
-    return [(axis.place(value) or 0.0, f"{value:.3g}") for value in ends]

@@ -101,7 +101,7 @@ class Study:
         return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)
 
     def leading(self, most: int) -> tuple[str, ...]:
-        """Return the names of the parameters that matter most, in the order of the study.
+        """Return the names of the parameters that matter most, the most important first.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Study:
         """
         shares = {} if isinstance(self.importance, Undefined) else dict(self.importance.shares)
         ranked = sorted(self.trials.params, key=lambda name: -shares.get(name, 0.0))
-        return tuple(name for name in self.trials.params if name in ranked[:most])
+        return tuple(ranked[:most])
 
     def to_wire(self) -> dict[str, Any]:
         """Return everything as it stands in a file: what was worked out, then the trials themselves."""

@@ -226,6 +226,14 @@ def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
     body = {section.id: section.body for section in parts(made)}
     assert {"p13", "p14"} <= {chart.title for chart in body["slices"][0].parts}
     assert {"p13", "p14"} <= {pole.name for pole in body["parallel"][0].poles}
+    titles = [chart.title for chart in body["slices"][0].parts]
+    assert titles == list(made.leading(12))
+    assert titles[:10] == [pole.name for pole in body["parallel"][0].poles[:-1]]
+    shares = dict(made.importance.shares)
+    assert shares[titles[0]] == max(shares.values())
+    shown, folded = body["verdict"].best
+    names = [row[0].words for row in (*shown.rows, *folded.parts[0].rows)]
+    assert (len(shown.rows), names) == (10, list(made.leading(len(names))))
     assert (len(body["slices"][0].parts), len(body["parallel"][0].poles)) == (12, 11)
 
 

@@ -20,9 +20,9 @@ from evalreport.panels.chart import (
 from evalreport.panels.parts import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
 from evalreport.panels.study.objective import about, own
 from evalreport.panels.study.verdict import param_cell
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.words import NOTHING, Sentence, say, shortened
 from evalreport.study.judged import Study
-from evalreport.study.views import ParameterAxis, ParameterSlice, parallel_view, slice_views
+from evalreport.study.views import ParameterAxis, ParameterSlice, parallel_view, slice_views, ticks_of
 from evalreport.values import Undefined
 
 MOST = 12
@@ -33,8 +33,8 @@ WIDE, TALL = 700.0, 300.0
 """View box of the parallel coordinates."""
 BEST = 0.9
 """Rank from which on a line is drawn as one of the best."""
-TICKS = 6
-"""Labels of an axis that do not run into each other."""
+LETTERS = 12
+"""Letters of a category beside an axis."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,13 @@ def slices(study: Study) -> Section | None:
         return None
     most = MOST // len(study.trials.objectives)
     leading = study.leading(most)
-    shown = [view for view in views if view.axis.name in leading]
+    shown = sorted(
+        (view for view in views if view.axis.name in leading), key=lambda view: leading.index(view.axis.name)
+    )
     charts = tuple(_slice(study, view, place) for place, view in enumerate(shown))
     lede = say("Each point is a complete trial; the ring is the best.")
+    if not isinstance(study.importance, Undefined):
+        lede += say("The most important parameter is first.")
     if len(views) > len(shown):
         lede += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
     return Section.of("slices", "Parameters", "One parameter at a time", lede, Beside(charts))
@@ -105,7 +109,7 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
     values = [point.value for point in view.points]
     shown = view.axis.name + (" (logarithmic)" if view.axis.log else "")
     x = x_axis(0, 1, shown, [])
-    x = Axis(0, 1, shown, tuple((across(x, at), text) for at, text in ticks_of(view.axis)))
+    x = Axis(0, 1, shown, tuple((across(x, at), text) for at, text in _ticks(view.axis)))
     y = y_axis(*padded(values), f"{study.objective.name} ↑")
     places = [view.axis.place(point.at) for point in view.points]
     xs = [0.5 if at is None else at for at in places]
@@ -140,29 +144,8 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
     )
 
 
-def ticks_of(axis: ParameterAxis) -> list[tuple[float, str]]:
-    """Return places in 0 … 1 with their text: the categories, or both ends and the middle.
-
-    Examples
-    --------
-    >>> ticks_of(ParameterAxis("C", 0.01, 100.0, log=True))
-    [(0.0, '0.01'), (0.5, '1'), (1.0, '100')]
-    """
-    if axis.choices:
-        step = max(1, -(-len(axis.choices) // TICKS))
-        return [
-            (axis.place(name) or 0.0, name if len(name) <= 12 else name[:11] + "…")
-            for name in axis.choices[::step]
-        ]
-    if axis.high <= axis.low:
-        return [(0.5, significant(axis.low))]
-    if float(axis.low).is_integer() and float(axis.high).is_integer() and axis.high - axis.low <= TICKS:
-        whole = range(int(axis.low), int(axis.high) + 1)
-        return [(axis.place(value) or 0.0, str(value)) for value in whole]
-    middle = (axis.low * axis.high) ** 0.5 if axis.log else (axis.low + axis.high) / 2
-    return [
-        (round(axis.place(value) or 0.0, 4), significant(value, 3)) for value in (axis.low, middle, axis.high)
-    ]
+def _ticks(axis: ParameterAxis) -> list[tuple[float, str]]:
+    return [(at, shortened(text, LETTERS)) for at, text in ticks_of(axis)]
 
 
 def parallel(study: Study) -> Section | None:
@@ -174,7 +157,11 @@ def parallel(study: Study) -> Section | None:
         return None
     gap = max(WIDE / (len(view.axes) - 1), 90.0)
     poles = tuple(
-        Pole(round(50 + place * gap, 1), axis.name, tuple((_height(at), text) for at, text in ticks_of(axis)))
+        Pole(
+            round(50 + place * gap, 1),
+            axis.name,
+            tuple((_height(at), text) for at, text in _ticks(axis)),
+        )
         for place, axis in enumerate(view.axes)
     )
     best = [line.places for line in view.lines if line.rank >= BEST]

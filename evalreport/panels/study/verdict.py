@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalreport.format import significant
 from evalreport.panels.curves import spread
-from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
+from evalreport.panels.parts import Cell, Column, Folded, Look, PagePart, Row, Section, Table
 from evalreport.panels.study.doubts import doubts
 from evalreport.panels.study.states import STATES
 from evalreport.panels.verdict import MOST, Warned
@@ -16,6 +16,8 @@ from evalreport.study.judged import Study
 from evalreport.study.views import drawn
 from evalreport.values import Undefined
 
+SHOWN = 10
+"""Parameters of the best trial that the first screen shows; the others are folded away."""
 MOST_OF_FRONT = 8
 """Trials of a front that the first screen shows."""
 
@@ -28,7 +30,7 @@ class StudyVerdict:
     name: str
     headline: Sentence
     lede: Sentence
-    best: Table | None
+    best: tuple[PagePart, ...]
     warnings: tuple[Warned, ...]
     more: tuple[Warned, ...]
 
@@ -145,14 +147,27 @@ def front(study: Study) -> tuple[Trial, ...]:
     return tuple(sorted(study.trials.pareto(), key=lambda trial: -sign * trial.values[study.at]))
 
 
-def _best(study: Study) -> Table | None:
-    """The parameters of the best trial, or of some of the front from one end to the other."""
+def _best(study: Study) -> tuple[PagePart, ...]:
+    """The parameters of the best trial, the most important first, or some of the front."""
     if not study.trials.contenders:
-        return None
-    chosen: tuple[Trial, ...] = (study.best,)
+        return ()
     if study.several:
-        every = front(study)
-        chosen = tuple(every[at] for at in spread(len(every), MOST_OF_FRONT))
+        return (_some_of_front(study),)
+    names = [name for name in study.leading(len(study.trials.params)) if name in study.best.params]
+    rows = [(name, param_cell(study.best.params[name])) for name in names]
+    heads = ("Parameter", f"Trial {study.best.number}")
+    title = "The best trial"
+    parts: list[PagePart] = [Table.of("best-trials", title, heads, rows[:SHOWN])] if rows else []
+    if len(rows) > SHOWN:
+        rest = Table.of("best-trials-rest", f"{title}, the rest", heads, rows[SHOWN:])
+        parts.append(Folded(f"and {len(rows) - SHOWN} more parameters", (rest,)))
+    return tuple(parts)
+
+
+def _some_of_front(study: Study) -> Table:
+    """Trials of the front from one end to the other."""
+    every = front(study)
+    chosen = tuple(every[at] for at in spread(len(every), MOST_OF_FRONT))
     names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
     goals = study.trials.objectives
     heads: tuple[Column | str, ...] = (
@@ -161,7 +176,7 @@ def _best(study: Study) -> Table | None:
         *(Column(name, look_of(study, name)) for name in names),
     )
     rows = (_row(study, trial, names) for trial in chosen)
-    return Table.of("best-trials", "Some of the front" if study.several else "The best trial", heads, rows)
+    return Table.of("best-trials", "Some of the front", heads, rows)
 
 
 def look_of(study: Study, name: str) -> Look:

@@ -1,6 +1,6 @@
 """What the panels of a sweep draw: small values computed from `Trials`, thinned to a page's measure."""
 
-from evalreport.study.views.axes import MOST_POINTS, ParameterAxis, axis_of, thinned
+from evalreport.study.views.axes import MOST_POINTS, ParameterAxis, axis_of, thinned, ticks_of
 from evalreport.study.views.course import (
     Bar,
     HistoryView,
@@ -54,5 +54,6 @@ __all__ = [
     "slice_views",
     "table_view",
     "thinned",
+    "ticks_of",
     "timeline_view",
 ]

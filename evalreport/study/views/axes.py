@@ -6,8 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evalreport.format import significant
 from evalreport.study import ParameterColumn, Trials
 
+MOST_TICKS = 6
+"""Labels of an axis that do not run into each other."""
 MOST_POINTS = 400
 """Points of one drawing; more add nothing that is visible."""
 
@@ -53,6 +56,8 @@ class ParameterAxis:
     log : bool
     choices : tuple of str
         Categories in order; empty for a number.
+    whole : bool
+        Whether it takes whole numbers alone.
     """
 
     name: str
@@ -60,6 +65,7 @@ class ParameterAxis:
     high: float
     log: bool = False
     choices: tuple[str, ...] = ()
+    whole: bool = False
 
     def place(self, value: float | str | None) -> float | None:
         """Return where a value lies on the axis, in [0, 1]; None for a gap.
@@ -90,7 +96,49 @@ def axis_of(column: ParameterColumn) -> ParameterAxis:
     column : ParameterColumn
         With declared bounds where the sweep declared them.
     """
-    return ParameterAxis(column.name, column.low, column.high, column.log, column.choices)
+    return ParameterAxis(column.name, column.low, column.high, column.log, column.choices, column.whole)
+
+
+def ticks_of(axis: ParameterAxis) -> list[tuple[float, str]]:
+    """Return places in 0 … 1 with their text: categories, decades, or round numbers, whole where all are.
+
+    Examples
+    --------
+    >>> ticks_of(ParameterAxis("C", 0.01, 100.0, log=True))
+    [(0.0, '0.01'), (0.25, '0.1'), (0.5, '1'), (0.75, '10'), (1.0, '100')]
+    >>> [text for _, text in ticks_of(ParameterAxis("depth", 2, 33, whole=True))]
+    ['10', '20', '30']
+    >>> [text for _, text in ticks_of(ParameterAxis("rate", 0.03, 0.48))]
+    ['0.1', '0.2', '0.3', '0.4']
+    """
+    if axis.choices:
+        names = axis.choices[:: max(1, -(-len(axis.choices) // MOST_TICKS))]
+        return [(axis.place(name) or 0.0, name) for name in names]
+    if axis.high <= axis.low:
+        return [(0.5, significant(axis.low))]
+    values = _decades(axis.low, axis.high) if axis.log else _round(axis.low, axis.high, whole=axis.whole)
+    return [(round(axis.place(value) or 0.0, 4), significant(value, 3)) for value in values]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Powers of ten; within less than two of them 1, 2 and 5 times these."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    inside = low * (1 - 1e-9), high * (1 + 1e-9)
+    powers = [10.0**power for power in range(first, last + 1)]
+    held = [value for value in powers if inside[0] <= value <= inside[1]]
+    if len(held) < 2:
+        finer = (times * power for power in powers for times in (1, 2, 5))
+        held = [value for value in finer if inside[0] <= value <= inside[1]]
+    return held[:: max(1, -(-len(held) // MOST_TICKS))] if len(held) > 1 else [low, high]
+
+
+def _round(low: float, high: float, *, whole: bool) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10((high - low) / MOST_TICKS))
+    step = next(times * power for times in (1, 2, 5, 10) if (high - low) / (times * power) < MOST_TICKS)
+    step = max(step, 1.0) if whole else step
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
 
 
 def best_first(trials: Trials, at: int) -> list[int]:

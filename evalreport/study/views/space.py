@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.study import ParameterColumn, Trials
@@ -89,7 +89,7 @@ def _slice(trials: Trials, column: ParameterColumn, at: int) -> ParameterSlice:
 
 
 def parallel_view(
-    trials: Trials, objective: str | None = None, names: Collection[str] | None = None
+    trials: Trials, objective: str | None = None, names: Sequence[str] | None = None
 ) -> ParallelView:
     """Return every completed trial as a line across the parameters that vary, the objective last.
 
@@ -98,8 +98,8 @@ def parallel_view(
     trials : Trials
     objective : str, optional
         Which one, of several.
-    names : collection of str, optional
-        Parameters that have an axis; all of them without it.
+    names : sequence of str, optional
+        Parameters that have an axis, in this order; all of them without it.
 
     Raises
     ------
@@ -114,6 +114,8 @@ def parallel_view(
     """
     at = trials.index_of(objective)
     columns = [column for column in _varying(trials) if names is None or column.name in names]
+    if names is not None:
+        columns.sort(key=lambda column: names.index(column.name))
     values = [trial.values[at] for trial in trials.contenders]
     last = ParameterAxis(trials.objectives[at].name, min(values, default=0.0), max(values, default=0.0))
     axes = (*(axis_of(column) for column in columns), last)
