@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
 from evalreport.findings.families import Family, kinship
-from evalreport.format import count, percent
+from evalreport.format import count, counted, percent
 from evalreport.labels import Binary, Multiclass
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
 from evalreport.panels.matrix import MOST_CELLS, Matrix, frequent, left_out, matrix, matrix_data
@@ -58,11 +58,12 @@ class ConfusionRow:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """One family of the list."""
+    """One family of the list, with the answers among its members and to all others as a table."""
 
     rank: int
     names: str
     shown: str
+    table: CountTable
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
         plain=None,
         matrix=None if kin is None else matrix(counts, kin),
         mixups=_mixups(ev, counts),
-        families=tuple(_family(ev, family, rank) for rank, family in enumerate(families, 1)),
+        families=tuple(_family(ev, counts, family, rank) for rank, family in enumerate(families, 1)),
         values=_values(ev, counts),
         note=_note(counts, small),
     )
@@ -190,11 +191,28 @@ def _mixups(ev: Evaluation, counts: Counts) -> tuple[ConfusionRow, ...]:
     return tuple(found)
 
 
-def _family(ev: Evaluation, family: Family, rank: int) -> FamilyRow:
+def _family(ev: Evaluation, counts: Counts, family: Family, rank: int) -> FamilyRow:
     names = ", ".join(ev.space.names[code] for code in family.members)
-    return FamilyRow(
-        rank, names, f"{count(family.mistakes)} {'mistake' if family.mistakes == 1 else 'mistakes'}"
-    )
+    return FamilyRow(rank, names, counted(family.mistakes, "mistake"), _members(ev, counts, family))
+
+
+def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
+    """The part of the matrix that a family is, its classes named; what left it in one column."""
+    codes = list(family.members)
+    place = {code: at for at, code in enumerate(codes)}
+    inside = np.zeros((len(codes), len(codes) + 1))
+    for row, column, weight in zip(
+        counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True
+    ):
+        if row in place:
+            inside[place[row], place.get(column, len(codes))] += weight
+    names = [ev.space.names[code] for code in codes]
+    rows = [
+        (name, tuple(_box(weight, float(inside[at].sum()), at == to) for to, weight in enumerate(inside[at])))
+        for at, name in enumerate(names)
+    ]
+    verb = "read as" if is_text(ev) else "called"
+    return CountTable((*(f"{verb} {name}" for name in names), "any other"), tuple(rows))
 
 
 def _values(ev: Evaluation, counts: Counts) -> Table | None:
