@@ -18,6 +18,7 @@ from evalreport.report.render import render_trials
 from evalreport.report.study_numbers import study_metrics
 from evalreport.study import StudyObjective, Trials
 from evalreport.study.judged import Judging, Study, studied
+from evalreport.values import Undefined
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences
 
@@ -229,6 +230,7 @@ def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
     titles = [chart.title for chart in body["slices"][0].parts]
     assert titles == list(made.leading(12))
     assert titles[:10] == [pole.name for pole in body["parallel"][0].poles[:-1]]
+    assert not isinstance(made.importance, Undefined)
     shares = dict(made.importance.shares)
     assert shares[titles[0]] == max(shares.values())
     shown, folded = body["verdict"].best

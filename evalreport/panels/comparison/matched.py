@@ -16,9 +16,8 @@ import numpy.typing as npt
 from evalreport.comparison.alarms import PER_THOUSAND
 from evalreport.comparison.matched_values import AlarmList, MatchedCount, MatchedPoint
 from evalreport.comparison.values import Comparison
-from evalreport.estimates import at, decimals
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import count, fixed, plural
+from evalreport.format import at, count, decimals, fixed, plural
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import called, positive, units
 from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
