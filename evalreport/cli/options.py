@@ -378,13 +378,7 @@ page = together(
 )
 
 _WRITE = "Write"
-pdf = option(
-    _WRITE,
-    "--pdf",
-    metavar="FILE",
-    type=FILE,
-    help="Two pages to print, drawn by matplotlib: verdict, intervals, cautions, counts, curves.",
-)
+pdf = option(_WRITE, "--pdf", metavar="FILE", type=FILE, help="Two pages to print, drawn by matplotlib.")
 out = option(_WRITE, "--out", metavar="DIR", type=FOLDER, help="Also write the report and the tables here.")
 force = option(_WRITE, "--force", is_flag=True, help="Replace files that evalreport did not write.")
 allow_running = option(_WRITE, "--allow-running", is_flag=True, help="Log into a run that has not ended.")

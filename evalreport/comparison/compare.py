@@ -137,7 +137,7 @@ def compare(
         parts=tuple(part for match in _detailed(matches, details) for part in _parts(match)),
         mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
-        movement=tuple(moved for match in matches if details and (moved := _movement(match)) is not None),
+        movement=_movements(matches if details else (), alike),
         verdicts=_verdicts(matches, found, main, details),
         costs=costs,
         matched=tuple(point for each in alike for point in each.points),
@@ -325,10 +325,18 @@ def _answers(match: Match) -> tuple[Predictions, Predictions] | None:
     return None if run.y_pred is None or baseline.y_pred is None else (run, baseline)
 
 
-def _movement(match: Match) -> Movement | None:
-    both = _answers(match)
-    withheld = any(ev.facts.get("withheld") for ev in match.evaluations)
-    return None if both is None else movement(*both, match.names, withheld=withheld)
+def _movements(matches: Sequence[Match], alike: Sequence[MatchedRuns]) -> tuple[Movement, ...]:
+    """What changed between the answers of each pair, binary runs at equal recall, too."""
+    points = [point for each in alike for point in each.points if point.kind == "equal_recall"]
+    matched = {(point.run, point.baseline): point.thresholds[0] for point in points}
+    found = []
+    for match in matches:
+        both = _answers(match)
+        withheld = any(ev.facts.get("withheld") for ev in match.evaluations)
+        if both is not None:
+            at = matched.get(match.names)
+            found.append(movement(*both, match.names, withheld=withheld, equal_recall=at))
+    return tuple(found)
 
 
 def _mcnemar(match: Match) -> McNemarResult | None:

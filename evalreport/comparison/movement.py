@@ -12,6 +12,7 @@ from evalreport.comparison.values import Moved, Movement
 from evalreport.evaluation.rows import confidence, cut
 from evalreport.labels import UNPARSED
 from evalreport.predictions import Categorical, Predictions
+from evalreport.scores import NoScores
 
 Mask = npt.NDArray[np.bool_]
 Kinds: TypeAlias = tuple[Mask, Mask, Mask]
@@ -39,7 +40,12 @@ def right(p: Predictions) -> Mask:
 
 
 def movement(
-    run: Predictions, baseline: Predictions, names: tuple[str, str], *, withheld: bool = False
+    run: Predictions,
+    baseline: Predictions,
+    names: tuple[str, str],
+    *,
+    withheld: bool = False,
+    equal_recall: float | None = None,
 ) -> Movement:
     """Return the examples that the run fixed and broke, by class and by slice.
 
@@ -49,6 +55,8 @@ def movement(
         Of the same rows in the same order, with answers.
     withheld : bool
         Whether no example may be named.
+    equal_recall : float, optional
+        Threshold at which the run finds as many positives as the baseline (binary).
 
     Examples
     --------
@@ -60,7 +68,7 @@ def movement(
     (1, 0, 1, ('a',))
     """
     now, before = right(run), right(baseline)
-    fixed, broken, wrong = kinds = (now & ~before, before & ~now, ~now & ~before)
+    fixed, broken, wrong = kinds = _kinds(now, before)
     ids = [() if withheld else _ids(run, rows) for rows in kinds]
     examples = () if withheld else (*_examples(run, baseline, fixed), *_examples(run, baseline, broken))
     return Movement(
@@ -73,13 +81,30 @@ def movement(
         broken_ids=ids[1],
         both_wrong_ids=ids[2],
         by_class=_by_class(run, kinds),
-        by_slice={
-            f"{name} = {value}": moved
-            for name, column in run.slices.items()
-            for value, moved in _by_value(column, kinds).items()
-        },
+        by_slice=_by_slice(run, kinds),
         examples=examples,
+        at_equal_recall={} if equal_recall is None else _moved_to(run, before, equal_recall),
     )
+
+
+def _kinds(now: Mask, before: Mask) -> Kinds:
+    return now & ~before, before & ~now, ~now & ~before
+
+
+def _moved_to(run: Predictions, before: Mask, threshold: float) -> dict[str, Counts]:
+    """Classes and slices where the run decides at another threshold."""
+    if isinstance(run.scores, NoScores):
+        return {}
+    kinds = _kinds((run.scores.values >= threshold) == run.y_true.astype(bool), before)
+    return {**_by_class(run, kinds), **_by_slice(run, kinds)}
+
+
+def _by_slice(run: Predictions, kinds: Kinds) -> dict[str, Counts]:
+    return {
+        f"{name} = {value}": moved
+        for name, column in run.slices.items()
+        for value, moved in _by_value(column, kinds).items()
+    }
 
 
 def _ids(p: Predictions, rows: Mask) -> tuple[str, ...]:

@@ -135,6 +135,8 @@ class Movement:
 
     `fixed_ids`, `broken_ids` and `both_wrong_ids` are the first fifty of each; `by_class` and `by_slice` map
     a name to its (fixed, broken, both wrong) counts; `examples` are some fixed, then some broken ones.
+    `at_equal_recall` has the counts of classes and slices where a binary run decides at the threshold that
+    finds as many positives as the baseline: what is left is the model's, not the threshold's.
     """
 
     run: str
@@ -149,6 +151,7 @@ class Movement:
     by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     by_slice: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     examples: tuple[Moved, ...] = ()
+    at_equal_recall: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from evalreport.comparison.compare import compare
 from evalreport.comparison.crossing import roc_crossings
 from evalreport.comparison.matched_values import MatchedPoint
 from evalreport.comparison.matching import MatchedRuns, matched_runs
+from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, NoScores
@@ -183,3 +184,18 @@ def test_equal_runs_seldom_differ_in_their_lowest_cost() -> None:
         assert found is not None and found.points[-1].cost is not None
         told += found.points[-1].cost.verdict in ("better", "worse")
     assert told <= 30 * 0.05 + 3 * np.sqrt(30 * 0.05 * 0.95)
+
+
+def test_what_changed_at_equal_recall_is_counted_by_hand() -> None:
+    pair = models.binary(np.random.default_rng(5), 400, 0.3, (2.4, 1.2), 0.4)
+    found = compare([evaluate_predictions(p) for p in pair[::-1]], names=["old", "new"])
+    (moved,) = found.movement
+    threshold = next(point.thresholds[0] for point in found.matched if point.kind == "equal_recall")
+    truth = pair[0].y_true == 1
+    now = (scores_of(pair[0]) >= threshold) == truth
+    before = (pair[1].y_pred == 1) == truth
+    for name, rows in (("0", ~truth), ("1", truth)):
+        wanted = tuple(int((kind & rows).sum()) for kind in (now & ~before, before & ~now, ~now & ~before))
+        assert moved.at_equal_recall[name] == wanted
+    fixed, broken, _ = moved.at_equal_recall["1"]
+    assert fixed == broken, "as many positives are found"

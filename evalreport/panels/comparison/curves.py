@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,10 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import ratio
 from evalreport.metrics.catalogue import find
 from evalreport.panels.about import estimate, known
-from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape
+from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape, outline
 from evalreport.panels.curves import TITLE, until_all_found
 from evalreport.panels.parts import Beside, Section, Table
+from evalreport.panels.placing import taken
 from evalreport.panels.rates import Kind, RatePlot
 from evalreport.panels.words import NOTHING, Sentence, listed, say, shortened
 
@@ -30,6 +32,11 @@ SPOTS = ((150.0, 192.0), (60.0, 180.0), (60.0, 110.0), (170.0, 60.0))
 """Where the key stands if there is room: left end, and line of its first row."""
 LETTER = 6.0
 """Width of a letter, in units."""
+BESIDE = (2.0, 9.0)
+"""Units that a name stands from its own line."""
+APART, ENOUGH = 6.0, 20.0
+"""How much nearer it has to be to its own line than to any other; from when on more does not matter."""
+Points: TypeAlias = npt.NDArray[np.float64]
 
 
 def panel(comparison: Comparison) -> Section | None:
@@ -100,7 +107,11 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     plot = RatePlot(kind, tuple(zip(STYLES, (curve for _, _, curve in lines), strict=False)))
     roc = kind == "roc"
     area = "roc_auc" if roc else "average_precision"
-    keys, labels = _key(lines, area, plot.near)
+    told = _told(lines, area)
+    keys: tuple[Path, ...] = ()
+    labels = _direct(plot, told)
+    if not labels:
+        keys, labels = _key(told, plot.near)
     return plot.chart(
         of=", mean of the classes" if lines[0][1].task == "multiclass" else "",
         note=say("Higher and further left is better." if roc else "Higher and further right is better."),
@@ -129,15 +140,48 @@ def _area(ev: Evaluation, name: str) -> float | None:
     return None if found is None else found.value
 
 
-def _key(
-    lines: Sequence[Line], area: str, near: npt.NDArray[np.float64]
-) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
-    """A sample of each line with its run's name, where there is most room."""
-    areas = [_area(ev, area) for _, ev, _ in lines]
-    told = [
+def _told(lines: Sequence[Line], area: str) -> list[str]:
+    """Each run's name with its area."""
+    values = [_area(ev, area) for _, ev, _ in lines]
+    return [
         shortened(name, NAME) + ("" if value is None else f" {ratio(value)}")
-        for (name, _, _), value in zip(lines, areas, strict=True)
+        for (name, _, _), value in zip(lines, values, strict=True)
     ]
+
+
+def _direct(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
+    """Each name beside its own line; none where one of them would stand as near to another line."""
+    lines = [outline(plot.x, plot.y, curve.x, curve.y) for _, curve in plot.lines]
+    labels: list[Label] = []
+    covered = np.empty((0, 2))
+    for own, (shape, _), text in zip(lines, plot.lines, told, strict=True):
+        others = np.vstack([*(line for line in lines if line is not own), covered])
+        width = LETTER * len(text)
+        spots = [spot for spot in _beside(own, width) if BESIDE[0] <= _gap(spot, width, own) <= BESIDE[1]]
+        margins = [_gap(spot, width, others) - _gap(spot, width, own) for spot in spots]
+        if not margins or max(margins) < APART:
+            return ()
+        spot = spots[int(np.argmax(np.minimum(margins, ENOUGH)))]
+        covered = np.vstack([covered, taken(spot, width)])
+        labels.append(Label(*spot, text, look="blue" if shape == "line" else ""))
+    return tuple(labels)
+
+
+def _beside(line: Points, width: float) -> list[tuple[float, float]]:
+    """Places of a label below, above and at either side of each point of a line, inside the plot."""
+    around = ((8.0, 14.0), (8.0, 4.0), (-8.0 - width, -4.0), (-8.0 - width, 14.0), (-width / 2, -8.0))
+    spots = [(float(x) + dx, float(y) + dy) for x, y in line[::3] for dx, dy in around]
+    inside = LEFT + 4, RIGHT - width - 4, TOP + 12, BOTTOM - 6
+    return [s for s in spots if inside[0] <= s[0] <= inside[1] and inside[2] <= s[1] <= inside[3]]
+
+
+def _gap(spot: tuple[float, float], width: float, points: Points) -> float:
+    """Distance of a label from points."""
+    return _distance(spot, (width, 0.0), points)
+
+
+def _key(told: Sequence[str], near: Points) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
+    """A sample of each line with its run's name, where there is most room."""
     size = (34 + LETTER * max(map(len, told)), (len(told) - 1) * ROW)
     left, top = max(_spots(size), key=lambda spot: _room(spot, size, near))
     paths, labels = [], []
@@ -155,11 +199,16 @@ def _spots(size: tuple[float, float]) -> list[tuple[float, float]]:
     return [*SPOTS, *((float(left), float(top)) for top in tops[::-1] for left in lefts)]
 
 
-def _room(spot: tuple[float, float], size: tuple[float, float], near: npt.NDArray[np.float64]) -> float:
+def _room(spot: tuple[float, float], size: tuple[float, float], near: Points) -> float:
+    return min(_distance(spot, size, near), 12.0)
+
+
+def _distance(spot: tuple[float, float], size: tuple[float, float], near: Points) -> float:
+    """Distance of lines of words, of a width and of a height between first and last, from points."""
     (left, top), (width, height) = spot, size
     dx = np.maximum(np.maximum(left - near[:, 0], near[:, 0] - left - width), 0)
     dy = np.maximum(np.maximum(top - 12 - near[:, 1], near[:, 1] - top - height - 4), 0)
-    return min(float(np.hypot(dx, dy).min()), 12.0)
+    return float(np.hypot(dx, dy).min())
 
 
 def _described(lines: Sequence[Line], area: str) -> Sentence:

@@ -18,6 +18,8 @@ DETAILED = 6
 LISTED = 19
 """Pairs up to which ids are listed; of more only counts."""
 KINDS = ("Fixed", "Broken", "Both wrong")
+AT_EQUAL_RECALL = ("Fixed at equal recall", "Broken at equal recall")
+NONE = (0, 0, 0)
 
 
 def panel(comparison: Comparison) -> Section:
@@ -34,6 +36,11 @@ def panel(comparison: Comparison) -> Section:
     rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
     table = Table.of("moves-table", "Answers that changed", heads, rows)
     lede = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
+    if any(moved.at_equal_recall for moved in comparison.movement):
+        lede += say(
+            "At equal recall the run decides where it finds as many positives as the baseline: what is "
+            "left is the model's, not the threshold's."
+        )
     if any(ev.facts.get("withheld") for ev in comparison.evaluations):
         lede += say("Single examples are withheld.")
     number = len(comparison.movement)
@@ -83,9 +90,14 @@ def _where(moved: Movement, place: int) -> Table | None:
     changed = sorted((row for row in every if row[1][0] or row[1][1]), key=lambda row: -sum(row[1][:2]))
     if not changed:
         return None
-    rows: Iterable[Row] = ((name, *map(_number, counts)) for name, counts in changed[:MOST])
+    alike = moved.at_equal_recall
+    rows: Iterable[Row] = (
+        (name, *map(_number, (*counts, *(alike.get(name, NONE)[:2] if alike else ()))))
+        for name, counts in changed[:MOST]
+    )
+    heads = ("True class, or slice", *KINDS, *(AT_EQUAL_RECALL if alike else ()))
     name = f"Where answers of {moved.run} changed against {moved.baseline}"
-    return Table.of(f"moves-where-{place}", name, ("True class, or slice", *KINDS), rows)
+    return Table.of(f"moves-where-{place}", name, heads, rows)
 
 
 def _answers(moved: Movement, place: int) -> Table | None:
