@@ -18,6 +18,8 @@ from evalreport.panels.words import NOTHING, Sentence, say
 
 LIST = 12
 """Mix-ups in the list beside the matrix."""
+OPENED = 3
+"""Families, those with most mistakes first, that open as a table: about 1.4 kB each, of a page of 150."""
 OFTEN = 3
 """Times that a confusion was seen to stand in the table of values."""
 MOST = 600
@@ -58,12 +60,12 @@ class ConfusionRow:
 
 @dataclass(frozen=True)
 class FamilyRow:
-    """One family of the list, with the answers among its members and to all others as a table."""
+    """One family of the list; of the first ones the answers among its members, and to all others."""
 
     rank: int
     names: str
     shown: str
-    table: CountTable
+    table: CountTable | None
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,11 @@ def _box(weight: float, support: float, right: bool) -> Box:
     return Box(count(weight), percent(share), look)
 
 
+def _seen(weight: float, support: float, right: bool) -> Box:
+    """As `_box`, but nothing where nothing was seen: a part of a matrix tells what was confused."""
+    return _box(weight, support, right) if weight else Box("", "", "")
+
+
 def _answer(ev: Evaluation, column: int) -> str:
     return UNREADABLE if column == len(ev.space) else ev.space.names[column]
 
@@ -193,7 +200,8 @@ def _mixups(ev: Evaluation, counts: Counts) -> tuple[ConfusionRow, ...]:
 
 def _family(ev: Evaluation, counts: Counts, family: Family, rank: int) -> FamilyRow:
     names = ", ".join(ev.space.names[code] for code in family.members)
-    return FamilyRow(rank, names, counted(family.mistakes, "mistake"), _members(ev, counts, family))
+    table = _members(ev, counts, family) if rank <= OPENED else None
+    return FamilyRow(rank, names, counted(family.mistakes, "mistake"), table)
 
 
 def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
@@ -208,11 +216,13 @@ def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
             inside[place[row], place.get(column, len(codes))] += weight
     names = [ev.space.names[code] for code in codes]
     rows = [
-        (name, tuple(_box(weight, float(inside[at].sum()), at == to) for to, weight in enumerate(inside[at])))
+        (
+            name,
+            tuple(_seen(weight, float(inside[at].sum()), at == to) for to, weight in enumerate(inside[at])),
+        )
         for at, name in enumerate(names)
     ]
-    verb = "read as" if is_text(ev) else "called"
-    return CountTable((*(f"{verb} {name}" for name in names), "any other"), tuple(rows))
+    return CountTable((*names, "any other"), tuple(rows))
 
 
 def _values(ev: Evaluation, counts: Counts) -> Table | None:

@@ -217,7 +217,7 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Co
     box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
     made = (*with_notes(made, notes), box)
     data = {section.id: section.data for section in made if section.data}
-    style, script = asset("style.css"), asset("script.js", tuple(data))
+    style, script = short_named(asset("style.css")), asset("script.js", tuple(data))
     page = Page(
         title=title,
         version=__version__,
@@ -319,6 +319,21 @@ def asset(name: str, data: tuple[str, ...] | None = None) -> str:
     text = "".join(kept) if name.endswith(".css") else LINE_ENDS.sub("", "\n".join(kept))
     spaced = SPACED[Path(name).suffix]
     return "".join(part if part[:1] in QUOTES else spaced.sub(r"\1", part) for part in QUOTED.split(text))
+
+
+@lru_cache
+def short_named(style: str) -> str:
+    """Return a style whose properties of its own have short names: as on the page, a kilobyte less.
+
+    Examples
+    --------
+    >>> short_named(":root{--ink:#123;--line-strong:#456}a{color:var(--ink)}")
+    ':root{--a:#123;--b:#456}a{color:var(--a)}'
+    """
+    names = {name: place for place, name in enumerate(dict.fromkeys(re.findall(r"--[a-z][\w-]*", style)))}
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    short = {name: "--" + letters[at // 26 - 1 : at // 26] + letters[at % 26] for name, at in names.items()}
+    return re.sub(r"--[a-z][\w-]*", lambda name: short[name[0]], style)
 
 
 @lru_cache
