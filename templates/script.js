@@ -267,7 +267,6 @@ if (svg && m) {
     set(path, "class", look);
     return svg.appendChild(path);
   });
-  const some = n => n ? count(n) : m.rare;
   const name = code => code === K ? "not readable" : m.names[code];
   const bucket = (r, c, w) => {
     const share = w / m.support[r], steps = r === c ? [0.5, 0.75, 0.9] : [0.05, 0.1, 0.2];
@@ -278,8 +277,8 @@ if (svg && m) {
     weight.forEach((w, key) => {
       const [r, c] = key.split(",").map(Number);
       if (c === K) return;
-      const look = bucket(r, c, w), s = m.side, o = s >> 1;
-      const d = `M${place[c] - o} ${place[r] - o}h${s}v${s}h-${s}z`;
+      const look = bucket(r, c, w);
+      const d = `M${place[c]} ${place[r]}h1v1h-1z`;
       found.set(look, (found.get(look) || "") + d);
     });
     all("path[class^=r],path[class^=w]", svg).forEach(path =>
@@ -290,9 +289,9 @@ if (svg && m) {
     row = r; column = c;
     const w = weight.get(r + "," + c) || 0, back = weight.get(c + "," + r) || 0, support = m.support[r];
     const readout = byId("readout"), lines = [];
-    const title = make("b", some(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
+    const title = make("b", count(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
       (w ? " (" + percent(w / support) + ")" : ""));
-    if (r !== c && c < K) lines.push("The other way round: " + some(back) + " of " + count(m.support[c]) + ".");
+    if (r !== c && c < K) lines.push("The other way round: " + count(back) + " of " + count(m.support[c]) + ".");
     (m.texts[r + "," + c] || []).forEach(text => lines.push("“" + text + "”"));
     readout.replaceChildren(title, ...lines.map(line => make("p", line)));
     mark();

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from evalreport.facts import Counts
 
+PIECES = 40
+"""Blocks into which very many classes are cut, or up to twice as many."""
 LARGEST = 9
 """Classes that a family has at most."""
 SHOWN = 6
@@ -47,6 +49,8 @@ class Kinship:
 
     order: tuple[int, ...]
     families: tuple[Family, ...]
+    blocks: tuple[tuple[int, ...], ...] = ()
+    """The whole order cut where classes have least to do with each other: some forty to eighty pieces."""
 
     @property
     def mistakes(self) -> float:
@@ -74,7 +78,23 @@ def kinship(counts: Counts) -> Kinship:
     tree = _tree(counts)
     order = _leaves(tree, size)
     found = sorted(_families(tree, order, counts), key=lambda f: (-f.mistakes, f.start))
-    return Kinship(tuple(order), tuple(found[:SHOWN]))
+    return Kinship(tuple(order), tuple(found[:SHOWN]), tuple(_blocks(tree, size)))
+
+
+def _blocks(tree: npt.NDArray[np.float64], size: int) -> Iterator[tuple[int, ...]]:
+    """The largest branches that are small enough, neighbours together while they still are."""
+    most = max(LARGEST, -(-size // PIECES))
+    under, left, block = _members(tree, size), [2 * size - 2], list[int]()
+    while left:
+        node = left.pop()
+        if len(under[node]) > most:
+            left += tree[node - size, 1::-1].astype(int).tolist()
+        elif len(block) + len(under[node]) > most:
+            yield tuple(block)
+            block = list(under[node])
+        else:
+            block += under[node]
+    yield tuple(block)
 
 
 def _tree(counts: Counts) -> npt.NDArray[np.float64]:

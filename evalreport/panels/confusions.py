@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
-from evalreport.findings.families import Family, kinship
+from evalreport.facts.counts import Places
+from evalreport.findings.families import Family, Kinship, kinship
 from evalreport.format import count, counted, percent
 from evalreport.labels import Binary, Multiclass
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
-from evalreport.panels.matrix import MOST_CELLS, Matrix, frequent, left_out, matrix, matrix_data
+from evalreport.panels.matrix import BLOCKS_FROM, Matrix, block_of, frequent, grouped, matrix, matrix_data
 from evalreport.panels.parts import Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 
@@ -109,32 +111,44 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
     if 2 * len([entry for entry in ev.classes if entry.state == "never_predicted"]) > len(ev.space):
         families = ()  # a few classes take all answers: these are no look-alikes
     kin = None if kin is None else replace(kin, families=families)
+    blocks = kin.blocks if kin is not None and len(ev.space) > BLOCKS_FROM else ()
+    drawn, names, shown = counts, ev.space.names, kin or Kinship((), ())
+    place = np.arange(counts.size)
+    if blocks:
+        drawn, place = grouped(counts, blocks), block_of(counts.size, blocks)
+        names = tuple(_block(ev.space.names, members) for members in blocks)
+        shown = Kinship(tuple(range(len(blocks))), ())
     body = Confusions(
         plain=None,
-        matrix=None if kin is None else matrix(counts, kin),
-        mixups=_mixups(ev, counts),
+        matrix=None if kin is None else matrix(drawn, shown),
+        mixups=_mixups(ev, counts, place),
         families=tuple(_family(ev, counts, family, rank) for rank, family in enumerate(families, 1)),
         values=_values(ev, counts),
-        note=_note(counts, small),
+        note=_note(counts, small, drawn),
     )
-    data = {} if kin is None else matrix_data(ev, counts, kin)
+    texts = {} if blocks else {f"{row},{column}": list(told) for row, column, told in ev.pair_texts}
+    data = {} if kin is None else matrix_data(drawn, shown, names, texts)
     return _section(_lede(counts, bool(families)), body, data)
 
 
-def _note(counts: Counts, drawn: bool) -> Sentence:
+def _block(names: Sequence[str], members: Sequence[int]) -> str:
+    """What a block of classes is called: its first one, and how many more."""
+    rest = len(members) - 1
+    return names[members[0]] + (f" and {rest} more" if rest else "")
+
+
+def _note(counts: Counts, small: bool, drawn: Counts) -> Sentence:
     """Return what of the matrix is not on the page, and where it is."""
-    if not drawn:
+    if not small:
         return say(
             "A matrix of {classes:count} classes would show nothing; this is its list.", classes=counts.size
         )
-    left = len(left_out(counts))
-    if not left:
+    if drawn.size == counts.size:
         return NOTHING
     return say(
-        "The {drawn:count} most frequent mix-ups are drawn; the other {left:count} are in `evaluation.json`, "
-        "and in `confusions.csv` of a folder.",
-        drawn=MOST_CELLS,
-        left=left,
+        "Drawn are {blocks:count} blocks of classes that are taken for one another: what stays within one is "
+        "on the diagonal. Every mix-up is in `evaluation.json`, and in `confusions.csv` of a folder.",
+        blocks=drawn.size,
     )
 
 
@@ -187,14 +201,18 @@ def _answer(ev: Evaluation, column: int) -> str:
     return UNREADABLE if column == len(ev.space) else ev.space.names[column]
 
 
-def _mixups(ev: Evaluation, counts: Counts) -> tuple[ConfusionRow, ...]:
+def _mixups(ev: Evaluation, counts: Counts, place: Places) -> tuple[ConfusionRow, ...]:
     support, found = counts.marginals.support, []
     pairs = frequent(counts)
     pairs = pairs[counts.columns[pairs] < counts.size]  # an unreadable answer is no mix-up
     for rank, cell in enumerate(pairs[:LIST], 1):
         row, column = int(counts.rows[cell]), int(counts.columns[cell])
         shown = f"{count(float(counts.weight[cell]))} of {count(float(support[row]))}"
-        found.append(ConfusionRow(rank, ev.space.names[row], _answer(ev, column), shown, row, column))
+        found.append(
+            ConfusionRow(
+                rank, ev.space.names[row], _answer(ev, column), shown, *place[[row, column]].tolist()
+            )
+        )
     return tuple(found)
 
 

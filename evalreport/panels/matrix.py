@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
 from evalreport.facts.counts import Places
 from evalreport.findings.families import Kinship
-from evalreport.format import count
 from evalreport.panels.words import Sentence, say
 
 RIGHT_STEPS = (0.5, 0.75, 0.9)
 WRONG_STEPS = (0.05, 0.1, 0.2)
-MOST_CELLS = 30_000
-"""Mix-ups that are drawn and that the script can name: about 30 bytes each, of a page of at most 2 MB."""
+BLOCKS_FROM = 200
+"""Classes above which blocks of them are drawn: a cell of one class would be less than two pixels wide."""
 KEY = (
     ("r4", "≥ 90% right"),
     ("r3", "75–90%"),
@@ -93,9 +91,26 @@ def frequent(counts: Counts) -> Places:
     return found
 
 
-def left_out(counts: Counts) -> Places:
-    """Return the places of the cells that are too many to be drawn, the most frequent first."""
-    return frequent(counts)[MOST_CELLS:]
+def grouped(counts: Counts, blocks: Sequence[Sequence[int]]) -> Counts:
+    """Return the counts of blocks of classes: what stays within a block is on the diagonal.
+
+    Examples
+    --------
+    >>> counts = Counts.of(np.array([0, 1, 2, 2]), np.array([1, 0, 2, -1]), 3)
+    >>> grouped(counts, [(0, 1), (2,)]).dense().tolist()
+    [[2.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    """
+    block = block_of(counts.size, blocks)
+    answers = np.append(block, -1)[counts.columns]  # the last one is the unread
+    return Counts.of(block[counts.rows], answers, len(blocks), counts.weight)
+
+
+def block_of(size: int, blocks: Sequence[Sequence[int]]) -> Places:
+    """Return the block of each class, shape (size,)."""
+    found: Places = np.empty(size, dtype=np.int64)
+    for place, members in enumerate(blocks):
+        found[list(members)] = place
+    return found
 
 
 def _outlines(kin: Kinship, classes: int, letter: float) -> Iterator[Outline]:
@@ -116,7 +131,6 @@ def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:
     place = np.empty(counts.size, dtype=int)
     place[list(order)] = np.arange(counts.size)
     inside = counts.columns < counts.size
-    inside[left_out(counts)] = False
     rows, columns = counts.rows[inside], counts.columns[inside]
     share = counts.weight[inside] / counts.marginals.support[rows]
     step = np.where(
@@ -129,32 +143,18 @@ def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:
     for colour, name in sorted(enumerate(names), reverse=True):  # right answers last, on top
         chosen = step == colour
         if chosen.any():
-            found.append((name, _squares(place[rows[chosen]], place[columns[chosen]], side(counts.size))))
+            found.append((name, _squares(place[rows[chosen]], place[columns[chosen]])))
     return found
 
 
-def side(size: int) -> int:
-    """Return how many units wide a cell is drawn: of very many classes one unit would not be seen.
+def _squares(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> str:
+    """Unit squares as one path; neighbours in a row are joined.
 
     Examples
     --------
-    >>> side(77), side(1000)
-    (1, 3)
+    >>> _squares(np.array([0, 0]), np.array([0, 1]))
+    'M0 0h2v1H0z'
     """
-    return max(1, round(size / 300))
-
-
-def _squares(rows: npt.NDArray[Any], columns: npt.NDArray[Any], wide: int = 1) -> str:
-    """Squares as one path; unit squares that are neighbours in a row are joined.
-
-    Examples
-    --------
-    >>> _squares(np.array([0, 0]), np.array([0, 1])), _squares(np.array([5]), np.array([7]), 3)
-    ('M0 0h2v1H0z', 'M6 4h3v3H6z')
-    """
-    if wide > 1:
-        corners = zip((columns - wide // 2).tolist(), (rows - wide // 2).tolist(), strict=True)
-        return "".join(f"M{x} {y}h{wide}v{wide}H{x}z" for x, y in corners)
     order = np.lexsort((columns, rows))
     made, start, last, row = [], -1, -2, -1
     for r, c in [*zip(rows[order].tolist(), columns[order].tolist(), strict=True), (-1, -1)]:
@@ -176,26 +176,23 @@ def first_pair(counts: Counts) -> list[int]:
     return [int(counts.rows[cell]), int(counts.columns[cell])]
 
 
-def matrix_data(ev: Evaluation, counts: Counts, kin: Kinship) -> dict[str, Any]:
+def matrix_data(
+    counts: Counts, kin: Kinship, names: Sequence[str], texts: Mapping[str, list[str]]
+) -> dict[str, Any]:
     """Return what the script needs to name cells and to put the classes in another order.
 
     Names once, cells as flat integers in the order of the codes, orders by name and by recall, example
-    texts of frequent confusions, and how often a cell occurs that is not among them.
+    texts of frequent confusions.
     """
     recall = counts.marginals.tp / np.maximum(counts.marginals.support, 1e-300)
     by_recall = np.lexsort((np.arange(counts.size), recall))
-    by_name = sorted(range(counts.size), key=lambda code: ev.space.names[code].casefold())
-    rare = left_out(counts)
-    cells = np.delete(np.column_stack([counts.rows, counts.columns]), rare, axis=0)
-    weights = np.delete(counts.weight, rare).tolist()
+    by_name = sorted(range(counts.size), key=lambda code: names[code].casefold())
     return {
-        "names": list(ev.space.names),
-        "side": side(counts.size),
-        "rare": f"at most {count(float(counts.weight[rare[0]]))}" if len(rare) else "0",
-        "cells": cells.ravel().tolist(),
-        "weights": [int(w) if w.is_integer() else round(w, 4) for w in weights],
+        "names": list(names),
+        "cells": np.column_stack([counts.rows, counts.columns]).ravel().tolist(),
+        "weights": [int(w) if w.is_integer() else round(w, 4) for w in counts.weight.tolist()],
         "orders": {"kin": list(kin.order), "name": by_name, "recall": by_recall.tolist()},
         "support": [int(s) if s.is_integer() else round(s, 4) for s in counts.marginals.support.tolist()],
         "first": first_pair(counts),
-        "texts": {f"{row},{column}": list(texts) for row, column, texts in ev.pair_texts},
+        "texts": dict(texts),
     }

@@ -11,7 +11,7 @@ from evalreport.evaluation.document import CLASS_KEYS
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Multiclass
 from evalreport.panels.about import whole_sweep
-from evalreport.panels.matrix import left_out
+from evalreport.panels.matrix import BLOCKS_FROM
 from evalreport.provenance import Provenance
 from evalreport.report.grids import grids
 from evalreport.report.keys import metric_keys, objective_keys
@@ -212,7 +212,7 @@ def folder_files(ev: Evaluation, page: str, figures: Mapping[str, bytes]) -> dic
     files = {PAGE: page.encode(), "evaluation.json": ev.to_json().encode(), **figures}
     if ev.classes:
         files["classes.csv"] = as_csv(classes_table(ev))
-    if ev.confusion is not None and isinstance(ev.space, Multiclass) and len(left_out(ev.confusion)):
+    if ev.confusion is not None and isinstance(ev.space, Multiclass) and len(ev.space) > BLOCKS_FROM:
         files["confusions.csv"] = as_csv(confusions_table(ev.space, ev.confusion))
     sweep = whole_sweep(ev)
     if sweep is not None:
