@@ -120,7 +120,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
         shown = Kinship(tuple(range(len(blocks))), ())
     body = Confusions(
         plain=None,
-        matrix=None if kin is None else matrix(drawn, shown),
+        matrix=None if kin is None else matrix(drawn, shown, "within" if blocks else "right"),
         mixups=_mixups(ev, counts, place),
         families=tuple(_family(ev, counts, family, rank) for rank, family in enumerate(families, 1)),
         values=_values(ev, counts),

@@ -20,7 +20,7 @@ WRONG_STEPS = (0.05, 0.1, 0.2)
 BLOCKS_FROM = 200
 """Classes above which blocks of them are drawn: a cell of one class would be less than two pixels wide."""
 KEY = (
-    ("r4", "≥ 90% right"),
+    ("r4", "≥ 90%"),
     ("r3", "75–90%"),
     ("r2", "50–75%"),
     ("r1", "< 50%"),
@@ -64,8 +64,8 @@ class Matrix:
     description: Sentence
 
 
-def matrix(counts: Counts, kin: Kinship) -> Matrix:
-    """Return the drawing of a confusion matrix in the order of its families."""
+def matrix(counts: Counts, kin: Kinship, right: str = "right") -> Matrix:
+    """Return the drawing of a confusion matrix in the order of its families; its diagonal is `right`."""
     letter = round(counts.size / 28, 2)
     off = counts.rows != counts.columns
     return Matrix(
@@ -73,7 +73,7 @@ def matrix(counts: Counts, kin: Kinship) -> Matrix:
         cells=tuple(_paths(counts, kin.order)),
         outlines=tuple(_outlines(kin, counts.size, letter)),
         letter=letter,
-        key=KEY,
+        key=((KEY[0][0], f"≥ 90% {right}"), *KEY[1:]),
         description=say(
             "Matrix of {classes:count} classes, truth down, answer across: {wrong:count} mistakes in "
             "{cells:count} cells. The list of the most frequent mix-ups holds the same as text.",

@@ -147,10 +147,7 @@ def render_systems(found: SystemsComparison, title: str = "", notes: str = "") -
     notes : str
         Markdown.
     """
-    level = f"{found.level * 100:.10g}%"
-    footer = f"evalreport {__version__} · one file, no network requests · intervals are {level}."
-    made = [panel(found) for panel in SYSTEMS_PANELS]
-    return to_page(title or f"Comparison of {len(found.systems)} systems", made, footer, notes, found)
+    return to_page(title or title_of(found), sections_of(found), footer_of(found), notes, found)
 
 
 def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:
@@ -241,6 +238,8 @@ def sections_of(of: Concluded) -> Sequence[Section]:
             return study_panels.sections(of)
         case Comparison():
             return [section for panel in COMPARISON_PANELS if (section := panel(of)) is not None]
+        case SystemsComparison():
+            return [panel(of) for panel in SYSTEMS_PANELS]
         case ThresholdSelection():
             panels = (*THRESHOLDS[of.evaluation.task], *LAST)
             return [section for panel in panels if (section := panel(of)) is not None]
@@ -258,6 +257,8 @@ def title_of(of: Concluded) -> str:
         case Comparison():
             names = of.names
             return f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} runs'}"
+        case SystemsComparison():
+            return f"Comparison of {len(of.systems)} systems"
         case ThresholdSelection():
             p = of.evaluation.provenance
             return f"{p.title or p.run_name or 'Thresholds'}: thresholds"
@@ -278,6 +279,8 @@ def _intervals_of(of: Concluded) -> str:
             return f" · intervals are {of.sampling.level * 100:.10g}%: {how}"
         case Comparison():
             return f" · intervals are {of.evaluations[0].sampling.level * 100:.10g}%"
+        case SystemsComparison():
+            return f" · intervals are {of.level * 100:.10g}%"
         case _:
             return ""
 
