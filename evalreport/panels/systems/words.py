@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from evalreport.comparison.system_values import SystemDifference, SystemsComparison
-from evalreport.estimates import at, decimals, gap
-from evalreport.format import Style
+from evalreport.estimates import gap
+from evalreport.format import Style, at, decimals
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.comparison.stated import in_words, style_of
