@@ -86,12 +86,12 @@ def chosen_series(chosen: ThresholdSelection, prefix: str) -> dict[str, Series]:
     for name, objective in chosen.objectives.items() if sweep is not None else ():
         assert sweep is not None  # noqa: S101  asked in the line above
         at_share = sweep.at(_thresholds_by_share(sweep))
-        found[f"{prefix}sweep/by_flagged_pct/{names[name]}"] = series_of(objective.value(at_share))
+        found[f"{prefix}sweep/{names[name]}_by_flagged_pct"] = series_of(objective.value(at_share))
         if chosen.evaluation.score_kind == "probability":
             at_threshold = sweep.at(PERCENT / 100)
-            found[f"{prefix}sweep/by_threshold_pct/{names[name]}"] = series_of(objective.value(at_threshold))
+            found[f"{prefix}sweep/{names[name]}_by_threshold_pct"] = series_of(objective.value(at_threshold))
     for name, series in chosen.common.items():
-        found[f"{prefix}sweep/by_common_threshold_pct/{names[name]}"] = series
+        found[f"{prefix}sweep/{names[name]}_by_common_threshold_pct"] = series
     curves = chosen.evaluation.curves
     if chosen.cutoffs and isinstance(curves, MulticlassCurves) and isinstance(curves.coverage, Curve):
         found[f"{prefix}sweep/accuracy_by_coverage_pct"] = series_of(at(curves.coverage, PERCENT / 100))

@@ -62,7 +62,7 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
     ids = [word for run in made.values() for word in ("--run-id", run.run_id)]
     command = ["sweep", "thresholds", *ids, "--positive", "spam", "--objective", "f1", "--log", "-q"]
     assert run_command(capsys, *command, "--resamples", "100", "--tracking-uri", store.uri).code == 0
-    key = "eval/sweep/by_threshold_pct/f1"
+    key = "eval/sweep/f1_by_threshold_pct"
     wanted = {
         name: {point.step: point.value for point in store.client.get_metric_history(run.run_id, key)}
         for name, run in made.items()
@@ -72,7 +72,7 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
     page.goto(f"{mlflow_server.uri}/#/{where}")
     search = page.wait_for_selector("input[placeholder='Search metric charts']")
     assert search is not None
-    search.fill("by_threshold_pct/f1")
+    search.fill("sweep/f1_by_threshold_pct")
     page.wait_for_function(f"{CHARTS}.length === 1 && {CHARTS}[0].data.length >= 2")
     lines = page.evaluate(f"{CHARTS}[0].data.map(line => [line.name, [...line.x], [...line.y]])")
     assert {name for name, _, _ in lines} == set(made)

@@ -169,7 +169,7 @@ def check_binary(after: dict[str, Any], sweep: dict[str, Any]) -> None:
         == (sweep["optima"]["recall>=0.95"]["low"])
     )
     assert tags["evalreport.sweep.threshold/f1"].startswith(f"{best['threshold']:.6g} ")
-    points = {step: value for step, _, value in after["history"]["eval/sweep/by_threshold_pct/f1"]}
+    points = {step: value for step, _, value in after["history"]["eval/sweep/f1_by_threshold_pct"]}
     rows = table(after)
     assert f1(rows).max() == pytest.approx(best["apparent"], abs=1e-12)
     for step in (10, 50):

@@ -208,3 +208,20 @@ def test_what_is_logged() -> None:
     assert set(payload.artifacts) == {"evalreport_comparison.html", "evalreport/comparison.json"}
     assert payload.part == "comparison"
     assert payload.digest == comparison_payload(hostile, told, "<other>", version="1").digest
+
+
+def test_names_stand_beside_their_curves_where_each_is_nearest_to_its_own() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.random(800) < 0.4
+    runs = []
+    for strength in (0.4, 4.0):
+        scores = 1 / (1 + np.exp(2 - strength * truth - rng.normal(size=800)))
+        runs.append(er.evaluate(truth.astype(int), scores=er.Probabilities(scores), resamples=100))
+    apart = compare(runs, names=["weak", "strong"])
+    near = compare([runs[0], runs[0]], names=["one", "other"])
+    for found, keys in ((apart, 0), (near, 2)):
+        curves = next(s for panel in PANELS if (s := panel(found)) is not None and s.id == "curves")
+        (roc, _) = curves.body[0].parts
+        samples = [path for path in roc.paths if path.d.endswith("h28")]
+        assert (len(samples), len(roc.labels)) == (keys, 2)
+    assert [label.text.split()[0] for label in roc.labels] == ["one", "other"]
