@@ -90,7 +90,10 @@ class DataSet:
                 self._check(path, one, name)
         if self.opened[0].settle is None:
             return self
-        found = [one.settle(wanted) for one in self.opened if one.settle is not None]
+        found = []
+        for path, one in zip(self.files, self.opened, strict=True):
+            with in_file(str(path)):
+                found += [] if one.settle is None else [one.settle(wanted)]
         for name in found[0]:
             kind = found[0][name]
             for other in found[1:]:
@@ -121,8 +124,8 @@ class DataSet:
         """
         wide = [name for name in wanted if self._is_mixed(name)]
         for path, one in zip(self.files, self.opened, strict=True):
-            before = 0
-            for batch in one.batches(wanted):
+            before, batches = 0, one.batches(wanted)
+            while (batch := _next(batches, path)) is not None:
                 size = len(next(iter(batch.values()), ()))
                 if size:
                     yield path, before, {**batch, **{name: batch[name].astype(np.float64) for name in wide}}
@@ -198,6 +201,12 @@ def _files(path: str) -> list[Path]:
     if not found:
         raise FileMissingError(f"no file of predictions is in {path}", fix=f"accepted: {', '.join(ACCEPTED)}")
     return found
+
+
+def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
+    """The next batch; what is broken is said of its file."""
+    with in_file(str(path)):
+        return next(batches, None)
 
 
 def _is_marker(file: Path, folder: Path) -> bool:

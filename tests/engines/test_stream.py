@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import evalreport as er
 from evalreport.errors import DataError, EvalreportError, UsageError
+from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.words import Budget, ScoreWords, check_room
@@ -245,6 +246,11 @@ def test_a_broken_part_is_named(tmp_path: Path) -> None:
     with pytest.raises(EvalreportError) as caught:
         er.evaluate_files(many, **FEW)
     assert "part-1.parquet" in caught.value.where
+    csv(table(20), tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("y_true,score\nill,0.5\nwell\n")
+    with pytest.raises(DataError, match="line 3 has 1 cells") as torn:
+        er.evaluate_files([tmp_path / "a.csv", tmp_path / "b.csv"], **FEW)
+    assert "b.csv" in torn.value.where
 
 
 REFUSED: Mapping[str, dict[str, Any]] = {
@@ -336,3 +342,22 @@ def test_a_stored_column_is_the_array(counts: list[tuple[int, int]], data: st.Da
     for side in ("left", "right"):
         found = np.searchsorted(table.path[0], wanted, side=side)
         assert found.tolist() == np.searchsorted(held.path[0], wanted, side=side).tolist()
+
+
+def test_an_interrupt_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, many = parts(table(), tmp_path, ".parquet")
+    added = Watch.add
+    batches = iter(range(9))
+
+    def stopped(self: Watch, *batch: Any) -> None:
+        if next(batches) == 2:
+            raise KeyboardInterrupt
+        added(self, *batch)
+
+    monkeypatch.setattr(Watch, "add", stopped)
+    page = tmp_path / "page.html"
+    done = run(capsys, "report", str(many), "-o", str(page), "--spill", str(tmp_path), "--memory", "100B")
+    assert done.code == 130
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]

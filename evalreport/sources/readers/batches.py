@@ -22,6 +22,8 @@ ROWS = 1 << 18
 """Rows of a batch: 2 MB for each column of numbers."""
 BYTES = 16 * 1024**2
 """Bytes of text that make a batch."""
+PAGE = 1024**2
+"""Bytes of a Parquet file that are read at a time."""
 HEAD = 4 * 1024**2
 """Bytes that tell the layout of a text."""
 
@@ -66,7 +68,9 @@ def open_parquet(path: Path) -> Opened:
         chosen = choose(schema.names, lambda names: [name for name in names if name in wanted])
         check_schema(schema, chosen)
         texts = [name for name in chosen if is_text(schema.field(name).type)]
-        with broken("Parquet", pa.ArrowException), pq.ParquetFile(path, read_dictionary=texts) as file:
+        # pages are fetched as they are needed; fetched beforehand, all that were read would stay in memory
+        plain = {"pre_buffer": False, "buffer_size": PAGE, "read_dictionary": texts}
+        with broken("Parquet", pa.ArrowException), pq.ParquetFile(path, **plain) as file:
             for batch in file.iter_batches(ROWS, columns=list(chosen), use_threads=False):
                 yield to_arrays(pa.Table.from_batches([batch]).select(list(chosen)))
 
