@@ -74,6 +74,7 @@ def _columns(options: Mapping[str, Any]) -> Columns:
         where=tuple(options["where"]),
         missing=options["missing"],
         weight_kind=options["weight_kind"],
+        several_answers=options["answers"],
     )
 
 

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 @click.command("log", cls=SectionCommand)
 @opt.selection
 @opt.option(
-    "Select runs", "--children", is_flag=True, help="The child runs are the folds of a cross-validation."
+    "Select runs",
+    "--children",
+    is_flag=True,
+    help="Child runs are folds of a cross-validation; with --answers, samples.",
 )
 @opt.describe
 @opt.evaluation

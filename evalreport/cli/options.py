@@ -216,6 +216,7 @@ describe = together(
         option(
             _DATA, "--batch-axis", is_flag=True, help="Arrays have a leading batch axis [batch, n, labels]."
         ),
+        option(_DATA, "--answers", is_flag=True, help="Rows of one --id, or a list, are samples of one row."),
         option(_DATA, "--no-scores", is_flag=True, help="Leave score columns alone; judge the labels."),
         option(
             _DATA,

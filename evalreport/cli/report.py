@@ -28,9 +28,17 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.option(
-    "Select runs", "--children", is_flag=True, help="The child runs are the folds of a cross-validation."
+    "Select runs",
+    "--children",
+    is_flag=True,
+    help="Child runs are folds of a cross-validation; with --answers, samples.",
 )
-@opt.option("Describe the data", "--folds", is_flag=True, help="Each FILE is a fold of one cross-validation.")
+@opt.option(
+    "Describe the data",
+    "--folds",
+    is_flag=True,
+    help="Each FILE is a fold of one cross-validation; with --answers, a sample.",
+)
 @opt.describe
 @opt.evaluation
 @opt.engine

@@ -15,8 +15,19 @@ from evalreport.errors import FileMissingError, UsageError, nearest
 KNOWN = (
     *("artifact", "format", "task", "truth", "truth_file", "pred", "score", "scores", "score_kind", "text"),
     *("parse", "fuzzy", "labels", "ordered", "positive", "id", "weight", "group", "slice", "example_text"),
-    *("batch_axis", "list_separator", "fold", "where", "missing", "weight_kind", "no_scores", "threshold"),
     *(
+        "batch_axis",
+        "list_separator",
+        "fold",
+        "where",
+        "missing",
+        "weight_kind",
+        "no_scores",
+        "answers",
+        "threshold",
+    ),
+    *(
+        "answers",
         "tune_on",
         "hold",
         "prevalence",

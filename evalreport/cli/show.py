@@ -44,8 +44,8 @@ def print_evaluation(
     line(title(ev))
     for name in ev.metrics if len(ev.metrics) <= FEW else headline_names(ev):
         line("  " + metric_line(ev, name))
-    for gap in gaps(ev):
-        line("  " + gap)
+    for told in (*gaps(ev), *several_answers(ev)):
+        line("  " + told)
     wrong = mistakes(ev)
     if wrong:
         line("  " + wrong)
@@ -81,6 +81,21 @@ def metric_line(ev: Evaluation, name: str) -> str:
     if result.low is None or result.high is None:
         return shown.rstrip()
     return f"{shown} {interval(result, style)}"
+
+
+def several_answers(ev: Evaluation) -> list[str]:
+    """Return what several answers to each row say, a line each."""
+    from evalreport.estimates import interval, valued
+    from evalreport.panels.repeated import lines
+    from evalreport.values import Estimate
+
+    if ev.answers is None:
+        return []
+    return [
+        f"{name:26} {valued(result, 'percent'):8} {interval(result, 'percent')}"
+        for name, _, result in lines(ev.answers)
+        if isinstance(result, Estimate)
+    ]
 
 
 def gaps(ev: Evaluation) -> list[str]:

@@ -15,6 +15,7 @@ from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, 
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds
+from evalreport.intervals.repeated import RepeatedAnswers
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.parsing import ParsingReport
 from evalreport.predictions import Origin, Threshold
@@ -93,6 +94,7 @@ class EvaluationRecord:
     swaps: tuple[Swap, ...]
     pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]
     folds: Folds | None
+    answers: RepeatedAnswers | None
     facts: Mapping[str, float]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]

@@ -15,6 +15,7 @@ from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, 
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds
+from evalreport.intervals.repeated import RepeatedAnswers
 from evalreport.labels import Binary, LabelSpace, Multiclass, Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
@@ -61,6 +62,8 @@ class Evaluation:
         Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
     folds : Folds or None
         Of a cross-validation: every metric fold by fold.
+    answers : RepeatedAnswers or None
+        Of several answers to each row: one of them, the most frequent, any of k.
     curves, sweep, parsing, slices, disparities, mistakes, swaps, findings, provenance
         Undefined parts are None or empty.
     pair_texts : tuple of (truth code, predicted code, texts)
@@ -90,6 +93,7 @@ class Evaluation:
     swaps: tuple[Swap, ...] = ()
     pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
     folds: Folds | None = None
+    answers: RepeatedAnswers | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -175,6 +179,7 @@ class Evaluation:
             swaps=self.swaps,
             pair_texts=self.pair_texts,
             folds=self.folds,
+            answers=self.answers,
             facts=self.facts,
             notes=self.notes,
             findings=self.findings,
@@ -214,6 +219,7 @@ class Evaluation:
             swaps=wire.swaps,
             pair_texts=wire.pair_texts,
             folds=wire.folds,
+            answers=wire.answers,
             facts=wire.facts,
             notes=wire.notes,
             findings=wire.findings,

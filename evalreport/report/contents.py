@@ -128,6 +128,11 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
         found[f"{prefix}threshold"] = ev.threshold.value
     found |= _best_thresholds(ev, prefix)
     found |= _gaps(ev, prefix)
+    if ev.answers is not None:
+        several = {"one": ev.answers.one, "majority": ev.answers.majority, "agreement": ev.answers.agreement}
+        several |= {f"pass_at_{k}": result for k, result in ev.answers.pass_at.items()}
+        known = {name: result for name, result in several.items() if isinstance(result, Estimate)}
+        found |= {f"{prefix}answers/{name}": result.value for name, result in known.items()}
     for entry in ev.classes:
         f1 = entry.metrics.get("f1")
         if str(entry.label) in keys and isinstance(f1, Estimate):

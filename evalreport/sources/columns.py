@@ -25,6 +25,7 @@ from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
 from evalreport.sources.shapes.multilabel import find_multilabel, is_lists
 from evalreport.sources.shapes.roles import Part
+from evalreport.sources.shapes.sampled import one_answer_a_row
 from evalreport.sources.shapes.single import find_single
 from evalreport.sources.shapes.subsets import rows_meant
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
@@ -140,6 +141,8 @@ def find_folds(
 ) -> Found:
     """Find truth, predictions and scores in the tables of the folds of one cross-validation.
 
+    Of several answers to each row every table holds one instead.
+
     Parameters
     ----------
     tables : sequence of RawTable
@@ -165,7 +168,9 @@ def find_folds(
             )
     whole, notes = joined([one.table for one in made], names, first.named)
     said = tuple(dict.fromkeys(note for one in made for note in one.said))
-    named = replace(first.named, fold=FOLD)
+    named = replace(first.named, fold=None if request.several_answers else FOLD)
+    if request.several_answers:  # each table holds an answer to the same rows
+        whole = replace(whole, columns={name: v for name, v in whole.columns.items() if name != FOLD})
     return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
 
 
@@ -183,7 +188,7 @@ class _Prepared:
 def _prepared(table: RawTable, request: Columns) -> _Prepared:
     with in_file(table.source):
         table, said = rows_meant(table, request)
-        table, named = as_columns(table, completed(table, request))
+        table, named = one_answer_a_row(*as_columns(table, completed(table, request)))
         table, named, left = unfolded(table, named)
         return _Prepared(table, named, (*said, *left), bool(said))
 

@@ -62,6 +62,8 @@ class Columns:
         ``wrong``: a row without a prediction counts as an answer that could not be read.
     weight_kind : {"sampling", "count"}
         Whether weights are relative, or each a number of equal rows.
+    several_answers : bool
+        Rows of one id, or the list in a cell, are several answers to one row.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Columns:
     where: tuple[str, ...] = ()
     missing: Literal["wrong"] | None = None
     weight_kind: WeightKind = "sampling"
+    several_answers: bool = False
 
     def __post_init__(self) -> None:
         for clause in self.where:

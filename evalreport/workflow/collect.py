@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from evalreport import __version__
 from evalreport.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
+from evalreport.intervals.repeated import AnswerSamples, collapsed
 from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
@@ -32,7 +33,8 @@ SENSITIVE_TAG = "evalreport.sensitive"
 class Collected:
     """Validated predictions, what was taken for what, and their origin with all there is to say.
 
-    `artifact` is the path of the one file of the run that all of it comes from, "" where there is no such.
+    `artifact` is the path of the one file of the run that all of it comes from, "" where there is no such;
+    `samples` are all answers where there are several to each row.
     """
 
     predictions: Predictions
@@ -40,6 +42,7 @@ class Collected:
     provenance: Provenance
     sensitive: bool = False
     artifact: str = ""
+    samples: AnswerSamples | None = None
 
 
 def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
@@ -187,7 +190,9 @@ def _stem(found: Found) -> str:
 
 
 def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
-    rows = _predictions(found, request)
+    rows, samples = _predictions(found, request), None
+    if request.columns.several_answers:
+        rows, samples = collapsed(rows)
     rows = replace(rows, space=renamed(rows.space, dict(request.label_names)))
     if found.text is not None and request.columns.labels is None:
         found = replace(found, taken=(*found.taken, ("label list", "the truth column's")))
@@ -206,7 +211,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         software=(("evalreport", __version__), ("Python", platform.python_version())),
         notes=(*origin.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
     )
-    return Collected(rows, found.taken, provenance)
+    return Collected(rows, found.taken, provenance, samples=samples)
 
 
 def _parser_name(rows: Predictions) -> str:

@@ -9,6 +9,7 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
+from evalreport.intervals.repeated import repeated_answers
 from evalreport.labels import Binary, LabelSpace
 from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.predictions import Predictions
@@ -62,7 +63,8 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
         sweep=decision.sweep,
         tuned=decision.tuned,
     )
-    ev = replace(ev, provenance=collected.provenance)
+    answers = None if collected.samples is None else repeated_answers(collected.samples, request.sampling)
+    ev = replace(ev, provenance=collected.provenance, answers=answers)
     if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})
     logger.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))

@@ -1,0 +1,69 @@
+"""Several answers to each row: one of them, the majority, any of k, and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalreport.estimates import interval, valued
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count, percent
+from evalreport.intervals.repeated import AgreementGroup, RepeatedAnswers
+from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.intervals import Forest, ForestRow, forest_row
+from evalreport.panels.parts import Column, Row, Section, Table
+from evalreport.panels.words import say
+from evalreport.values import Estimate, Result
+
+
+def panel(ev: Evaluation) -> Section | None:
+    """Return what several answers to each row say; None where there is one."""
+    found = ev.answers
+    if found is None:
+        return None
+    fewest, most = count(found.fewest), count(found.most)
+    lede = say(
+        "{answers:count} answers to {rows:count} {units}, {each} to each. All other numbers of this page are "
+        "of the most frequent answer. Intervals are over {units}, not over answers.",
+        answers=found.answers,
+        rows=found.rows,
+        each=fewest if fewest == most else f"{fewest} to {most}",
+        units=units(ev),
+    )
+    heads = ("Accuracy", "Estimate", f"{confidence_percent(ev)} interval", "")
+    forest = Forest(tuple(_row(*line) for line in lines(found)), heads=heads)
+    groups = Table.of(
+        "agreement-table",
+        "Accuracy by the agreement of the answers",
+        (
+            "Share of the answers that are the most frequent one",
+            units(ev).capitalize(),
+            "It is right in",
+            Column("Interval", "n"),
+        ),
+        (_group(group) for group in found.by_agreement),
+    )
+    title = "Several answers: is it right where it is sure?"
+    return Section.of("answers", "Several answers", title, lede, forest, groups)
+
+
+def lines(found: RepeatedAnswers) -> Iterator[tuple[str, str, Result]]:
+    """Yield the name, the words and the value of everything that several answers say, in order."""
+    yield "one answer", "drawn from those to a row", found.one
+    yield "majority", "the most frequent answer", found.majority
+    for k, result in found.pass_at.items():
+        if k != "1":
+            yield f"pass@{k}", f"one of {k} answers is right", result
+    yield "agreement", "two answers are the same, right or wrong", found.agreement
+
+
+def _row(name: str, gloss: str, result: Result) -> ForestRow:
+    return forest_row(name, name.capitalize(), say(gloss), result, "percent")
+
+
+def _group(group: AgreementGroup) -> Row:
+    span = "all" if group.low == group.high else f"up to {percent(group.high)}"
+    if group.high == 1 > group.low:
+        span = f"over {percent(group.low)}, not all"
+    result = group.accuracy
+    shown = valued(result, "percent") if isinstance(result, Estimate) else "–"
+    return span, count(group.rows), shown, interval(result, "percent")
