@@ -118,6 +118,7 @@ def mistakes(ev: Evaluation) -> str:
     from evalreport.labels import Binary, Multilabel
     from evalreport.panels import about
 
+    ev = ev.in_rows()
     four, wrong = about.four_counts(ev), about.mistakes(ev)
     if isinstance(ev.space, Binary) and four is not None:
         all_of_them = f"{count(four.positives)} {about.positive(ev, four.positives)}"

@@ -12,6 +12,7 @@ import numpy as np
 from evalreport.codec import Infinite, Mass, Whole
 from evalreport.curves import BinaryCurves, MulticlassCurves, MultilabelCurves
 from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
+from evalreport.evaluation.row_counts import RowCounts
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds
@@ -93,6 +94,7 @@ class EvaluationRecord:
     mistakes: tuple[Mistake, ...]
     swaps: tuple[Swap, ...]
     pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]
+    row_counts: RowCounts | None
     folds: Folds | None
     answers: RepeatedAnswers | None
     facts: Mapping[str, float]

@@ -10,6 +10,7 @@ from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.disparities import disparities
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.observed import Observed, observed
+from evalreport.evaluation.row_counts import row_counts
 from evalreport.evaluation.rows import one_label as label_rows
 from evalreport.evaluation.slices import judged_slices
 from evalreport.facts import Counts, ScoreTable, Summary
@@ -73,6 +74,7 @@ def evaluate_predictions(
         ev,
         folds=folds,
         weighted=p.weighted,
+        row_counts=row_counts(p),
         clusters=None if p.groups is None else len(p.groups.values),
         tuned=tuned,
         parsing=None if p.parsed is None else p.parsed.summary(),

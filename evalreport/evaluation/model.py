@@ -12,6 +12,7 @@ from evalreport.errors import DataError, UsageError, nearest
 from evalreport.estimates import valued
 from evalreport.evaluation.document import CLASS_KEYS, ConfusionRecord, EvaluationRecord
 from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
+from evalreport.evaluation.row_counts import RowCounts
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds
@@ -68,6 +69,8 @@ class Evaluation:
         Undefined parts are None or empty.
     pair_texts : tuple of (truth code, predicted code, texts)
         Example texts of frequent confusions, only when their column was named.
+    row_counts : RowCounts or None
+        Where rows weigh: the same counts in rows.
     """
 
     space: LabelSpace
@@ -92,6 +95,7 @@ class Evaluation:
     mistakes: tuple[Mistake, ...] = ()
     swaps: tuple[Swap, ...] = ()
     pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
+    row_counts: RowCounts | None = None
     folds: Folds | None = None
     answers: RepeatedAnswers | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
@@ -118,6 +122,15 @@ class Evaluation:
         return isinstance(other, Evaluation) and encode(self) == encode(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def in_rows(self) -> Self:
+        """Return the evaluation with its counts in whole rows, for sentences; metrics stay weighted."""
+        found = self.row_counts
+        if found is None:
+            return self
+        known = found.confusion() if found.cells else None
+        classes = found.classes(self.classes)
+        return replace(self, weight=float(self.rows), confusion=known, classes=classes, row_counts=None)
 
     def __getitem__(self, name: str) -> Result:
         """Return a metric by its name.
@@ -178,6 +191,7 @@ class Evaluation:
             mistakes=self.mistakes,
             swaps=self.swaps,
             pair_texts=self.pair_texts,
+            row_counts=self.row_counts,
             folds=self.folds,
             answers=self.answers,
             facts=self.facts,
@@ -218,6 +232,7 @@ class Evaluation:
             mistakes=wire.mistakes,
             swaps=wire.swaps,
             pair_texts=wire.pair_texts,
+            row_counts=wire.row_counts,
             folds=wire.folds,
             answers=wire.answers,
             facts=wire.facts,

@@ -70,6 +70,23 @@ RULES: tuple[Rule, ...] = (
     sample.data_notes,
 )
 """Every rule, the weightier first; within a severity findings keep this order."""
+OF_ROWS: tuple[Rule, ...] = (
+    skill.one_class,
+    lookalikes.lookalikes,
+    skill.no_skill,
+    skill.inverted,
+    skill.skill_not_demonstrated,
+    labels.never_predicted,
+    labels.favourite_labels,
+    multilabel.label_load,
+    confusions.families,
+    confusions.top_confusions,
+    labels.unread_labels,
+    sample.few_events,
+    confusions.class_shares,
+    labels.spurious_classes,
+)
+"""Rules whose sentences count: whole rows, also where rows weigh."""
 SAID: Mapping[str, tuple[str, ...]] = {
     "imbalance": ("one_class",),
     "too_perfect": ("one_class",),
@@ -111,7 +128,9 @@ def find(ev: Evaluation) -> tuple[Finding, ...]:
     >>> [finding.rule for finding in find(ev)][:2]
     ['no_skill', 'never_predicted']
     """
-    found = {finding.rule: finding for rule in RULES if (finding := rule(ev)) is not None}
+    rows = ev.in_rows()
+    made = (rule(rows if rule in OF_ROWS else ev) for rule in RULES)
+    found = {finding.rule: finding for finding in made if finding is not None}
     kept = [
         finding for name, finding in found.items() if not any(said in found for said in SAID.get(name, ()))
     ]

@@ -105,8 +105,9 @@ def _noun(one: str, many: str) -> Callable[[Evaluation, Any], str]:
 
 
 def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
-    """A sum of weights: of rows themselves where each weighs one."""
-    return f"{count(n)} {'weighted ' if ev.weighted else ''}{plural(n, noun)}"
+    """A number of rows; a sum of weights says so."""
+    weights = ev.weighted and ev.row_counts is not None
+    return f"{count(n)} {'weighted ' if weights else ''}{plural(n, noun)}"
 
 
 STYLES: dict[str, Callable[[Evaluation, Any], str]] = {

@@ -27,7 +27,8 @@ MISSING: Result = Undefined("was not computed")
 
 
 def panel(ev: Evaluation) -> Section | None:
-    """Return the table of classes (multiclass) or labels (multilabel)."""
+    """Return the table of classes (multiclass) or labels (multilabel), with counts of whole rows."""
+    ev = ev.in_rows()
     match ev.space:
         case Binary():
             return None

@@ -85,6 +85,7 @@ class Confusions:
 
 def panel(ev: Evaluation) -> Section | None:
     """Return the confusions of a multiclass evaluation, or of a binary one read from text."""
+    ev = ev.in_rows()
     counts = ev.confusion
     if counts is None or isinstance(ev.space, Binary) or not isinstance(ev.space, Multiclass):
         return None

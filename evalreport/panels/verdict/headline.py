@@ -40,7 +40,8 @@ MANY = 0.25
 
 
 def headline(ev: Evaluation) -> Sentence:
-    """Return the verdict in one sentence."""
+    """Return the verdict in one sentence, with counts of whole rows."""
+    ev = ev.in_rows()
     if mistakes(ev) == 0 and not _one_sided(ev):
         return say("No mistakes in {n:count} {units}.", n=ev.rows, units=units(ev, ev.rows))
     skill = ranking_skill(ev) if mistakes(ev) is None else decision_skill(ev)

@@ -39,7 +39,8 @@ EVENTS = 10
 
 
 def lede(ev: Evaluation) -> Sentence:
-    """Return what to do about it, in at most three sentences."""
+    """Return what to do about it, in at most three sentences, with counts of whole rows."""
+    ev = ev.in_rows()
     if mistakes(ev) == 0:
         return upper_bound_of_none(ev)
     match ev.space:
