@@ -19,6 +19,7 @@ from evalreport.cli.several import outcomes
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
+    from evalreport.sinks.sink import Logged
     from evalreport.workflow.site import MadeSite
 
 _SITE = "Site"
@@ -43,7 +44,12 @@ _SITE = "Site"
 @opt.said
 @opt.no_examples
 @opt.option("Write", "-o", "--output", metavar="DIR", type=opt.FOLDER, help="Folder of the site.")
+@opt.option(
+    "Write", "--log", is_flag=True, envvar=None, help="Log into the run of the champion, or the best."
+)
+@opt.option("Write", "--log-to", metavar="ID", envvar=None, help="Log the site into this run.")
 @opt.force
+@opt.allow_running
 @opt.jobs
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
@@ -51,8 +57,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     A second call makes only what has changed. Opens from a folder, without a server.
     """
+    from evalreport.workflow.request import Destination
     from evalreport.workflow.runs import items_of
     from evalreport.workflow.site import SiteRequest, made_site
+    from evalreport.workflow.site_deliver import log_site
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options, every_status=True)
@@ -66,7 +74,11 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     )
     items = items_of((), selection, tracking_uri(ctx))
     done = made_site(items, request_of(options, ""), wanted, _doing(console, options["jobs"]))
-    _tell(console, done, options["output"])
+    logged = None
+    if options["log"] or options["log_to"]:
+        where = Destination(log=True, force=options["force"], allow_running=options["allow_running"])
+        logged = log_site(done, items[0].opened, options["log_to"], where)
+    _tell(console, done, options["output"], logged)
     return 0
 
 
@@ -99,7 +111,7 @@ def _doing(console: Console, jobs: int | None) -> Callable[..., Iterator[tuple[A
     return do
 
 
-def _tell(console: Console, done: MadeSite, folder: str) -> None:
+def _tell(console: Console, done: MadeSite, folder: str, logged: Logged | None) -> None:
     from evalreport.codec import encode
     from evalreport.format import counted
     from evalreport.panels.site import board_headline
@@ -113,6 +125,8 @@ def _tell(console: Console, done: MadeSite, folder: str) -> None:
         f" {counted(done.written, 'file')} written, {done.removed} removed",
         f"{folder.rstrip('/')}/index.html",
     )
+    if logged is not None:
+        console.out(f"logged into the run: {counted(len(logged.files), 'file')}, {logged.state}", logged.page)
     console.emit(
         runs=[
             {"run_id": run.run_id, "run_name": run.name, "source": run.name, "ok": True} for run in board.runs
@@ -125,6 +139,7 @@ def _tell(console: Console, done: MadeSite, folder: str) -> None:
             "written": done.written,
             "removed": done.removed,
             "files": list(done.paths),
+            "logged": None if logged is None else encode(logged),
         },
     )
 

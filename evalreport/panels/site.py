@@ -175,7 +175,7 @@ def _shared(board: Board) -> Section | None:
         for one in found[:MOST_SHARED]
     ]
     lede = say(
-        "One line per finding, not per run, in the words of the best run that has it. A finding that nearly"
+        "The twelve that most runs share, in the words of the best run that has it. A finding that nearly"
         " all runs share is about the data or the task, not about a model."
     )
     table = Table.of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-Part: TypeAlias = Literal["evaluation", "sweep", "comparison"]
+Part: TypeAlias = Literal["evaluation", "sweep", "comparison", "site"]
 """What is logged into a run by itself: each has a digest, a manifest and a block of the description."""
 
 PAGE = "evalreport.html"
@@ -27,6 +27,8 @@ TRIALS_TABLE = f"{FOLDER}/trials.json"
 OPTIMA_TABLE = f"{FOLDER}/optima.json"
 SWEEP_POINTS = f"{FOLDER}/thresholds.parquet"
 """Every threshold with its counts: of the score, of each label, or of the confidence."""
+SITE = "evalreport_site"
+"""Folder of the site of an experiment."""
 TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
 MANIFEST = f"{FOLDER}/manifest.json"
 """Digests of what was written, by which our files are told from others of the same name."""
@@ -80,7 +82,7 @@ def is_ours(path: str) -> bool:
         *TABLES,
         *MANIFESTS,
     }
-    return path in ours or path.startswith("images/")
+    return path in ours or path.startswith(("images/", f"{SITE}/"))
 
 
 def manifest_of(part: Part) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from evalreport import __version__
@@ -11,6 +12,9 @@ from evalreport.comparison.over_time import OverTime
 from evalreport.panels.over_time import over_time_sections
 from evalreport.panels.parts import Section
 from evalreport.panels.site import front_page
+from evalreport.report.contents import LONGEST_VERDICT
+from evalreport.report.names import SITE, VERSION_TAG
+from evalreport.report.payload import Payload, content_digest
 from evalreport.report.render import Page, asset, environment, policy
 from evalreport.report.tables import as_csv
 from evalreport.values import Estimate
@@ -66,6 +70,16 @@ def site_files(board: Board) -> dict[str, bytes]:
         "runs.json": dumps(whole).encode(),
         "pairs.csv": as_csv({name: [row[name] for row in pairs] for name in PAIR}),
     }
+
+
+def site_payload(files: Mapping[str, bytes], headline: str) -> Payload:
+    """Return a site as it is logged into a run: all of its files in a folder of its own."""
+    return Payload(
+        digest=content_digest(__version__, {path: data.hex() for path, data in files.items()}),
+        tags={VERSION_TAG: __version__, "evalreport.site": headline[:LONGEST_VERDICT]},
+        artifacts={f"{SITE}/{path}": data for path, data in files.items()},
+        part="site",
+    )
 
 
 PAIR = ("run", "baseline", "difference", "low", "high", "verdict")

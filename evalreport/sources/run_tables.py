@@ -23,7 +23,7 @@ from evalreport.errors import (
     UnsafeFileError,
     UsageError,
 )
-from evalreport.report.names import is_ours
+from evalreport.report.names import SITE, is_ours
 from evalreport.sources.artifacts import Artifact, downloaded, find_artifact, list_artifacts
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_for
@@ -43,7 +43,7 @@ TABLES_TAG = "mlflow.loggedArtifacts"
 MAX_OPENED = 20
 """Files of one kind that are opened to see which holds predictions."""
 _LISTED = 10
-_SKIPPED = ("images",)
+_SKIPPED = ("images", SITE)
 LOGGING = (
     'table = {"y_true": y_test, "y_pred": model.predict(X_test)}; '
     'mlflow.MlflowClient().log_table(run_id, table, "predictions.json")'

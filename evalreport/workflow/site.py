@@ -84,6 +84,7 @@ class MadeSite:
         Files.
     paths : tuple of str
         All of the site's files, the front page first.
+    folder : Path
     """
 
     board: Board
@@ -91,6 +92,7 @@ class MadeSite:
     written: int
     removed: int
     paths: tuple[str, ...] = ()
+    folder: Path = Path()
 
 
 @dataclass
@@ -180,7 +182,7 @@ def made_site(items: Sequence[Item], request: Request, wanted: SiteRequest, do: 
     kept = [*files, *_all_paths([tasks[name] for name in site.facts])]
     kept += [path for stem in sorted(board.compared) for path in comparison_paths(stem)]
     gone = folder.finish(kept)
-    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept))
+    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept), folder.folder)
 
 
 def _all_paths(tasks: Iterable[SiteTask]) -> list[str]:

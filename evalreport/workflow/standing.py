@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from evalreport import __version__
 from evalreport.codec import dumps
-from evalreport.report.names import FOLDER, INPUTS_TAG, digest_tag, is_ours
+from evalreport.report.names import FOLDER, INPUTS_TAG, SITE, digest_tag, is_ours
 from evalreport.sinks.marks import UNFINISHED
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
@@ -70,7 +70,7 @@ def _digest(store: Store, run: RunInfo, folder: str, request: Request, where: De
     files = sorted(
         (entry.path, entry.file_size)
         for entry in entries
-        if not is_ours(entry.path) and entry.path not in (FOLDER, "images")
+        if not is_ours(entry.path) and entry.path not in (FOLDER, SITE, "images")
     )
     lasting = replace(with_unit(request, run), command="", made="")
     told = [run.name, run.experiment, run.models, run.datasets]

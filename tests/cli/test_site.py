@@ -19,7 +19,9 @@ from evalreport.report.site import render_board, site_files
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
 from evalreport.values import Estimate
-from evalreport.workflow.site import since
+from evalreport.workflow.request import Destination
+from evalreport.workflow.site import MadeSite, since
+from evalreport.workflow.site_deliver import log_site
 from evalreport.workflow.site_pages import paths_of
 from tests.cli.running import run
 from tests.tracking import make_run
@@ -63,6 +65,12 @@ def files_of(folder: Path) -> dict[str, bytes]:
     }
 
 
+def champion_of(store: Store) -> str:
+    key = store.client.get_experiment_by_name("letters").experiment_id
+    (found,) = store.client.search_runs([key], "tags.champion LIKE '2026%'")
+    return str(found.info.run_id)
+
+
 def call(store: Store, out: Path, *more: str) -> list[str]:
     return ["site", "--experiment", "letters", "--tracking-uri", store.uri, "-o", str(out), *more]
 
@@ -102,7 +110,10 @@ def test_only_what_changed_is_made_again_and_only_ours_is_removed(
     assert run(capsys, *call(letters, out)).code == 0
     before = files_of(out)
     (out / "notes.txt").write_text("mine")
-    again = run(capsys, *call(letters, out), "--json").json["site"]
+    again = run(capsys, *call(letters, out, "--log"), "--json").json["site"]
+    held = {entry.path for entry in letters.client.list_artifacts(champion_of(letters), "evalreport_site")}
+    assert held >= {"evalreport_site/index.html", "evalreport_site/runs", "evalreport_site/runs.csv"}
+    assert again["logged"]["state"] == "written"
     assert (again["made"], again["written"], again["removed"]) == (0, 0, 0)
     assert run(capsys, *call(letters, twin)).code == 0
     assert files_of(twin) == before
@@ -165,6 +176,16 @@ def made_up(runs: int) -> Board:
     gone = (MissingRun("gone", 0, "Still running.", "Wait."),)
     field, made = run_field(metric, given), frozenset(run.stem for run in rows)
     return Board("words", metric, 0.95, tuple(rows), field, gone, columns, rows[-1].name, made)
+
+
+def test_a_site_is_logged_into_a_named_run_once(sqlite_store: Store, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<p>front")
+    home = make_run(sqlite_store, folder=tmp_path).run_id
+    done = MadeSite(made_up(3), 0, 0, 0, ("index.html",), tmp_path)
+    where = Destination(log=True)
+    logged = [log_site(done, sqlite_store, home, where) for _ in range(2)]
+    assert [entry.state for entry in logged] == ["written", "unchanged"]
+    assert logged[0].files == ("evalreport_site/index.html",)
 
 
 def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:

@@ -1,0 +1,83 @@
+"""The front page of a site in a browser: filter, order, columns, two runs, and the same without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evalreport.report.site import render_board
+from tests.browser.conftest import listen, patient
+from tests.cli.test_site import made_up
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture
+def front(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Opens the front page of thirty runs; every message, error or request fails the test."""
+    path = tmp_path / "index.html"
+    path.write_text(render_board(made_up(30)), encoding="utf-8")
+    trouble: list[str] = []
+    contexts = []
+
+    def open_it(**options: object) -> Page:
+        context = patient(browser, **options)
+        contexts.append(context)
+        page = context.new_page()
+        listen(page, trouble, path.as_uri())
+        page.goto(path.as_uri())
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert not trouble
+
+
+def names(page: Page) -> list[str]:
+    return list(page.locator("#lb tbody tr:visible th a").all_inner_texts())
+
+
+def test_runs_are_found_ordered_and_compared(front: Callable[..., Page]) -> None:
+    page = front()
+    every = names(page)
+    assert len(every) == 30
+    page.fill("#find", "strength=1.5")
+    assert names(page) == ["word-features-015"]
+    page.fill("#find", "#candidate features-02")
+    assert sorted(names(page)) == [f"word-features-{k:03d}" for k in range(20, 30)]
+    page.fill("#find", "#nothing")
+    assert page.inner_text("#status").startswith("Nothing matches")
+    page.fill("#find", "")
+    page.select_option("#only", "tied")
+    assert 0 < len(names(page)) < 30
+    page.select_option("#only", "")
+    page.click("#lb thead button:has-text('Run')")
+    assert names(page) == sorted(every)
+    page.click(".cols summary")
+    page.uncheck(".checks label:has-text('model') input")
+    assert not page.locator("#lb thead th:has-text('model')").is_visible()
+    page.keyboard.press("Escape")
+    page.click(".cols summary")
+    for name in ("word-features-029", "word-features-003"):  # the reference, and another
+        page.check(f"input[aria-label='Compare {name}']")
+    assert str(page.get_attribute("#pair", "href")).startswith("compare/word-features-003-")
+    page.uncheck("input[aria-label='Compare word-features-029']")
+    page.check("input[aria-label='Compare word-features-004']")
+    assert "evalreport compare --run-id" in page.inner_text("#pair")
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_without_scripts_it_is_a_sorted_table_that_fits(front: Callable[..., Page], width: int) -> None:
+    page = front(java_script_enabled=False, viewport={"width": width, "height": 800})
+    values = [
+        float(text.strip("%")) for text in page.locator("#lb tbody td:nth-child(3) b").all_inner_texts()
+    ]
+    assert values == sorted(values, reverse=True)
+    assert not page.locator("#find").is_visible()
+    box = page.locator("main").bounding_box()
+    assert box is not None and box["x"] + box["width"] <= width
