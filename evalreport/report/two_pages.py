@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from evalreport.figures.canvas import BLUE, BLUES, GREY, INK, ORANGE
-from evalreport.figures.sheet import EDGE, PALE, RED, STRONG, TALL, WIDE, Sheet, printed
+from evalreport.figures.sheet import EDGE, FACES, PALE, RED, STRONG, TALL, WIDE, Sheet, printed, wrapped
 from evalreport.panels.chart import Chart
 from evalreport.panels.comparison.axis import Differences
 from evalreport.panels.comparison.matched import AlarmSide
@@ -22,6 +22,8 @@ T = TypeVar("T")
 MOST_CHARTS, MOST_ROWS, MOST_CLASSES = 4, 10, 8
 """Charts, rows of a table and classes of a matrix that find room."""
 GAP = 14.0
+NARROW = 10.0
+"""Width of a head above numbers, in times its letters' size."""
 
 
 def two_pages(title: str, sections: Sequence[Section], footer: str) -> bytes:
@@ -70,13 +72,23 @@ def _second(sections: Sequence[Section], sheet: Sheet) -> None:
     for table in found(sections, CountTable):
         _matrix(sheet, table)
     _mixups(sheet, list(found(sections, ConfusionRow))[:MOST_ROWS])
-    sheet.y += GAP
     charts = list(found(sections, Chart))[:MOST_CHARTS]
+    if not charts and sheet.y == EDGE:  # nothing is drawn on the page either: its tables stand here
+        _tables(sheet, sections[1:])
+    sheet.y += GAP
     wide = (WIDE - 2 * EDGE - 2 * GAP) / 2
     for place, chart in enumerate(charts):
         y = sheet.y + place // 2 * (wide * 0.9 + 40)
         if y + wide * 0.9 + 22 < TALL - EDGE:
             sheet.chart(chart, EDGE + place % 2 * (wide + 2 * GAP), y, wide)
+
+
+def _tables(sheet: Sheet, sections: Sequence[Section]) -> None:
+    """The tables of further sections, each named, while there is room."""
+    for table in found(sections, Table):
+        if sheet.y < TALL - 220:
+            sheet.paragraph(table.name, 9, "bold")
+            _table(sheet, table)
 
 
 def _fours(sections: Sequence[Section]) -> Iterator[tuple[str, Four]]:
@@ -123,9 +135,14 @@ def _forest(sheet: Sheet, forest: Forest) -> None:
 
 
 def _heads(sheet: Sheet, places: Sequence[tuple[float, str]], heads: Sequence[str]) -> None:
-    sheet.y += 8
-    for (x, side), head in zip(places, heads, strict=False):
-        sheet.text(x, sheet.y, head, 7, "bold", color=GREY, ha=side)
+    lines = [
+        wrapped(head, NARROW if side == "right" else WIDE, FACES["bold"])
+        for (_, side), head in zip(places, heads, strict=False)
+    ]
+    sheet.y += 8 * max(map(len, lines))
+    for (x, side), words in zip(places, lines, strict=False):
+        for up, line in enumerate(words[::-1]):
+            sheet.text(x, sheet.y - 8 * up, line, 7, "bold", color=GREY, ha=side)
     sheet.line([EDGE, WIDE - EDGE], [sheet.y + 4] * 2, STRONG)
     sheet.y += 2
 
@@ -146,6 +163,8 @@ def _track(sheet: Sheet, row: ForestRow, left: float, y: float, wide: float, col
         sheet.line([x(row.low), x(row.high)], [y, y], color, linewidth=1.6)
     if row.at is not None:
         sheet.line([x(row.at)] * 2, [y - 5, y + 5], color, linewidth=3)
+    if row.dots:
+        sheet.axes.plot([x(at) for at in row.dots], [y] * len(row.dots), "o", color=INK, markersize=2.2)
 
 
 def _differences(sheet: Sheet, differences: Differences) -> None:

@@ -21,6 +21,7 @@ from tests.report.made import made
 from tests.report.sweeps import made as chosen
 from tests.report.test_comparison import several
 from tests.report.test_study import single
+from tests.report.test_systems_page import drawn
 
 RESULTS: dict[str, Callable[[], Any]] = {
     "binary": lambda: made("binary-slices"),
@@ -29,6 +30,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "one row": lambda: made("one-row"),
     "comparison": lambda: several("binary-slices", 3),
     "study": single,
+    "systems": lambda: drawn({"new": 0.8, "old": 0.6}),
     "thresholds": lambda: chosen("binary-standard"),
 }
 
