@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format", "estimates", "cells", "provenance", "bounds", "codec"),
+    ("errors", "values", "text", "format", "estimates", "cells", "provenance", "bounds", "codec", "stages"),
     ("labels", "scores", "parsing", "answers"),
     ("predictions", "weights"),
     ("facts", "resampling"),

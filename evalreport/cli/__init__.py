@@ -16,6 +16,7 @@ import click
 from evalreport import __version__
 from evalreport.cli.console import Console, fail, internal
 from evalreport.cli.options import global_options
+from evalreport.cli.progress import Pulse
 from evalreport.cli.streams import forget, ready
 from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
@@ -83,7 +84,7 @@ def main(args: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if args is None else args)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than our sums; see `-j`
     console = Console.of_arguments(arguments, COMMANDS)
-    with console.listening():
+    with console.listening(), Pulse(console):
         sys.exit(_code(arguments, console))
 
 

@@ -7,9 +7,10 @@ import os
 import re
 import sys
 import time
-from collections.abc import Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,6 +53,9 @@ class Console:
     warnings: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     drawn: bool = False
+    doing: Callable[[], str] | None = None
+    stage: tuple[str, int, int] | None = None
+    lock: AbstractContextManager[Any] = field(default_factory=RLock, repr=False)
 
     @classmethod
     def of_arguments(cls, arguments: Sequence[str], commands: Container[str]) -> Console:
@@ -86,19 +90,31 @@ class Console:
 
     def err(self, text: str) -> None:
         """Write to stderr, in place of the line of progress if there is one."""
-        self.clear()
-        try:
-            click.echo(text, err=True, color=self.colored)
-        except BrokenPipeError:
-            raise
-        except OSError:  # nobody can be told
-            forget(2)
+        with self.lock:
+            self.clear()
+            try:
+                click.echo(text, err=True, color=self.colored)
+            except BrokenPipeError:
+                raise
+            except OSError:  # nobody can be told
+                forget(2)
+
+    def hear(self, what: str, done: int, of: int) -> None:
+        """Take note of what is done now, for the line of progress."""
+        self.stage = (what, done, of)
 
     def clear(self) -> None:
         """Take the line of progress away."""
-        if self.drawn:
-            click.echo(CLEAR, nl=False, err=True, color=True)
-            self.drawn = False
+        with self.lock:
+            if self.drawn:
+                click.echo(CLEAR, nl=False, err=True, color=True)
+                self.drawn = False
+
+    def rest(self) -> None:
+        """Take the line of progress away until something is done again."""
+        with self.lock:
+            self.doing = self.stage = None
+            self.clear()
 
     def say(self, *lines: str, level: int = 0) -> None:
         """Tell the person something on stderr, when the verbosity allows it; data never break a line."""
@@ -121,13 +137,13 @@ class Console:
         if self.summary:
             self.say(*lines)
         elif not self.json and self.verbosity > -2:
-            self.clear()
+            self.rest()
             for line in lines:
                 put(printable(line))
 
     def document(self, text: str) -> None:
         """Print a whole document on stdout: the result that was asked for."""
-        self.clear()
+        self.rest()
         put_document(text)
 
     def summarise(self, made: Concluded) -> None:

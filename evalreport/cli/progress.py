@@ -1,73 +1,111 @@
-"""How far several runs are: one line that moves on a terminal, one line per run elsewhere."""
+"""How far long work is: one line that moves on a terminal; of several runs one line per run elsewhere."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from threading import Lock, Timer
+from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
 import click
 
 from evalreport.cli.console import CLEAR, Console
+from evalreport.stages import listening
 from evalreport.text import printable
 
 QUIET_FOR = 1.0
 """Seconds before a terminal shows progress."""
+BEAT = 0.25
+"""Seconds between two pictures of what is done."""
 BAR = 20
 """Characters of the bar."""
 
 
-class Progress:
-    """Progress of several runs, on stderr; nothing for one run, with ``-q``, or in the first second."""
+class Pulse:
+    """The line of long work on a terminal: what is done now, from the first second on."""
 
-    def __init__(self, console: Console, total: int) -> None:
-        self.console, self.total = console, total
-        self.begun, self.done, self.name = 0, 0, ""
-        self.wanted = total > 1 and console.verbosity >= 0
-        self._lock = Lock()
-        self._timer = Timer(max(0.0, QUIET_FOR - console.elapsed), self._first)
-        self._timer.daemon = True
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._over = Event()
+        self._thread = Thread(target=self._beat, daemon=True)
 
     def __enter__(self) -> Self:
-        if self.wanted and self.console.terminal:
-            self._timer.start()
+        self._wanted = self.console.terminal and self.console.verbosity >= 0
+        if self._wanted:
+            self._heard = listening(self.console.hear)
+            self._heard.__enter__()
+            self._thread.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self.wanted = False
+        if self._wanted:
+            self._heard.__exit__(kind, error, trace)
+            self._over.set()
+            self._thread.join()
             self.console.clear()
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT):
+            if self.console.elapsed >= QUIET_FOR:
+                draw(self.console)
+
+
+def draw(console: Console) -> None:
+    """Show what is done now, if anything is."""
+    with console.lock:
+        if console.stage or console.doing:
+            parts = (console.doing() if console.doing else "", told(*console.stage) if console.stage else "")
+            width = shutil.get_terminal_size().columns
+            line = ": ".join(filter(None, parts))[: width - 1]
+            click.echo(CLEAR + line, nl=False, err=True, color=True)
+            console.drawn = True
+
+
+def told(what: str, done: int, of: int) -> str:
+    """Return a stage in words.
+
+    Examples
+    --------
+    >>> told("bootstrap draws", 1200, 2000), told("reading the study", 0, 0)
+    ('bootstrap draws 1,200 of 2,000', 'reading the study')
+    """
+    return what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")
+
+
+class Progress:
+    """Progress of several runs, on stderr; nothing with ``-q``, or in the first second."""
+
+    def __init__(self, console: Console, total: int) -> None:
+        self.console, self.total = console, total
+        self.begun, self.done, self.name = 0, 0, ""
+        self.wanted = console.verbosity >= 0 and (total > 1 or console.terminal)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
 
     def begin(self, name: str) -> None:
         """Say which run is worked on next."""
-        with self._lock:
-            self.name = name
-            self.begun += 1
-            if self.wanted and not self.console.terminal:
-                self.console.say(f"{self.begun}/{self.total} {name}")
-            elif self.wanted and self.console.elapsed >= QUIET_FOR:
-                self._draw()
+        self.name = name
+        self.begun += 1
+        if self.wanted and self.console.terminal:
+            self.console.doing = self.line
+            if self.console.elapsed >= QUIET_FOR:
+                draw(self.console)
+        elif self.wanted:
+            self.console.say(f"{self.begun}/{self.total} {name}")
 
     def end(self) -> None:
         """Count a run as done, and make room for what is printed of it."""
-        with self._lock:
-            self.done += 1
-            self.console.clear()
-
-    def _first(self) -> None:
-        with self._lock:
-            if self.wanted:
-                self._draw()
-
-    def _draw(self) -> None:
-        width = shutil.get_terminal_size().columns
-        click.echo(CLEAR + self.line()[: width - 1], nl=False, err=True, color=True)
-        self.console.drawn = True
+        self.done += 1
+        self.console.rest()
 
     def line(self) -> str:
         """Return the line as a terminal shows it.
@@ -79,6 +117,8 @@ class Progress:
         >>> progress.line().endswith("| 1/4 [00:00<00:00] calm-heron")
         True
         """
+        if self.total == 1:
+            return f"[{_clock(self.console.elapsed)}] {printable(self.name)}"
         fill, rest = ("█", "░") if _unicode() else ("#", "-")
         full = BAR * self.done // self.total
         left = self.console.elapsed / self.done * (self.total - self.done) if self.done else None

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
-from evalreport.cli.progress import QUIET_FOR
 from evalreport.estimates import beside, interval, valued
 from evalreport.format import Style, count, percent, show, significant, threshold
 from evalreport.panels.objectives import objective_style
+from evalreport.stages import stage
 
 if TYPE_CHECKING:
     from evalreport.evaluation.threshold_selection import ThresholdSelection
@@ -297,14 +296,6 @@ def _is_json(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
 
 
-def progress_of(console: Console) -> Callable[[SearchProgress], None] | None:
-    """Return what tells how far a search is: one line that moves, on a terminal, after a second."""
-    if console.verbosity < 0 or not console.terminal:
-        return None
-
-    def tell(progress: SearchProgress) -> None:
-        if console.elapsed >= QUIET_FOR:
-            console.clear()
-            console.say(f"trial {progress.done} of {progress.of}, best {significant(progress.best)}")
-
-    return tell
+def tell_search(progress: SearchProgress) -> None:
+    """Say how far a search is."""
+    stage(f"best {significant(progress.best)}, trial", progress.done, progress.of)

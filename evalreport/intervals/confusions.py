@@ -23,6 +23,7 @@ from evalreport.intervals.scales import Spread
 from evalreport.intervals.unseen import deviations
 from evalreport.metrics import Metric
 from evalreport.resampling import poisson_counts
+from evalreport.stages import stage
 
 DRAWS = (200, 500)
 """Fewest and most draws; only their spread and mean are used, so that many would not help."""
@@ -61,6 +62,7 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
     found: dict[str, list[Array]] = {metric.name: [] for metric in metrics}
     moves = {metric.name: ClassMoves.of(metric) for metric in metrics}
     for start in range(0, draws, step):
+        stage("bootstrap draws", start, draws)
         size = min(step, draws - start)
         rate = smooth.weight * (counts.total / smooth.total)
         drawn = _marginals(smooth, poisson_counts(rate, size, generator))

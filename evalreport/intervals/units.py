@@ -27,6 +27,7 @@ from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.resampling import poisson_counts, unit_sums
+from evalreport.stages import stage
 
 DRAWS = 500
 """Replicates; their spread and mean are used, not their tails."""
@@ -210,6 +211,7 @@ def _drawn(
     number: int, draws: int, generator: np.random.Generator, *, grouped: bool, most_left_out: int
 ) -> tuple[str, Array]:
     """How units are drawn, and how often each is in each replicate."""
+    stage("bootstrap draws", 0, draws)
     if not grouped:
         return "poisson bootstrap", poisson_counts(np.ones(number), draws, generator)
     if number <= most_left_out:

@@ -25,6 +25,7 @@ from evalreport.sinks.sink import Logged, State
 from evalreport.sinks.tracking import Tracking
 from evalreport.sinks.turns import Turn, refuse_deleted, swallowed, turn
 from evalreport.sinks.verify import Lacking, lacking_files, missing_points
+from evalreport.stages import stage
 
 logger = logging.getLogger(__name__)
 
@@ -224,7 +225,8 @@ def _send(job: Job, plan: Plan, mine: Turn, what: Lacking) -> None:
 
 
 def _put(job: Job, mine: Turn, files: Mapping[str, bytes]) -> None:
-    for path, data in files.items():
+    for number, (path, data) in enumerate(files.items()):
+        stage("sending files", number, len(files))
         parent, _, name = path.rpartition("/")
         with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
             place = _made(Path(folder) / name, data)

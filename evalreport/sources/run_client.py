@@ -14,6 +14,7 @@ from typing import Any
 from evalreport.errors import DataError, ServerError
 from evalreport.sources.places import artifact_root
 from evalreport.sources.readers.limits import MAX_FILE
+from evalreport.stages import stage
 
 _CHUNK = 1024 * 1024
 """Bytes of a download that are held at a time."""
@@ -149,10 +150,11 @@ def _stream(address: str, path: str, place: Path) -> None:
                 f"the server answers {answer.status_code} where a file was asked for",
                 fix="pass the server's own address as --tracking-uri; redirects are not followed",
             )
-        came = 0
+        came, size = 0, int(answer.headers.get("Content-Length", 0))
         with place.open("wb") as file:
             for chunk in answer.iter_content(_CHUNK):
                 came += len(chunk)
+                stage("downloading kB", came // 1000, size // 1000)
                 if came > MAX_FILE:
                     raise DataError("the artifact is larger than 2 GB", fix="log a sample, or write Parquet")
                 file.write(chunk)

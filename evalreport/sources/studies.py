@@ -18,6 +18,7 @@ from evalreport.errors import (
     UnsafeFileError,
     UsageError,
 )
+from evalreport.stages import stage
 from evalreport.study import Trials
 from evalreport.study.optuna_library import RUN_ID, quiet_optuna, trials_of
 from evalreport.text import redact
@@ -81,6 +82,7 @@ def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Tr
     with quiet_optuna() as optuna, _storage(optuna, path) as opened:
         name = _choose(_ask(path, optuna.get_all_study_names, opened), study_name, path)
         _ask(path, _refuse_large, path, name)
+        stage("reading the study")
         study = _ask(path, optuna.load_study, study_name=name, storage=opened)
         if not _ask(path, study.get_trials, deepcopy=False):
             raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")

@@ -23,6 +23,7 @@ from evalreport.sources.request import listed
 from evalreport.sources.run_tables import RunRequest, RunTable, read_run
 from evalreport.sources.runs import RunInfo, child_runs
 from evalreport.sources.tables import RawTable
+from evalreport.stages import stage
 from evalreport.workflow.request import Request
 
 SENSITIVE_TAG = "evalreport.sensitive"
@@ -141,6 +142,7 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     EvalreportError
         Whatever keeps the run from being evaluated; it names the run.
     """
+    stage("reading the predictions")
     request = with_unit(request, run)
     asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
     table = read_run(store, run, asked)

@@ -17,6 +17,7 @@ from evalreport.report.payload import Payload
 from evalreport.sinks.folder import FolderSink, check_page, write_page
 from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sinks.sink import Logged
+from evalreport.stages import stage
 from evalreport.workflow.documents import Deliverable
 from evalreport.workflow.request import STDOUT, Destination, Request
 from evalreport.workflow.runs import Item
@@ -113,6 +114,7 @@ def deliver(
     EvalreportError
         A place that cannot be written to, or holds what evalreport did not write.
     """
+    stage("writing figures and page")
     page, folder = where.page_of(name, document.name), where.folder_of(name, key)
     outer = None if folder is None else FolderSink(folder, where.force)
     inner = run if where.log else None

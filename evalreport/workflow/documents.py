@@ -30,6 +30,7 @@ from evalreport.report.render import (
 )
 from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
 from evalreport.report.systems import systems_files, systems_payload
+from evalreport.stages import stage
 from evalreport.study.judged import Study
 from evalreport.values import Undefined
 
@@ -213,7 +214,12 @@ def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
         "roc_curve.png": _has(ev, "roc"),
         "pr_curve.png": _has(ev, "pr"),
     }
-    return {name: figures.png(DRAW[name](ev)) for name in FIGURES if have[name]}
+    made = {}
+    for number, name in enumerate(FIGURES):
+        if have[name]:
+            stage("drawing figures", number, len(FIGURES))
+            made[name] = figures.png(DRAW[name](ev))
+    return made
 
 
 def _has(ev: Evaluation, curve: str) -> bool:

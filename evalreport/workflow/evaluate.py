@@ -13,6 +13,7 @@ from evalreport.intervals.repeated import repeated_answers
 from evalreport.labels import Binary, LabelSpace
 from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.predictions import Predictions
+from evalreport.stages import stage
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import decided
@@ -51,6 +52,7 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
     tune_on : Predictions, optional
         Other rows, on which the threshold is chosen.
     """
+    stage(f"evaluating {len(collected.predictions):,} rows")
     decision = decided(collected.predictions, request.threshold, tune_on, request.sampling)
     rows = decision.rows
     if request.no_examples or collected.sensitive:

@@ -10,13 +10,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from evalreport import errors
-from evalreport.cli.console import Console
-from evalreport.cli.progress import Progress
+from evalreport.cli.console import CLEAR, Console
+from evalreport.cli.progress import Progress, Pulse, draw
 from evalreport.errors import EvalreportError
+from evalreport.stages import stage
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]
@@ -104,6 +106,45 @@ def test_colour_on_a_terminal(monkeypatch: Patch, environment: dict[str, str], c
     assert Console(color="never").colored is False
 
 
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_one_long_piece_of_work_shows_what_it_does(capsys: Capture, monkeypatch: Patch, columns: int) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    console, beats = Console(started=time.monotonic() - 20), Event()
+    monkeypatch.setattr("evalreport.cli.progress.draw", lambda told: (draw(told), beats.set()))
+    with Pulse(console), Progress(console, 1) as progress:
+        progress.begin("calm-heron-412")
+        stage("bootstrap draws", 1200, 2000)
+        beats.clear()
+        assert beats.wait(60)
+        shown = capsys.readouterr().err.rpartition(CLEAR)[2]
+        assert shown[8:] == "[00:20] calm-heron-412: bootstrap draws 1,200 of 2,000"[8 : columns - 1]
+        console.say("a word")
+        assert f"{CLEAR}a word\n" in capsys.readouterr().err
+        console.out("the result")
+        capsys.readouterr()
+        beats.clear()
+        assert beats.wait(60)
+    assert capsys.readouterr().err == ""
+    stage("unheard")
+    assert console.stage is None
+
+
+@pytest.mark.parametrize(("isatty", "verbosity"), [(False, 0), (True, -1)])
+def test_nothing_moves_where_nobody_looks(
+    capsys: Capture, monkeypatch: Patch, isatty: bool, verbosity: int
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: isatty)
+    console = Console(started=time.monotonic() - 20, verbosity=verbosity)
+    with Pulse(console), Progress(console, 1) as progress:
+        progress.begin("calm-heron-412")
+        stage("bootstrap draws", 1200, 2000)
+    assert capsys.readouterr().err == ""
+    assert console.stage is None
+
+
 def test_progress_moves_on_a_terminal_after_a_second_and_is_taken_away(
     capsys: Capture, monkeypatch: Patch
 ) -> None:
@@ -124,7 +165,7 @@ def test_progress_moves_on_a_terminal_after_a_second_and_is_taken_away(
         assert capsys.readouterr().err.endswith("\r\x1b[Kdone with it\n")
         progress.begin("second")
         assert "1/3" in capsys.readouterr().err
-    assert capsys.readouterr().err == "\r\x1b[K"
+    assert capsys.readouterr().err.endswith("\r\x1b[K")
 
 
 def test_progress_is_one_line_per_run_elsewhere(capsys: Capture) -> None:

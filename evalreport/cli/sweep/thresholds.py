@@ -112,20 +112,19 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
 
 def _asked(options: dict[str, Any], console: Console) -> ThresholdRequest:
     """What is sought, and how Optuna searches where it has to."""
-    from evalreport.cli.show_sweep import progress_of
+    from evalreport.cli.show_sweep import tell_search
     from evalreport.study.search import Search
     from evalreport.workflow.sweep_thresholds import ThresholdRequest
 
     cost = () if options["cost"] is None else (f"cost:{options['cost']}",)
     wanted = [options[name] for name in ("trials", "timeout", "storage", "study_name")]
-    told = progress_of(console)
     search = Search(
         trials=options["trials"] or Search.trials,
         timeout=options["timeout"],
         seed=options["seed"],
         storage=options["storage"],
         study_name=options["study_name"],
-        progress=told,
+        progress=tell_search,
     )
     objectives = (*options["objectives"], *cost)
-    return ThresholdRequest(objectives, options["costs"], search if any(wanted) else None, told)
+    return ThresholdRequest(objectives, options["costs"], search if any(wanted) else None, tell_search)
