@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import platform
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,12 +22,12 @@ from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
 from evalreport.sources.request import listed
 from evalreport.sources.streams import MEMORY, PredictionStream, open_stream
+from evalreport.stages import stage
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import chosen_on, number_of
 
-logger = logging.getLogger(__name__)
 ROW = 105
 """Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
 PACKED = 4
@@ -157,23 +155,9 @@ def _check_folder(folder: Path, data: DataSet, stream: PredictionStream) -> None
 
 
 def _count(stream: PredictionStream, watch: Watch) -> None:
-    begun = told = time.monotonic()
     for batch, ids in stream.batches():
         watch.add(batch, ids)
-        now = time.monotonic()
-        if now - told > 5:
-            told = now
-            logger.warning("%s", _progress(watch.rows, stream.data.rows, now - begun))
-
-
-def _progress(rows: int, total: int | None, seconds: float) -> str:
-    """Rows so far, their rate, and the time that is left where the total is known.
-
-    >>> _progress(10_000_000, 40_000_000, 5.0)
-    '10,000,000 rows, 2.0 million a second, 15 s left'
-    """
-    left = "" if total is None else f", {max(total - rows, 0) * seconds / rows:.0f} s left"
-    return f"{rows:,} rows, {rows / seconds / 1e6:.1f} million a second{left}"
+        stage("rows counted", watch.rows, stream.data.rows or 0)
 
 
 def _told(data: DataSet, request: Request) -> str:

@@ -134,13 +134,16 @@ def ended_at(
     (int, str)
         Exit code and stderr.
     """
-    (ended,) = _processes(1, driver.end_at, (at, int(number), after), arguments)
+    (ended,) = _processes(1, driver.end_at, (at, int(number), after, LIMITS), arguments)
     return ended
 
 
 def ended_together(arguments: Sequence[str], count: int) -> list[tuple[int, str]]:
-    """Run the command in several processes that all begin when all are ready; exit codes and stderr."""
-    return _processes(count, driver.begin_together, (CONTEXT.Barrier(count),), arguments)
+    """Run the command in several processes that all begin when all are ready; exit codes and stderr.
+
+    They have MLflow's own time limit: ten at once make a busy server wait for longer than two seconds.
+    """
+    return _processes(count, driver.begin_together, (CONTEXT.Barrier(count), {}), arguments)
 
 
 def _processes(
@@ -150,9 +153,7 @@ def _processes(
     CONTEXT.set_forkserver_preload(["tests.faults.preload"])
     with tempfile.TemporaryDirectory() as folder:
         words = [Path(folder) / str(number) for number in range(count)]
-        processes = [
-            CONTEXT.Process(target=work, args=(*how, LIMITS, str(file), arguments)) for file in words
-        ]
+        processes = [CONTEXT.Process(target=work, args=(*how, str(file), arguments)) for file in words]
         for process in processes:
             process.start()
         for process in processes:
