@@ -112,7 +112,12 @@ def test_one_long_piece_of_work_shows_what_it_does(capsys: Capture, monkeypatch:
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     console, beats = Console(started=time.monotonic() - 20), Event()
-    monkeypatch.setattr("evalreport.cli.progress.draw", lambda told: (draw(told), beats.set()))
+
+    def drawing(console: Console) -> None:
+        draw(console)
+        beats.set()
+
+    monkeypatch.setattr("evalreport.cli.progress.draw", drawing)
     with Pulse(console), Progress(console, 1) as progress:
         progress.begin("calm-heron-412")
         stage("bootstrap draws", 1200, 2000)
