@@ -24,6 +24,9 @@ from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.words import Budget, ScoreWords, check_room
+from evalreport.stages import listening
+from evalreport.workflow.request import Request
+from evalreport.workflow.stream import collect_stream, streams
 from tests.cli.running import run
 
 FEW: dict[str, Any] = {"resamples": 100}
@@ -286,6 +289,18 @@ def test_a_disk_that_fills_up_is_an_error_of_three_lines(
     with pytest.raises(DataError, match="the folder took less") as caught:
         er.evaluate_files(tmp_path, spill=str(tmp_path), memory=100, **FEW)
     assert "--spill" in caught.value.where
+
+
+def test_rows_are_told_while_they_are_counted(tmp_path: Path) -> None:
+    parquet(table(), tmp_path / "a.parquet")
+    request, told = Request(engine="stream"), list[tuple[str, int, int]]()
+    data = streams([str(tmp_path / "a.parquet")], request)
+    assert data is not None
+    with listening(lambda *said: told.append(said)):
+        collect_stream(data, request)
+    rows = [done for what, done, of in told if (what, of) == ("rows counted", N)]
+    assert rows == sorted(rows)
+    assert rows[-1] == N
 
 
 def test_the_engine_is_chosen_by_size_and_said(
