@@ -6,7 +6,6 @@ for each count. Counts above it are found from a sum that is kept for every 64 s
 
 from __future__ import annotations
 
-import os
 import tempfile
 import weakref
 from collections.abc import Callable, Iterator
@@ -201,8 +200,8 @@ class _Tape:
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
         if self._file is not None:
-            size = self.kind.itemsize
-            data = os.pread(self._file.fileno(), (stop - start) * size, start * size)
+            self._file.seek(start * self.kind.itemsize)
+            data = self._file.read((stop - start) * self.kind.itemsize)
             return np.frombuffer(data, dtype=self.kind)
         first = int(np.searchsorted(self._starts, start, side="right")) - 1
         found = [np.empty(0, dtype=self.kind)]

@@ -25,8 +25,9 @@ from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
-HELD = 1 << 18
-"""Distinct scores up to which a table is held as arrays: 10 MB with all that is made of it."""
+ARRAYS = 160
+"""Bytes of the budget for each distinct score from which a table is held as arrays, which are read faster:
+four times what they take, with their running sums."""
 HEAVY = 64
 """A score that one row in so many has, is counted instead of being kept."""
 
@@ -178,7 +179,7 @@ class ScoreWords:
             stored.append(*runs)
             size += len(runs[0])
         table = ScoreTable.of_stored(stored)
-        if size > HELD:
+        if size * ARRAYS > self._budget.memory:
             return table
         return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 
