@@ -181,18 +181,18 @@ class _Tape:
     def __init__(self, kind: npt.DTypeLike, folder: Path | None) -> None:
         self.kind = np.dtype(kind)
         self._parts: list[npt.NDArray[Any]] = []
-        self._starts = [0]
+        self._size = 0
         self._file: BinaryIO | None = None
         if folder is not None:
             self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed below)
             weakref.finalize(self, self._file.close)  # it lives as long as the table
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return self._size
 
     def append(self, values: npt.NDArray[Any]) -> None:
         values = values.astype(self.kind)
-        self._starts.append(len(self) + len(values))
+        self._size += len(values)
         if self._file is None:
             self._parts.append(values)
         else:
@@ -203,13 +203,12 @@ class _Tape:
             self._file.seek(start * self.kind.itemsize)
             data = self._file.read((stop - start) * self.kind.itemsize)
             return np.frombuffer(data, dtype=self.kind)
-        first = int(np.searchsorted(self._starts, start, side="right")) - 1
-        found = [np.empty(0, dtype=self.kind)]
-        for part, at in zip(self._parts[first:], self._starts[first:], strict=False):
-            if at >= stop:
-                break
-            found.append(part[max(start - at, 0) : stop - at])
-        return found[1] if len(found) == 2 else np.concatenate(found)
+        return self._whole()[start:stop]
+
+    def _whole(self) -> npt.NDArray[Any]:
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0, dtype=self.kind), *self._parts])]
+        return self._parts[0]
 
     def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
         """Return `wide` numbers from each place on, shape (places, wide); zeros beyond the end."""
@@ -220,12 +219,8 @@ class _Tape:
                 row[: len(values)] = values
             return found
         at = places[:, None] + np.arange(wide)
-        part = np.searchsorted(self._starts, at, side="right") - 1
-        for number in np.unique(part[at < len(self)]).tolist():
-            here = part == number
-            found[here & (at < len(self))] = self._parts[number][
-                at[here & (at < len(self))] - self._starts[number]
-            ]
+        inside = at < len(self)
+        found[inside] = self._whole()[at[inside]]
         return found
 
 

@@ -25,6 +25,8 @@ from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
+FEW = 1 << 14
+"""Distinct scores up to which a table is held as arrays in any case: intervals go through so many at once."""
 ARRAYS = 160
 """Bytes of the budget for each distinct score from which a table is held as arrays, which are read faster:
 four times what they take, with their running sums."""
@@ -179,7 +181,7 @@ class ScoreWords:
             stored.append(*runs)
             size += len(runs[0])
         table = ScoreTable.of_stored(stored)
-        if size * ARRAYS > self._budget.memory:
+        if size > max(FEW, self._budget.memory // ARRAYS):
             return table
         return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 
