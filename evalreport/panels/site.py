@@ -174,9 +174,10 @@ def _shared(board: Board) -> Section | None:
         )
         for one in found[:MOST_SHARED]
     ]
+    most = f"The {MOST_SHARED} that most runs share, each" if len(found) > MOST_SHARED else "Each"
     lede = say(
-        "The twelve that most runs share, in the words of the best run that has it. A finding that nearly"
-        " all runs share is about the data or the task, not about a model."
+        most + " in the words of the best run that has it. A finding that nearly all runs share is about the"
+        " data or the task, not about a model."
     )
     table = Table.of(
         "shared-table",
