@@ -95,6 +95,7 @@ class EvaluationRecord:
     swaps: tuple[Swap, ...]
     pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]
     row_counts: RowCounts | None
+    off_coverage: Mapping[str, str]
     folds: Folds | None
     answers: RepeatedAnswers | None
     facts: Mapping[str, float]

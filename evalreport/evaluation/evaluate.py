@@ -16,8 +16,9 @@ from evalreport.evaluation.slices import judged_slices
 from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.intervals.folds import Folds, folded, told
+from evalreport.intervals.measured import missed
 from evalreport.intervals.sampling import NOT_ASKED
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
@@ -137,6 +138,7 @@ def evaluate_observed(
         mistakes=seen.mistakes,
         swaps=seen.swaps,
         pair_texts=seen.pair_texts,
+        off_coverage=_off_coverage(summary.space.task, found),
         facts=seen.facts,
         notes=(*seen.notes, *_left_out(seen), *(() if sampling.intervals else (NOT_ASKED,))),
     )
@@ -145,6 +147,11 @@ def evaluate_observed(
 def _chosen(space: LabelSpace, only: Sequence[str], more: Sequence[str], *, text: bool) -> tuple[Metric, ...]:
     names = tuple(find(name, space.task) for name in only)
     return (names or catalogue(space, text=text)) + tuple(find(name, space.task) for name in more)
+
+
+def _off_coverage(task: Task, found: Mapping[str, Result]) -> dict[str, str]:
+    told = {name: missed(task, name, result) for name, result in found.items()}
+    return {name: text for name, text in told.items() if text}
 
 
 def _of_folds(p: Predictions, folds: Folds | None) -> tuple[str, ...]:

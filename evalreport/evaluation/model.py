@@ -71,6 +71,8 @@ class Evaluation:
         Example texts of frequent confusions, only when their column was named.
     row_counts : RowCounts or None
         Where rows weigh: the same counts in rows.
+    off_coverage : mapping from a metric's name to text
+        Where its interval did not hold what it promises, in the worst setting simulated.
     """
 
     space: LabelSpace
@@ -96,6 +98,7 @@ class Evaluation:
     swaps: tuple[Swap, ...] = ()
     pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
     row_counts: RowCounts | None = None
+    off_coverage: Mapping[str, str] = field(default_factory=dict)
     folds: Folds | None = None
     answers: RepeatedAnswers | None = None
     facts: Mapping[str, float] = field(default_factory=dict)
@@ -192,6 +195,7 @@ class Evaluation:
             swaps=self.swaps,
             pair_texts=self.pair_texts,
             row_counts=self.row_counts,
+            off_coverage=self.off_coverage,
             folds=self.folds,
             answers=self.answers,
             facts=self.facts,
@@ -233,6 +237,7 @@ class Evaluation:
             swaps=wire.swaps,
             pair_texts=wire.pair_texts,
             row_counts=wire.row_counts,
+            off_coverage=wire.off_coverage,
             folds=wire.folds,
             answers=wire.answers,
             facts=wire.facts,

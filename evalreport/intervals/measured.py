@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from evalreport.format import percent
+from evalreport.values import Result, Undefined
+
 NOMINAL = 0.95
 NEAR = (0.93, 0.97)
 """Coverage that counts as holding what was promised, from `ENOUGH` rows on."""
@@ -85,3 +88,20 @@ def measured_methods(task: str, metric: str) -> tuple[str, ...]:
 def off_coverage(task: str, metric: str) -> tuple[Measured, ...]:
     """Return the settings of 200 rows or more in which the interval did not hold what it promises."""
     return tuple(row for row in measured_coverage(task, metric) if row.n >= ENOUGH and not row.near)
+
+
+def missed(task: str, name: str, result: Result) -> str:
+    """Return where the interval of a metric did not hold what it promises, in the worst setting simulated.
+
+    Examples
+    --------
+    >>> missed("binary", "accuracy", Undefined("no rows"))
+    ''
+    """
+    if isinstance(result, Undefined) or result.low is None:
+        return ""
+    off = [row for row in off_coverage(task, name) if row.method == result.method]
+    if not off:
+        return ""
+    worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
+    return f"held the truth in {percent(worst.coverage)} of simulations: {worst.setting}, n = {worst.n:,}"

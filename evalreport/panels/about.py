@@ -9,8 +9,7 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts, Counts, ScoreTable
-from evalreport.format import percent, plural
-from evalreport.intervals.measured import NOMINAL, off_coverage
+from evalreport.format import plural
 from evalreport.labels import Binary, Label
 from evalreport.panels.words import Sentence, say
 from evalreport.scores import NoScores
@@ -44,17 +43,6 @@ def metric(ev: Evaluation, name: str) -> Result:
 def estimate(ev: Evaluation, name: str) -> Estimate | None:
     """Return a metric, or None where it is missing or undefined."""
     return known(metric(ev, name))
-
-
-def missed(task: str, name: str, result: Result) -> str:
-    """Return where the interval of a metric did not hold what it promises, in the worst setting simulated."""
-    if isinstance(result, Undefined) or result.low is None:
-        return ""
-    off = [row for row in off_coverage(task, name) if row.method == result.method]
-    if not off:
-        return ""
-    worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
-    return f"held the truth in {percent(worst.coverage)} of simulations: {worst.setting}, n = {worst.n:,}"
 
 
 def units(ev: Evaluation, n: float = 2) -> str:

@@ -10,7 +10,7 @@ from evalreport.findings.guide import Advice, guide
 from evalreport.format import Style, count
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.record import Metric
-from evalreport.panels.about import confidence_percent, is_text, missed, units
+from evalreport.panels.about import confidence_percent, is_text, units
 from evalreport.panels.parts import Cell, Column, Facts, Folded, Heading, Row, Section, Table
 from evalreport.panels.words import Sentence, listed, say, with_options
 from evalreport.values import Result, Undefined
@@ -42,20 +42,21 @@ def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
 
 
 def _table(ev: Evaluation, known: Mapping[str, Metric]) -> Table:
-    rows = (_row(name, result, known.get(name), ev.no_skill.get(name)) for name, result in ev.metrics.items())
+    rows = (_row(ev, name, result, known.get(name)) for name, result in ev.metrics.items())
     level = f"{confidence_percent(ev)} interval"
     heads = ("Metric", "Estimate", level, "No-skill", Column("What it is", "text"))
     return Table.of("metrics-table", "Every metric", heads, rows, tall=True)
 
 
-def _row(name: str, result: Result, metric: Metric | None, reference: float | None) -> Row:
+def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None) -> Row:
+    reference = ev.no_skill.get(name)
     style: Style = "number" if metric is None else metric.style
     title = name if metric is None else metric.title
     meaning = "" if metric is None else metric.meaning
     return (
         Cell(title, sub=name),
         _value(result, metric, style),
-        Cell(interval(result, style), sub="" if metric is None else missed(metric.task, name, result)),
+        Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
         "–" if reference is None else beside(reference, result, style),
         Cell(meaning, sub=result.reason if isinstance(result, Undefined) else ""),
     )

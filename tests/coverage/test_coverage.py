@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 
+import evalreport as er
 from evalreport.intervals.measured import ENOUGH, measured_coverage, measured_methods, off_coverage
 from evalreport.intervals.methods import METHODS
 from evalreport.intervals.single import certain
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
 from tests.coverage.measure import measured
-from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
+from tests.coverage.settings import BINARY, DEPENDENT, HARD, MULTICLASS, MULTILABEL, Setting
 
 SIMULATIONS = 150
 ERROR = (0.05 * 0.95 / SIMULATIONS) ** 0.5
@@ -49,3 +53,13 @@ def test_the_table_in_the_package_holds_every_headline_metric(task: str) -> None
         assert all(0 <= row.coverage <= 1 for row in rows)
         assert set(measured_methods(task, name)) <= set(METHODS), name
         assert set(off_coverage(task, name)) <= set(rows)
+
+
+def test_where_an_interval_did_not_hold_stands_beside_the_value() -> None:
+    """E50 of classes that hardly overlap held the truth three times of four: page and JSON say so."""
+    rows = HARD[1].draw(np.random.default_rng(0))
+    ev = er.evaluate(rows.y_true, scores=er.Probabilities(rows.scores.values))  # type: ignore[union-attr]
+    worst = min(row.coverage for row in off_coverage("binary", "e50") if row.method == ev["e50"].method)
+    told = json.loads(ev.to_json())["off_coverage"]["e50"]
+    assert told.startswith(f"held the truth in {100 * worst:.0f}% of simulations: ")
+    assert told in er.to_html(ev) and "accuracy" not in ev.off_coverage

@@ -12,7 +12,6 @@ from evalreport.panels.about import (
     confidence_percent,
     is_text,
     metric,
-    missed,
     negative,
     positive,
     units,
@@ -44,7 +43,7 @@ def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     words = say(gloss, _names(ev), units=units(ev))
     result, known = metric(ev, name), find(name, ev.task)
     row = forest_row(name, known.title, words, result, known.style, reference=ev.no_skill.get(name))
-    return replace(row, missed=missed(ev.space.task, name, result), lucky=_lucky(known.better, row.zero))
+    return replace(row, missed=ev.off_coverage.get(name, ""), lucky=_lucky(known.better, row.zero))
 
 
 def _lucky(better: Better, no_skill: float | None) -> tuple[float, float] | None:
