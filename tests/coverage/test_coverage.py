@@ -13,6 +13,7 @@ from evalreport.intervals.methods import METHODS
 from evalreport.intervals.single import certain
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
+from evalreport.values import Estimate
 from tests.coverage.measure import measured
 from tests.coverage.settings import BINARY, DEPENDENT, HARD, MULTICLASS, MULTILABEL, Setting
 
@@ -59,7 +60,9 @@ def test_where_an_interval_did_not_hold_stands_beside_the_value() -> None:
     """E50 of classes that hardly overlap held the truth three times of four: page and JSON say so."""
     rows = HARD[1].draw(np.random.default_rng(0))
     ev = er.evaluate(rows.y_true, scores=er.Probabilities(rows.scores.values))  # type: ignore[union-attr]
-    worst = min(row.coverage for row in off_coverage("binary", "e50") if row.method == ev["e50"].method)
+    e50 = ev["e50"]
+    assert isinstance(e50, Estimate)
+    worst = min(row.coverage for row in off_coverage("binary", "e50") if row.method == e50.method)
     told = json.loads(ev.to_json())["off_coverage"]["e50"]
     assert told.startswith(f"held the truth in {100 * worst:.0f}% of simulations: ")
     assert told in er.to_html(ev) and "accuracy" not in ev.off_coverage
