@@ -139,7 +139,11 @@ def test_print_unrolls_tables_and_leaves_folded_what_is_folded(opened: Open) -> 
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6  # five, and one of the checklist
     assert page.locator("#classes-table tbody tr >> visible=true").count() == 30
     assert page.get_by_text("The first 30 of 77 are printed").is_visible()
-    assert page.locator("details:not([open]) >> visible=true").count() == 0
+    assert page.locator("details:not([open], .kin) >> visible=true").count() == 0
+    families = page.locator(".rank:below(:text('The families')) >> visible=true")
+    assert families.count() == page.locator("#matrix-families text").count() > 0, (
+        "each is told, folded or not"
+    )
 
 
 def test_several_runs_are_printed_on_six_pages(opened: Open) -> None:
