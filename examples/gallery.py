@@ -201,6 +201,31 @@ def compared(dataset: str, shown: Mapping[str, str], unit: tuple[str, str], **op
     )
 
 
+def seeds() -> Any:
+    """Two systems of three seeds: new rows and new seeds, and the answers that the seed decides."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.naive_bayes import ComplementNB, MultinomialNB
+
+    train, test = (pd.read_csv(DATA / "banking77" / f"{part}.csv") for part in ("train", "test"))
+    words = TfidfVectorizer(ngram_range=(1, 2), min_df=2)
+    known, asked = words.fit_transform(train["text"]), words.transform(test["text"])
+    systems: dict[str, list[er.Evaluation]] = {}
+    for name, model in (("complement-bayes", ComplementNB), ("multinomial-bayes", MultinomialNB)):
+        for seed in range(3):
+            rows = np.random.default_rng(seed).permutation(len(train))[: len(train) * 4 // 5]
+            answers = model().fit(known[rows], train["label"].iloc[rows]).predict(asked)
+            told: dict[str, Any] = {
+                "ids": test["example_id"],
+                "texts": test["text"].tolist(),
+                "resamples": 20,
+            }
+            ev = er.evaluate(
+                test["label"], answers, labels=er.Multiclass(sorted(set(train["label"]))), **told
+            )
+            systems.setdefault(name, []).append(named(ev, f"{name}-{seed}", "banking77", MESSAGES))
+    return er.compare(systems=systems)
+
+
 PAGES: Mapping[str, Callable[[], Any]] = {
     "sms-spam": spam,
     "machine-failure": failures,
@@ -216,6 +241,7 @@ PAGES: Mapping[str, Callable[[], Any]] = {
     "sms-spam-two-models": filters,
     "machine-failure-four-models": machines,
     "machine-failure-site": experiment,
+    "banking77-seeds": seeds,
     "thousand-classes": many,
     "one-row": one_row,
     "one-class": one_class,

@@ -10,7 +10,7 @@ from evalreport.format import count, percent
 from evalreport.intervals.repeated import AgreementGroup, RepeatedAnswers
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.intervals import Forest, ForestRow, forest_row
-from evalreport.panels.parts import Column, Row, Section, Table
+from evalreport.panels.parts import Column, Heading, Row, Section, Table
 from evalreport.panels.words import say
 from evalreport.values import Estimate, Result
 
@@ -35,7 +35,7 @@ def panel(ev: Evaluation) -> Section | None:
         "agreement-table",
         "Accuracy by the agreement of the answers",
         (
-            "Share of the answers that are the most frequent one",
+            "Its share of the answers",
             units(ev).capitalize(),
             "It is right in",
             Column("Interval", "n"),
@@ -43,7 +43,8 @@ def panel(ev: Evaluation) -> Section | None:
         (_group(group) for group in found.by_agreement),
     )
     title = "Several answers: is it right where it is sure?"
-    return Section.of("answers", "Several answers", title, lede, forest, groups)
+    agree = Heading("The most frequent answer, by how many of the answers it has")
+    return Section.of("answers", "Several answers", title, lede, forest, agree, groups)
 
 
 def lines(found: RepeatedAnswers) -> Iterator[tuple[str, str, Result]]:
@@ -61,7 +62,7 @@ def _row(name: str, gloss: str, result: Result) -> ForestRow:
 
 
 def _group(group: AgreementGroup) -> Row:
-    span = "all" if group.low == group.high else f"up to {percent(group.high)}"
+    span = "all" if group.low == group.high else f"over {percent(group.low)}, up to {percent(group.high)}"
     if group.high == 1 > group.low:
         span = f"over {percent(group.low)}, not all"
     result = group.accuracy

@@ -38,6 +38,7 @@ FOLLOWED = {
     "api.views.Evaluation.notes": "an id of several rows",
     "cli.console.Console.warnings": "a setting",
     "cli.settings.Settings.warnings": "a setting",
+    "comparison.system_values.SystemsComparison.notes": "systems",
     "comparison.values.Comparison.notes": "a comparison",
     "comparison.values.ComparisonRecord.notes": "a comparison",
     "evaluation.document.EvaluationRecord.notes": "an id of several rows",
@@ -67,8 +68,9 @@ FOLLOWED = {
     "workflow.deliver.Delivered.warnings": "a logging",
     "workflow.request.Request.notes": NO_WARNING,  # what the user writes onto the page
     "workflow.sweep_trials.StudyRequest.notes": NO_WARNING,
+    "workflow.systems.GroupedItems.notes": "systems",
 }
-ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting"}
+ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting", "systems"}
 """Cases that are more than predictions, each with a test of its own."""
 """From each field that carries a warning to the case that follows it."""
 
