@@ -17,6 +17,7 @@ from evalreport.intervals.paired import of_mean
 from evalreport.labels import Multiclass
 from evalreport.predictions import predictions
 from tests.comparison.models import bare
+from tests.comparison.systems import RESULT, SETTINGS, SeedSetting, coverage
 
 ANSWERS = "abc"
 
@@ -174,3 +175,29 @@ def test_more_runs_and_more_rows_narrow_what_comes_from_them() -> None:
     found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 400)], of_mean)
     assert found.half_width(0.95, runs=1e6) == pytest.approx(1.96 * found.rows**0.5, rel=0.02)
     assert found.half_width(0.95, rows=1e9) < found.half_width(0.95)
+
+
+def test_intervals_of_systems_hold_as_often_as_they_say() -> None:
+    rows = json.loads(RESULT.read_text(encoding="utf-8"))
+    assert {(row["task"], row["seeds"], row["n"], row["spread"]) for row in rows} == {
+        (one.task, one.seeds, one.n, one.spread) for one in SETTINGS
+    }
+    for row in rows:
+        if row["times"] < 200:  # so few tell something together alone
+            continue
+        chance = 2.5 * (0.95 * 0.05 / row["times"]) ** 0.5  # of so many draws; one row in eighty lies beyond
+        assert 0.93 - chance <= row["value"] <= 0.97 + chance, row
+        assert 0.93 - chance <= row["difference"] <= 0.97 + chance, row
+        assert row["false_verdict"] <= 0.05 + chance, row
+    for name, low, high in (
+        ("value", 0.94, 0.965),
+        ("difference", 0.94, 0.97),
+        ("false_verdict", 0.02, 0.052),
+    ):
+        assert low <= np.average([row[name] for row in rows], weights=[row["times"] for row in rows]) <= high
+
+
+def test_a_short_simulation_of_three_weak_seeds() -> None:
+    for row in coverage(SeedSetting("binary", 3, 200, "weak"), 60, rows=10_000):
+        assert row["value"] >= 0.85
+        assert row["false_verdict"] <= 0.15
