@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
+from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
-from evalreport.cli.show import as_run, print_evaluation
-from evalreport.errors import UsageError
+from evalreport.cli.show import as_run, metric_line, print_evaluation
+from evalreport.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
@@ -77,7 +78,13 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     told = console.json or console.summary or len(items) == 1  # its numbers are wanted, or every look at it
     work = partial(report_item if told else log_item, request=request, where=where)
 
+    closing = [("run", "status", "result")]
+
+    def failed(item: Item, error: EvalreportError) -> None:
+        closing.append((item.name, f"failed, exit {error.exit_code}", error.message))
+
     def show(done: Delivered[Evaluation] | StandingRun) -> dict[str, Any]:
+        closing.append(_closing(done))
         if isinstance(done, StandingRun):
             console.out(f"{done.item.name}  unchanged since it was logged: {done.verdict}")
             return {"ok": True}
@@ -88,7 +95,22 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         console.summarise(done.made)
         return as_run(done.made) | {"logged": done.logged_json}
 
-    return each_run(console, items, work, show, options)
+    code = each_run(console, items, work, show, options, failed)
+    if len(items) > 1:
+        console.out("", *aligned(closing, left=(0, 1, 2)))
+    return code
+
+
+def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
+    """Return the line of a run in the table that closes the logging of several."""
+    from evalreport.report.brief import headline_names
+    from evalreport.workflow.standing import StandingRun
+
+    if isinstance(done, StandingRun):
+        return done.item.name, "unchanged", done.verdict
+    first = metric_line(done.made, headline_names(done.made)[0]) if headline_names(done.made) else ""
+    state = "tried only" if done.logged is None else done.logged.state
+    return done.made.provenance.run_name, state, " ".join(first.split())
 
 
 def _verified(

@@ -111,7 +111,16 @@ def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Cap
 def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
     first = make_run(sqlite_store, {"predictions.parquet": spam()}, experiment="bank-a", folder=tmp_path)
     make_run(sqlite_store, {"notes.txt": "nothing"}, experiment="bank-a", folder=tmp_path)
-    done = run(capsys, "log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--json")
+    command = ("log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--resamples", "100")
+    told = run(capsys, *command).out.splitlines()
+    closing = told[told.index("") + 1 :]
+    assert [re.split(r"  +", line)[:2] for line in sorted(closing)] == [
+        ["calm-heron-412", "failed, exit 3"],
+        ["calm-heron-412", "written"],
+        ["run", "status"],
+    ]
+    assert re.search(r"written +recall \d+\.\d+% \d+\.\d+% to \d+\.\d+%$", "\n".join(closing), re.MULTILINE)
+    done = run(capsys, *command, "--json")
     assert done.code == 3
     assert {entry["ok"] for entry in done.json["runs"]} == {True, False}
     assert "eval/f1" in sqlite_store.client.get_run(first.run_id).data.metrics
