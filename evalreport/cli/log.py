@@ -80,9 +80,6 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     closing = [("run", "status", "result")]
 
-    def failed(item: Item, error: EvalreportError) -> None:
-        closing.append((item.name, f"failed, exit {error.exit_code}", error.message))
-
     def show(done: Delivered[Evaluation] | StandingRun) -> dict[str, Any]:
         closing.append(_closing(done))
         if isinstance(done, StandingRun):
@@ -95,10 +92,14 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         console.summarise(done.made)
         return as_run(done.made) | {"logged": done.logged_json}
 
-    code = each_run(console, items, work, show, options, failed)
+    code = each_run(console, items, work, show, options, lambda *what: closing.append(_failed(*what)))
     if len(items) > 1:
         console.out("", *aligned(closing, left=(0, 1, 2)))
     return code
+
+
+def _failed(item: Item, error: EvalreportError) -> tuple[str, str, str]:
+    return item.name, f"failed, exit {error.exit_code}", error.message
 
 
 def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
