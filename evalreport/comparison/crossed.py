@@ -9,7 +9,9 @@ With V(m) the variance over rows of the mean of K runs, V(1) that of one run on 
 of the K values, V(1) - V(m) is what runs do not have in common, and the variance of the mean over new rows
 and new seeds is V(m) + (s² - E) / K with E = (V(1) - V(m)) K / (K - 1), the part of s² that is of the rows.
 
-Measured by simulation (`make coverage`: `tests/comparison/systems.json`).
+Measured by simulation (`make coverage`: `tests/comparison/systems.json`): over 24 settings of 3, 5 and 10
+seeds the intervals of a value and of a difference held in 95 % of the draws each, in single settings in 92 to
+98 % of 100 to 300 draws; an interval told two equal systems apart in 4.7 %.
 """
 
 from __future__ import annotations
