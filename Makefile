@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 FRAMEWORKS ?= $(or $(TMPDIR),/tmp)/evalreport-frameworks
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test test-lowest test-servers test-frameworks lint bench bench-large coverage faults fuzz gallery docs clean
+.PHONY: demo test test-lowest test-servers test-frameworks lint bench bench-large coverage faults fuzz mutants gallery docs clean
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -67,6 +67,9 @@ faults: $(INSTALLED)
 
 fuzz: $(INSTALLED)
 	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py tests/findings/test_false_alarms.py
+
+mutants: $(INSTALLED)
+	nice $(BIN)/python -m tests.mutants
 
 # Trainer, Lightning, Keras, boosters and frames for real, in an environment outside of the checkout (about 3 GB)
 test-frameworks:

@@ -1,0 +1,1 @@
+"""Small faults put into the package, one at a time: does a test notice?"""
