@@ -15,8 +15,6 @@ from itertools import pairwise
 from evalreport.format import FINEST, SCALE, Style, at, change, decimals, fixed
 from evalreport.values import Estimate, Result
 
-__all__ = ["NONE", "apart", "at", "beside", "decimals", "ends", "gap", "interval", "valued"]
-
 NONE = "–"
 
 

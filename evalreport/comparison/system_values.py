@@ -211,7 +211,7 @@ class SystemsComparison:
         named = " and ".join(f"{one.system} of {len(one.runs)} runs" for one in self.systems)
         return f"{type(self).__name__}({named}: {self.rows:,} shared rows, judged by {self.primary})"
 
-    def system(self, name: str, metric: str | None = None) -> SystemValue:
+    def named(self, name: str, metric: str | None = None) -> SystemValue:
         """Return a metric of a system, the primary one when none is named.
 
         Raises

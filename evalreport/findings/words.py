@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
-from evalreport.estimates import at, beside, decimals, valued
+from evalreport.estimates import beside, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import cut
-from evalreport.format import count, counted, fixed, number, percent, plural, ratio, threshold
+from evalreport.format import at, count, counted, decimals, fixed, number, percent, plural, ratio, threshold
 from evalreport.metrics.catalogue import find
 from evalreport.text import printable
 from evalreport.values import Estimate, Finding, Severity, Undefined
@@ -82,7 +82,9 @@ def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -
     if kind == "within":
         low, high = (evidence[end] for end in names.split())
         return at(known, decimals(low, high, "ratio", known), "ratio")
-    of = names if kind == "of" else name if kind in ESTIMATED else ""
+    own = ev.metrics.get(name)
+    alone = isinstance(own, Estimate) and own.low != own.high  # without width it has no decimals of its own
+    of = name if kind in ESTIMATED or (kind == "of" and alone) else names
     result = ev.metrics.get(of)
     if isinstance(result, Estimate) and result.low is not None and math.isclose(known, result.value):
         return valued(result, find(of, ev.task).style)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalreport.comparison.over_time import Change, OverTime, TimedRun
-from evalreport.estimates import at, decimals, interval, valued
-from evalreport.format import MINUS, counted
+from evalreport.estimates import interval, valued
+from evalreport.format import MINUS, at, counted, decimals
 from evalreport.panels.history import History, Moment, day, history
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.site import FrontVerdict

@@ -32,9 +32,10 @@ class SiteFolder:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
     ...     site = SiteFolder(Path(place))
-    ...     site.write({"index.html": b"new", "old.html": b"old"})
+    ...     SiteFolder(Path(place)).write({"index.html": b"new", "old.html": b"old"})
     ...     site = SiteFolder(Path(place))
     ...     site.write({"index.html": b"new"}), site.finish(["index.html"])
+    2
     (0, ['old.html'])
     """
 

@@ -24,24 +24,27 @@ from evalreport.study.optuna_library import RUN_ID, quiet_optuna, trials_of
 from evalreport.text import redact
 
 _SQLITE_URL = re.compile(r"sqlite(?:\+\w+)?:///(?P<path>[^?]*)")
-READ_ATTRIBUTES = {
-    "trial_user_attributes": f"key = '{RUN_ID}'",
-    "trial_system_attributes": f"key = '{RUN_ID}'",
-    "study_user_attributes": "FALSE",
-    "study_system_attributes": "key LIKE 'study:%'",
-}
-"""Tables of attributes and which of them are read: the MLflow run of a trial, the names of the objectives."""
+_VIEWS = """
+CREATE TEMP VIEW trial_user_attributes AS
+  SELECT * FROM main.trial_user_attributes WHERE key = '$run';
+CREATE TEMP VIEW trial_system_attributes AS
+  SELECT * FROM main.trial_system_attributes WHERE key = '$run';
+CREATE TEMP VIEW study_user_attributes AS
+  SELECT * FROM main.study_user_attributes WHERE FALSE;
+CREATE TEMP VIEW study_system_attributes AS
+  SELECT * FROM main.study_system_attributes WHERE key LIKE 'study:%';
+""".replace("$run", RUN_ID)
+"""Of the attributes, those that are read: the MLflow run of a trial, the names of the objectives."""
 MOST_VALUES = 500_000
 """Of trials, parameters and reported values: Optuna takes 1.8 kB and 50 µs for each (measured), so 1 GB."""
 MOST_JOURNAL = 100_000_000
 """Bytes: a line of about 200 for each of as many values."""
 _COUNTS = (
     "SELECT count(*) FROM trials JOIN studies USING (study_id) WHERE study_name = ?",
-    *(
-        f"SELECT count(*) FROM {table} JOIN trials USING (trial_id) JOIN studies USING (study_id) "  # noqa: S608
-        "WHERE study_name = ?"
-        for table in ("trial_params", "trial_intermediate_values")
-    ),
+    "SELECT count(*) FROM trial_params JOIN trials USING (trial_id) JOIN studies USING (study_id) "
+    "WHERE study_name = ?",
+    "SELECT count(*) FROM trial_intermediate_values JOIN trials USING (trial_id) "
+    "JOIN studies USING (study_id) WHERE study_name = ?",
 )
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
@@ -155,8 +158,7 @@ def _refuse_large(path: Path, name: str) -> None:
 def _connected(uri: str) -> sqlite3.Connection:
     """Connect, with the attributes that nobody reads hidden by views: they may be as large as one likes."""
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-    for table, kept in READ_ATTRIBUTES.items():
-        connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {kept}")  # noqa: S608
+    connection.executescript(_VIEWS)
     return connection
 
 

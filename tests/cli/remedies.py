@@ -274,6 +274,18 @@ REFUSALS = (
         {"--where": "check p.csv --where part=x"},
     ),
     Refusal(
+        "check --where, or the program that wrote them",
+        f"{CHECK} --where part=z --engine stream",
+        {"p.csv": csv("part,y_true,score", "x,0,.2", "x,1,.7", "y,0,.1")},
+        {"--where": "part=x"},
+        code=5,
+    ),
+    Refusal(
+        ", or use --engine memory",
+        "check p.npz --engine stream",
+        {"p.npz": npz(y_true=np.array([0, 1, 1]), score=np.array([0.2, 0.7, 0.4]))},
+    ),
+    Refusal(
         "--score names one column, --scores one per label; pass one of them",
         f"{CHECK} --score proba_b --scores 'proba_*'",
         {"p.csv": csv("y_true,proba_a,proba_b", "a,.7,.3", "b,.1,.9")},
@@ -361,7 +373,7 @@ REFUSALS = (
         artifacts=FOR_RUN,
     ),
     Refusal(
-        "leave --dry-run and --out out",
+        "leave --dry-run, --pdf and --out out",
         "log --run-id {RUN} --repair --dry-run --out d",
         artifacts=FOR_RUN,
         before="log --run-id {RUN}",

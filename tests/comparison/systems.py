@@ -106,7 +106,7 @@ def coverage(setting: SeedSetting, times: int, rows: int = 200_000) -> list[dict
         systems = {name: [bare(p) for p in runs] for name, runs in zip("abc", drawn, strict=True)}
         found = compare_systems(systems, metrics=names, primary=names[0], detailed=False)
         for name in names:
-            value = found.system("a", name)
+            value = found.named("a", name)
             held[name][0] += inside(true[0][name], value.low, value.high)
             for d in found.of(name):
                 apart = true["abc".index(d.run)][name] - true["abc".index(d.baseline)][name]

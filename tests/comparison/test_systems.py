@@ -137,7 +137,7 @@ def test_a_system_is_told_with_its_runs_pairs_and_changing_answers() -> None:
 
 def test_one_run_leaves_the_seeds_unknown() -> None:
     found = er.compare(systems={"a": runs_of([[1] * 30 + [0] * 10]), "b": runs_of([[1] * 20 + [0] * 20] * 2)})
-    value = found.system("a", "accuracy")
+    value = found.named("a", "accuracy")
     assert value.variance is None
     assert "seeds are unknown" in value.reason
     assert found.systems[0].churn is None
@@ -154,7 +154,7 @@ def test_only_shared_rows_are_compared() -> None:
     part = runs_of([[1] * 20], ids=ids[:20])
     found = er.compare(systems={"a": some, "b": part}, primary="accuracy")
     assert (found.rows, set(found.left_out.values())) == (20, {80, 0})
-    assert found.system("a").value == 1.0
+    assert found.named("a").value == 1.0
     assert "under half" in " ".join(found.notes)
     with pytest.raises(DataError, match="share no rows") as error:
         er.compare(systems={"a": some, "b": runs_of([[1] * 5], ids=list("vwxyz"))})

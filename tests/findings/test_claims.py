@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from evalreport.codec import encode
-from evalreport.estimates import at
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
-from evalreport.format import count, fixed, number, percent, ratio, threshold
+from evalreport.format import at, count, fixed, number, percent, ratio, threshold
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics.catalogue import find as metric
 from evalreport.predictions import predictions

@@ -55,9 +55,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_million_characters_never_take_a_second(name: str) -> None:
+def test_a_million_characters_never_take_long(name: str) -> None:
     parser = make_parser("auto", (*BANK, "1", "2", "3", "4", "5"))
-    assert seconds(lambda: parse_all([HOSTILE[name]], parser)) < 1
+    assert seconds(lambda: parse_all([HOSTILE[name]], parser)) < 5  # what is quadratic takes minutes
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,7 @@ import pytest
 from evalreport import __version__
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.intervals.measured import Measured
 from evalreport.labels import Multiclass
-from evalreport.panels import about
 from evalreport.predictions import predictions
 from evalreport.report.contents import folder_files
 from evalreport.report.page import PANELS
@@ -247,12 +245,10 @@ def test_a_collapsed_model_is_told_so() -> None:
     assert "17 of 20 classes are never predicted" in re.sub(r"<[^>]*>", "", page)
 
 
-def test_an_interval_that_misses_is_marked_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interval_that_misses_is_marked_where_it_stands() -> None:
     """In the first table by a sign that leads to the words, in the table of all metrics by the words."""
-    row = Measured("binary", "recall", "wilson", "prevalence 0.05, calibrated", 200, 1000, 0.881)
     said = "held the truth in 88% of simulations: prevalence 0.05, calibrated, n = 200"
-    monkeypatch.setattr(about, "off_coverage", lambda _, name: (row,) if name == "recall" else ())
-    root = tree(render(made("binary")))
+    root = tree(render(replace(made("binary"), off_coverage={"recall": said})))
     marks = [a for a in root.iter(XHTML + "a") if a.get("title")]
     assert [(a.get("href"), a.get("title"), a.text) for a in marks] == [("#metrics", said, "*")]
     assert sum(said in (part or "") for part in root.itertext()) == 1

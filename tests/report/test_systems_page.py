@@ -73,7 +73,7 @@ def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsCom
 
 def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
     made = systems_payload(found, {"headline": "x"}, "<html>", version="1")
-    value = found.system("old")
+    value = found.named("old")
     assert made.metrics["systems/old/accuracy"] == value.value
     assert made.metrics["systems/old/accuracy_high"] == value.high
     assert [number for _, number in made.series["systems/old/accuracy_by_run"]] == list(value.values)

@@ -28,7 +28,7 @@ from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.thresholds import table_of
-from tests.report.test_words import Facts, check, of_page
+from tests.report.test_words import check_page, of_page
 
 Make = Callable[[np.random.Generator], Predictions]
 FRAUD = Binary("ok", "fraud")
@@ -165,13 +165,7 @@ def told(ev: Evaluation) -> list[str]:
 
 @pytest.mark.parametrize("name", EDGES)
 def test_every_number_is_in_the_json(name: str) -> None:
-    facts = Facts(edge(name))
-    rows = Facts(edge(name).in_rows())
-    for sentence in of_page(edge(name)):
-        try:
-            check(sentence, facts)
-        except AssertionError:  # of weighted rows sentences count rows
-            check(sentence, rows)
+    assert check_page(edge(name)) > 5
 
 
 @pytest.mark.parametrize("name", EDGES)

@@ -317,6 +317,20 @@ def check(
     )
 
 
+def check_page(ev: Evaluation) -> int:
+    """Check every sentence of a page, and return how many there are."""
+    facts, rows = Facts(ev), Facts(ev.in_rows())
+    found = of_page(ev)
+    for sentence in found:
+        try:
+            check(sentence, facts)
+        except AssertionError:  # where rows weigh, sentences count rows
+            if ev.row_counts is None:
+                raise
+            check(sentence, rows)
+    return len(found)
+
+
 def of_page(ev: Evaluation) -> list[Sentence]:
     """Every sentence of a page but its provenance, whose digests and names are no findings."""
     return [
@@ -346,12 +360,7 @@ def test_every_oracle_is_asked() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_of_a_page_is_in_the_json(kind: str) -> None:
-    ev = made(kind)
-    facts = Facts(ev)
-    found = of_page(ev)
-    assert len(found) > 5
-    for sentence in found:
-        check(sentence, facts)
+    assert check_page(made(kind)) > 5
 
 
 def words(ev: Evaluation) -> tuple[Sentence, Sentence]:

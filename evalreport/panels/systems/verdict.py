@@ -122,7 +122,7 @@ def differences(found: SystemsComparison) -> Section:
 
 
 def _gaps(found: SystemsComparison, d: SystemDifference) -> list[float]:
-    first, second = found.system(d.run).values, found.system(d.baseline).values
+    first, second = found.named(d.run).values, found.named(d.baseline).values
     return [a - b for a in first for b in second if a is not None and b is not None]
 
 
