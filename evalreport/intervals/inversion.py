@@ -185,6 +185,10 @@ class DrawnCurve(ConfidenceCurve):
 
     def _share_below_zero(self) -> float:
         if self.quantiles[0] <= 0 <= self.quantiles[-1]:
+            if (
+                self.gap < 0 and 0 in self.quantiles
+            ):  # draws of no difference never speak for the observed one
+                return float(self.chances[np.searchsorted(self.quantiles, 0)])
             return float(np.interp(0.0, self.quantiles, self.chances))
         end, edge, scale = self._tail(0 if self.quantiles[0] > 0 else -1)
         if scale == 0:

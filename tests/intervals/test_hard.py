@@ -11,6 +11,7 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.binary import table_limits
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.crossings import RocDraws, recall_at_precision
+from evalreport.intervals.inversion import DrawnCurve
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.tables import Tables
 from evalreport.intervals.units import Units
@@ -81,6 +82,13 @@ def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom()
     assert units.most_freedom < 60
     plain = Units.of(predictions(Binary(0, 1), [0, 1] * 40, [0, 1] * 40, weights=np.ones(80)), Sampling())
     assert plain.most_freedom == 79
+
+
+def test_draws_that_are_mostly_no_difference_demonstrate_none() -> None:
+    """Draws of 0 count as such that do not favour the run ahead, whichever run comes first."""
+    drawn = np.append(np.full(100, -0.1), np.zeros(900))
+    for gap in (0.1, -0.1):
+        assert DrawnCurve.of(gap, drawn, 0.95).p == DrawnCurve.of(-gap, -drawn, 0.95).p == 1.0
 
 
 def test_a_lucky_sample_of_classes_that_hardly_overlap_borrows_from_its_probabilities() -> None:

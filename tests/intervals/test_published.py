@@ -27,6 +27,14 @@ def test_wilson_is_newcombes_table_of_1998(k: int, n: int, low: float, high: flo
     assert np.array(wilson(k, n)).round(4).tolist() == [low, high]
 
 
+def test_no_trials_have_no_limits() -> None:
+    assert np.isnan(wilson(0, 0)).all()
+
+
+def test_a_row_is_placed_against_a_single_one_of_the_other_class() -> None:
+    assert row_placements(np.array([0.2, 0.8, 0.2]), np.array([False, True, True])).tolist() == [0.75, 1, 0.5]
+
+
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
 def test_wilson_agrees_with_statsmodels(level: float) -> None:
     k, n = np.array([0, 1, 5, 50, 99, 100]), np.full(6, 100)

@@ -94,10 +94,10 @@ def sites(source: bytes) -> list[Site]:
 
 
 def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """Walk what runs: no annotations, no `frozen=True`, and nothing that only a type checker reads."""
+    """Walk what runs: no annotations, decorators or `strict=True`, and nothing for a type checker."""
     yield tree
     for name, value in ast.iter_fields(tree):
-        if name in {"annotation", "returns", "decorator_list"}:
+        if name in {"annotation", "returns", "decorator_list"} or getattr(tree, "arg", "") == "strict":
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):

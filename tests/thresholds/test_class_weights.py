@@ -73,6 +73,7 @@ def test_costs_that_depend_on_the_truth_alone_separate() -> None:
     assert found.apparent == pytest.approx(cost(rows, BY_TRUTH, BY_TRUTH.answers(scores(rows))))
     assert honest(found).value == found.apparent < found.starts["equal"]
     assert LADDER.by_truth() is None and CostMatrix([[1, 0], [1, 0]]).by_truth() is None
+    assert CostMatrix([[0, 300, 299], [1, 0, 1], [1, 1, 0]]).by_truth() is None
 
 
 @pytest.mark.parametrize("calibrated", [True, False])

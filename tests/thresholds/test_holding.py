@@ -51,6 +51,7 @@ def test_the_chance_is_the_binomial_tail(n: int, wrong: int, allowed: float) -> 
     """At most `wrong` of n beyond the limit: the tail that Clopper and Pearson invert."""
     slow = sum(math.comb(n, k) * allowed**k * (1 - allowed) ** (n - k) for k in range(wrong + 1))
     assert chance_of(np.array([wrong]), n, allowed)[0] == pytest.approx(1 - slow, abs=1e-12)
+    assert [chance_of(np.array([n]), n, share)[0] for share in (allowed, 1.0)] == [0, 1]  # none is right
 
 
 def test_how_many_a_bound_needs() -> None:
