@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli.streams import StdoutError, forget, put, put_document
+from evalreport.cli.columns import fitted
+from evalreport.cli.streams import StdoutError, forget, put, put_document, width_of
 from evalreport.errors import EvalreportError
 from evalreport.text import printable, redact
 
@@ -120,13 +121,21 @@ class Console:
         """Tell the person something on stderr, when the verbosity allows it; data never break a line."""
         if self.verbosity >= level:
             for line in lines:
-                self.err(printable(line))
+                self._tell(line)
 
     def warn(self, message: str) -> None:
         """Warn on stderr, and in the JSON."""
         self.warnings.append(message)
         if self.verbosity >= 0:
-            self.err(f"{self.paint('warning:', 'yellow')} {printable(message)}")
+            self.head("warning:", "yellow", message)
+
+    def head(self, word: str, color: str, message: str) -> None:
+        """Tell a message on stderr behind a word in colour; its further lines stand under its first."""
+        first, *rest = fitted(f"{word} {message}", width_of(sys.stderr), hang=len(word) + 1)
+        self.err("\n".join([self.paint(word, color) + first.removeprefix(word), *rest]))
+
+    def _tell(self, line: str) -> None:
+        self.err("\n".join(fitted(line, width_of(sys.stderr))))
 
     def paint(self, text: str, color: str) -> str:
         """Return text in a colour where colour is wanted."""
@@ -139,7 +148,8 @@ class Console:
         elif not self.json and self.verbosity > -2:
             self.rest()
             for line in lines:
-                put(printable(line))
+                for part in fitted(line, width_of(sys.stdout)):
+                    put(part)
 
     def document(self, text: str) -> None:
         """Print a whole document on stdout: the result that was asked for."""
@@ -194,7 +204,7 @@ class _Told(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         console = self.console
         time = f"[{console.elapsed:6.2f} s] " if console.verbosity > 1 else ""
-        console.err(time + printable(redact(record.getMessage())))
+        console.say(time + redact(record.getMessage()))
 
 
 def _variable(name: str) -> int:
@@ -232,9 +242,8 @@ def show_error(console: Console, error: EvalreportError) -> None:
     """Print an error on stderr, as three lines; with -vv its traceback as well."""
     parts = told(console, error)
     if console.verbosity >= -1:
-        console.err(f"{console.paint('error:', 'red')} {printable(parts['message'])}")
-        console.err(f"  at   {printable(parts['where'])}")
-        console.err(f"  fix  {printable(parts['fix'])}")
+        console.head("error:", "red", parts["message"])
+        console.say(f"  at   {parts['where']}", f"  fix  {parts['fix']}", level=-1)
     if console.verbosity >= 2:
         import traceback
 

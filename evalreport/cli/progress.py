@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from threading import Event, Thread
 from types import TracebackType
@@ -11,6 +10,7 @@ from typing import Self
 import click
 
 from evalreport.cli.console import CLEAR, Console
+from evalreport.cli.streams import NARROWEST, width_of
 from evalreport.stages import listening
 from evalreport.text import printable
 
@@ -58,7 +58,7 @@ def draw(console: Console) -> None:
     with console.lock:
         if console.stage or console.doing:
             parts = (console.doing() if console.doing else "", told(*console.stage) if console.stage else "")
-            width = shutil.get_terminal_size().columns
+            width = width_of(sys.stderr) or NARROWEST
             line = ": ".join(filter(None, parts))[: width - 1]
             click.echo(CLEAR + line, nl=False, err=True, color=True)
             console.drawn = True

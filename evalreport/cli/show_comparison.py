@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from evalreport.cli.columns import aligned
+from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
 from evalreport.cli.gate import result_lines
 from evalreport.comparison.compare import MOST_RUNS
@@ -162,4 +162,4 @@ def _cut(name: str) -> str:
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns: the first to the left, figures to the right, the last as it is."""
     last = len(rows[0]) - 1
-    return ["  " + line for line in aligned(rows, {0, last} if last > 2 else {0})]
+    return indented(aligned(rows, {0, last} if last > 2 else {0}))

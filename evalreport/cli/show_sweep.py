@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from evalreport.cli.columns import aligned
+from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
 from evalreport.estimates import beside, interval, valued
 from evalreport.format import Style, count, percent, show, significant, threshold
@@ -70,7 +70,7 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
         console.warn(doubt.removesuffix("."))
     console.out(title(found.evaluation))
     for table in (_optima(found), _there(found), _cutoffs(found), _tuned(found), _labels(found)):
-        console.out(*("  " + line for line in table))
+        console.out(*indented(table))
 
 
 def _optima(found: ThresholdSelection) -> list[str]:
@@ -217,7 +217,7 @@ def print_study(console: Console, study: Study, top: int) -> None:
     counts = ", ".join(f"{n:,} {state}" for state, n in study.trials.counts.items() if n)
     goals = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
     console.out(f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}")
-    console.out(*("  " + line for line in _trials(study, top)))
+    console.out(*indented(_trials(study, top)))
     shares = [line for one in study.each for line in _importance(one)]
     console.out(headline(study).text, *filter(None, [lede(study).text]), *shares)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from evalreport.cli.columns import aligned
+from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
 from evalreport.estimates import interval, valued
 from evalreport.format import percent
@@ -56,4 +56,4 @@ def _pairs(found: SystemsComparison) -> Iterator[str]:
 
 
 def _indented(rows: list[list[str]]) -> list[str]:
-    return ["  " + line for line in aligned(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0})]
+    return indented(aligned(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))

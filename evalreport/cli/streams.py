@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import click
 
 from evalreport.errors import UsageError
+
+NARROWEST = 40
+"""Columns for which lines are still broken; a narrower terminal breaks them itself."""
 
 
 class StdoutError(UsageError):
@@ -27,6 +32,17 @@ def ready() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def width_of(stream: TextIO) -> int | None:
+    """Return the columns of a terminal, at least 40: `COLUMNS` before its own word; None if it is none."""
+    if not stream.isatty():
+        return None
+    try:
+        own = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # a stand-in for a terminal
+        own = 0
+    return max(NARROWEST, shutil.get_terminal_size((own or 80, 24)).columns)
 
 
 def put(text: str, *, nl: bool = True) -> None:
