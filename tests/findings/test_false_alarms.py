@@ -55,6 +55,6 @@ def test_the_light_evaluation_finds_what_the_whole_one_finds(kind: str) -> None:
     found = find(light(ALIKE[kind]()))
     assert found
     whole = find(evaluate_predictions(ALIKE[kind](), FEW))  # its claims have the decimals of their intervals
-    assert [(f.rule, f.severity, f.evidence) for f in found] == [
-        (f.rule, f.severity, f.evidence) for f in whole
+    assert [(f.rule, f.severity, [*f.evidence]) for f in found] == [
+        (f.rule, f.severity, [*f.evidence]) for f in whole
     ]
