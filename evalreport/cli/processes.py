@@ -54,6 +54,10 @@ def attempted(work: Callable[[Any], Any], item: Any) -> Any:
         return internal(error)
 
 
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+"""How many threads NumPy's linear algebra starts; read when NumPy is imported."""
+
+
 @dataclass
 class _Worker:
     """A process that does one piece of work after the other; `place` is that of the item in its hands."""
@@ -69,7 +73,7 @@ class _Worker:
         ours, its = context.Pipe()
         level = logging.getLogger("evalreport").getEffectiveLevel()
         process = context.Process(target=_serve, args=(its, work, level), daemon=True)
-        with _deaf():
+        with _inherited():
             process.start()
         its.close()
         return cls(process, ours)
@@ -102,12 +106,18 @@ def _gone(code: int) -> EvalreportError:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def _inherited() -> Iterator[None]:
+    """What a child inherits: no Ctrl-C, and one thread of linear algebra, since each core has its process."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ours = {name: os.environ[name] for name in THREADS if name in os.environ}
+    os.environ.update({name: ours.get(name, "1") for name in THREADS})
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        for name in THREADS:
+            del os.environ[name]
+        os.environ.update(ours)
 
 
 def in_processes(

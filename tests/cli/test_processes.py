@@ -44,6 +44,22 @@ def test_a_process_that_is_killed_costs_its_own_item_alone() -> None:
     assert "killed by signal 9" in found[5].message
 
 
+def threads(_: int) -> str | None:
+    """How many threads of linear algebra this process may start."""
+    return os.environ.get("OPENBLAS_NUM_THREADS")
+
+
+@pytest.mark.parametrize("asked", [None, "3"])
+def test_each_process_has_one_thread_of_linear_algebra(
+    asked: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if asked:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", asked)
+    assert [found for _, found in in_processes(threads, [1, 2], 2, lambda _: None)] == [asked or "1"] * 2
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == asked
+
+
 def rows(k: int) -> str:
     table = pd.DataFrame({"y_true": ["a", "b"] * 40})
     table["y_pred"] = table["y_true"].where(table.index % (3 + k) > 0, "a")
