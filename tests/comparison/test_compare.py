@@ -13,6 +13,7 @@ import pytest
 
 from evalreport.codec import decode, dumps, encode
 from evalreport.comparison.compare import compare
+from evalreport.comparison.notes import equal_answers
 from evalreport.comparison.values import Comparison, ComparisonRecord, Difference
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.model import Evaluation
@@ -212,6 +213,12 @@ def test_a_run_compared_with_itself_says_so() -> None:
     moved = result.movement[0]
     assert (moved.fixed, moved.broken) == (0, 0)
     assert result.delong[0].z is None
+
+
+def test_other_answers_without_scores_are_other_predictions() -> None:
+    truth, answers = np.array([0, 1, 1, 0]), np.array([[0, 1, 1, 0], [0, 1, 0, 0]])
+    one, other = (predictions(Binary(0, 1), truth, each, NoScores()) for each in answers)
+    assert equal_answers(one, one) and not equal_answers(one, other)
 
 
 def test_label_sets_that_differ_are_joined_and_said() -> None:

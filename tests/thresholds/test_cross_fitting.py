@@ -209,6 +209,14 @@ def test_group_folds_hold_whole_groups_and_about_as_many_positives() -> None:
     assert positives.max() < 2.5 * positives.min()
 
 
+def test_groups_of_one_row_are_worth_what_rows_are() -> None:
+    y, s = drawn(300, 8)
+    sweep = Sweep.of(ScoreTable.of(norm.cdf(s), y))
+    groups = RowGroups.of(sweep, binary(y, norm.cdf(s), groups=np.arange(300)))
+    for part in ((0, None), (0, 40), (40, None), (40, 41)):
+        assert groups.effective(*part) == SingleRows.of(sweep).effective(*part), part
+
+
 def test_weighted_rows_and_weighted_counts_agree() -> None:
     y, s = drawn(400, 9)
     weights = np.random.default_rng(1).uniform(0.5, 2, 400)
