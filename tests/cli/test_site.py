@@ -195,6 +195,7 @@ def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
     for place, entry in enumerate(board.ranking):
         assert entry.ranks is not None and entry.ranks[0] <= place + 1 <= entry.ranks[1]
         d = board.behind(entry.run)
+        assert (d is None) == (entry.run == board.best.name)
         if d is not None and d.adjusted is not None:
             assert entry.best_group == (d.adjusted.low <= 0 <= d.adjusted.high)
             pair = apart.get((entry.run, board.best.name)) or apart[board.best.name, entry.run]

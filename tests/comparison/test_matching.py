@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pytest
 
 from evalreport.codec import encode
+from evalreport.comparison.cheapest import rechosen
 from evalreport.comparison.compare import compare
 from evalreport.comparison.crossing import roc_crossings
 from evalreport.comparison.matched_values import MatchedPoint
 from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, NoScores
@@ -173,6 +175,16 @@ def test_the_lowest_cost_is_counted_on_rows_that_took_no_part() -> None:
     assert told["costs"] == {"fp": 1, "fn": 5, "tp": 0, "tn": 0}
     assert [point["cost"] is not None for point in told["matched"]] == [True] * 4
     assert len(told["alarms"]) == 1
+
+
+def test_thresholds_that_are_chosen_anew_have_the_least_cost() -> None:
+    pair = models.binary(np.random.default_rng(1), 300)
+    run, baseline = (ScoreTable.of(scores_of(p), p.y_true == 1) for p in pair)
+    tp, fp = rechosen((run, baseline), [(run, baseline)], Costs(fp=2, fn=5, tp=-1, tn=0.5))
+    for side, table in enumerate((run, baseline)):
+        found, raised = np.append(table.tp, tp[0, side]), np.append(table.fp, fp[0, side])
+        spent = 2 * raised + 5 * (table.positives - found) - found + 0.5 * (table.negatives - raised)
+        assert spent[-1] == spent.min() < spent[0]
 
 
 def test_equal_runs_seldom_differ_in_their_lowest_cost() -> None:

@@ -53,8 +53,8 @@ def test_what_the_door_has_refused_already_is_reported_with_counts() -> None:
 
 
 def test_answers_that_could_not_be_read_are_counted() -> None:
-    parsed = parse_all(["ham", "no idea"], make_parser("exact", SPACE.names))
-    checks = data_checks(predictions(SPACE, ["ham", "spam"], parsed))
+    parsed = parse_all(["ham", "no idea", "spam"], make_parser("exact", SPACE.names))
+    checks = data_checks(predictions(SPACE, ["ham", "spam", "spam"], parsed))
     assert "1 could not be read" in found(checks, "predictions").shown
 
 
