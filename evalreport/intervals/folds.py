@@ -224,7 +224,7 @@ def told(p: Predictions, folds: Folds) -> tuple[str, ...]:
     number = len(folds.names)
     notes = [
         f"{numbered(number, 'fold')}: counts are pooled; ranking and calibration are means over folds, "
-        "because scores of different models are not on one scale; curves and thresholds pool them"
+        "since each model has a scale of its own; curves and thresholds pool them"
     ]
     if p.ids is None:
         notes.append("without ids nothing proves that the folds share no row")
