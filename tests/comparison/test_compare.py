@@ -14,6 +14,7 @@ import pytest
 from evalreport.codec import decode, dumps, encode
 from evalreport.comparison.compare import compare
 from evalreport.comparison.notes import equal_answers
+from evalreport.comparison.parts import class_recalls
 from evalreport.comparison.values import Comparison, ComparisonRecord, Difference
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.model import Evaluation
@@ -183,6 +184,16 @@ def test_slices_and_classes_are_compared_and_corrected() -> None:
     sizes = [abs(part.difference or 0) for part in classes]
     assert sizes == sorted(sizes, reverse=True)
     assert all((part.p_adjusted or 0) >= (part.p or 0) for part in parts)
+
+
+def test_recalls_of_classes_are_counted_by_hand() -> None:
+    run, baseline = models.multiclass(np.random.default_rng(0), 400, np.full(3, 1 / 3), skills=(2.6, 1.2))
+    found = class_recalls(models.sides([run, baseline]), ("new", "old"))
+    assert [label for label, _ in found] == list(run.space.names)
+    for code, (_, d) in enumerate(found):
+        rows = run.y_true == code
+        values = tuple(float((np.asarray(p.y_pred)[rows] == code).mean()) for p in (run, baseline))
+        assert d.values == pytest.approx(values) and d.difference == pytest.approx(values[0] - values[1])
 
 
 def _sites(p: Predictions) -> dict[str, Categorical]:
