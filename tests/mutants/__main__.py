@@ -161,11 +161,11 @@ def write(copy: Path, found: dict[Mutant, str]) -> None:
     for floor in FLOORS:
         tally = Counter(end for mutant, end in found.items() if mutant.path.split("/")[1] == floor)
         ends = [tally[end] for end in ("killed", "out of time", "survived", "not run")]
-        share = f"{sum(ends[:2]) / max(sum(ends), 1):.0%}"
+        share = f"{ends[0] / max(sum(ends), 1):.0%}"
         lines.append(f"| {' | '.join(map(str, [floor, sum(ends), *ends, share]))} |")
     lines += ["\n## Survivors\n", "| place | before → after | outcome | why |", "|---|---|---|---|"]
     for mutant, end in sorted(found.items()):
-        if end in {"survived", "not run"}:
+        if end != "killed":
             key = (mutant.path, mutant.shown(copy))
             lines.append(f"| {mutant.path}:{mutant.site.line} | {key[1]} | {end} | {said.get(key, '')} |")
     RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
