@@ -9,7 +9,8 @@ from typing import Any
 import evalreport as er
 from evalreport.metrics.named_sets import HEADLINE
 
-GALLERY = run_path(str(Path(__file__).parents[1] / "examples" / "gallery.py"))["PAGES"]
+EXAMPLES = run_path(str(Path(__file__).parents[1] / "examples" / "gallery.py"))
+GALLERY = EXAMPLES["PAGES"]
 
 
 QUESTIONS = {
@@ -46,8 +47,8 @@ def draw(made: Path, pages: Path) -> None:
     (made / "stories.md").write_text(_stories(), encoding="utf-8")
     folder = pages / "gallery"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, make in GALLERY.items():
-        er.report(make(), folder / f"{name}.html", force=True)
+    for name in GALLERY:
+        EXAMPLES["write"](name, folder / f"{name}.html")
 
 
 def _save(figure: Any, path: Path) -> None:

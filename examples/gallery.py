@@ -249,17 +249,23 @@ PAGES: Mapping[str, Callable[[], Any]] = {
 }
 
 
+def write(name: str, path: Path) -> None:
+    """Write one page."""
+    made = PAGES[name]()
+    if isinstance(made, str):
+        path.write_text(made, encoding="utf-8")
+    else:
+        er.report(made, path, checklist="tripod-ai", force=True)
+
+
 def main() -> None:
     """Write every page and an index of them."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for name, make in PAGES.items():
-        path, made = folder / f"{name}.html", make()
-        if isinstance(made, str):
-            path.write_text(made, encoding="utf-8")
-        else:
-            er.report(made, path, checklist="tripod-ai")
+        path = folder / f"{name}.html"
+        write(name, path)
         print(f"{path}  {path.stat().st_size / 1000:.0f} kB")
         about = html.escape((make.__doc__ or "").strip().splitlines()[0] if make.__doc__ else name)
         lines.append(f'<li><a href="{path.name}">{html.escape(name)}</a> {about}</li>')
