@@ -18,7 +18,7 @@ from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
-from evalreport.report.render import render, render_comparison, render_paper, render_systems
+from evalreport.report.render import render, render_comparison, render_paper
 from evalreport.scores import Decisions, Logits, Probabilities
 from evalreport.sinks.folder import write_page
 from evalreport.sinks.mlflow import MlflowSink
@@ -118,10 +118,8 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
     match ev:
         case studies.Study() | selections.ThresholdSelection():
             return sweep_page(ev)
-        case compared.Comparison():
+        case compared.Comparison() | seeded.SystemsComparison():
             return render_comparison(ev)
-        case seeded.SystemsComparison():
-            return render_systems(ev)
         case _:
             return render(ev, checklist=checklist)
 

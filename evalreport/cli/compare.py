@@ -11,7 +11,7 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
-from evalreport.cli.show import as_run
+from evalreport.cli.show import as_run, print_delivered
 
 if TYPE_CHECKING:
     from evalreport.workflow.compare import CompareOptions
@@ -107,12 +107,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     finally:
         print_comparison(console, done, console.say if to_stdout else console.out)
         (console.say if to_stdout else console.out)(*needed_lines(done.needed))
-    for warning in made.warnings:
-        console.warn(warning)
-    if to_stdout:
-        console.document(made.document.html)
-    console.out(*made.lines)
-    console.summarise(done.comparison)
+    print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.comparison.evaluations],
         ok=done.open,

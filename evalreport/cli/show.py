@@ -10,6 +10,7 @@ from evalreport.format import count
 
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
+    from evalreport.workflow.deliver import Delivered
 
 
 def as_run(ev: Evaluation) -> dict[str, Any]:
@@ -132,3 +133,13 @@ def mistakes(ev: Evaluation) -> str:
         carried = count(sum(entry.support for entry in ev.classes))
         return f"leaves out {count(left_out)} of {carried} labels; {count(added)} labels are added wrongly"
     return f"wrong for {count(wrong)} of {count(ev.weight)} {about.units(ev, ev.weight)}"
+
+
+def print_delivered(console: Console, done: Delivered[Any], options: dict[str, Any]) -> None:
+    """Tell what was written and logged; the page itself where stdout was named."""
+    for warning in done.warnings:
+        console.warn(warning)
+    if options["output"] == "-":
+        console.document(done.document.html)
+    console.out(*done.lines)
+    console.summarise(done.made)

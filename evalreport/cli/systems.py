@@ -7,7 +7,7 @@ from typing import Any
 
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import selection_of
-from evalreport.cli.show import as_run
+from evalreport.cli.show import as_run, print_delivered
 from evalreport.cli.show_systems import print_systems
 from evalreport.errors import UsageError
 from evalreport.workflow.request import STDOUT, Destination, Request
@@ -40,12 +40,7 @@ def show_systems(
         made = deliver_systems(done, request, where, log_to=options["log_to"], tracking_uri=uri)
     finally:
         print_systems(console, done.comparison, console.say if to_stdout else console.out)
-    for warning in made.warnings:
-        console.warn(warning)
-    if to_stdout:
-        console.document(made.document.html)
-    console.out(*made.lines)
-    console.summarise(done.comparison)
+    print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.evaluations],
         comparison=systems_record(done),

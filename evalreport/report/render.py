@@ -121,29 +121,14 @@ def render_trials(study: Study, notes: str = "") -> str:
     return to_page(title_of(study), sections_of(study), footer_of(study), notes, study)
 
 
-def render_comparison(comparison: Comparison, title: str = "", notes: str = "") -> str:
+def render_comparison(found: Comparison | SystemsComparison, title: str = "", notes: str = "") -> str:
     """Return the page of a comparison as one HTML file, reproducible to the byte.
 
     Parameters
     ----------
-    comparison : Comparison
+    found : Comparison or SystemsComparison
     title : str
-        Of the browser's tab; the names of the runs when empty.
-    notes : str
-        Markdown.
-    """
-    made, footer = sections_of(comparison), footer_of(comparison)
-    return to_page(title or title_of(comparison), made, footer, notes, comparison)
-
-
-def render_systems(found: SystemsComparison, title: str = "", notes: str = "") -> str:
-    """Return the page of a comparison of systems as one HTML file, reproducible to the byte.
-
-    Parameters
-    ----------
-    found : SystemsComparison
-    title : str
-        Of the browser's tab; how many systems there are when empty.
+        Of the browser's tab; the names of the runs, or how many systems there are, when empty.
     notes : str
         Markdown.
     """
@@ -213,8 +198,12 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Co
     told = say("Markdown: a click selects it.")
     box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
     made = (*with_notes(made, notes), box)
-    data = {section.id: section.data for section in made if section.data}
-    style, script = short_named(asset("style.css")), asset("script.js", tuple(data))
+    script = asset("script.js", tuple(section.id for section in made if section.data))
+    return whole_page(title, made, footer, short_named(asset("style.css")), script)
+
+
+def whole_page(title: str, made: Sequence[Section], footer: str, style: str, script: str) -> str:
+    """Return a page of sections with a style and a script, which its policy names."""
     page = Page(
         title=title,
         version=__version__,
@@ -223,7 +212,7 @@ def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Co
         script=script,
         sections=tuple(made),
         titles={section.id: section.nav for section in made},
-        data=data,
+        data={section.id: section.data for section in made if section.data},
         footer=footer,
     )
     return environment().get_template("page.html.j2").render(page=page)

@@ -15,7 +15,7 @@ from evalreport.panels.site import front_page
 from evalreport.report.contents import LONGEST_VERDICT
 from evalreport.report.names import SITE, VERSION_TAG
 from evalreport.report.payload import Payload, content_digest
-from evalreport.report.render import Page, asset, environment, policy
+from evalreport.report.render import asset, whole_page
 from evalreport.report.tables import as_csv
 from evalreport.values import Estimate
 
@@ -34,19 +34,7 @@ def render_over_time(found: OverTime, experiment: str) -> str:
 
 
 def _page(title: str, made: tuple[Section, ...], footer: str, script: str) -> str:
-    style = asset("style.css") + asset("site.css")
-    page = Page(
-        title=title,
-        version=__version__,
-        policy=policy(style, script),
-        style=style,
-        script=script,
-        sections=made,
-        titles={section.id: section.nav for section in made},
-        data={section.id: section.data for section in made if section.data},
-        footer=footer,
-    )
-    return environment().get_template("page.html.j2").render(page=page)
+    return whole_page(title, made, footer, asset("style.css") + asset("site.css"), script)
 
 
 def site_files(board: Board) -> dict[str, bytes]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport import __version__
 from evalreport.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
 from evalreport.intervals.repeated import AnswerSamples, collapsed
 from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
@@ -205,12 +203,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         sha256=first.sha256,
         columns=found.taken,
         parser=_parser_name(rows),
-        made=request.made,
-        command=request.command,
-        title=request.title,
-        unit=request.unit,
-        label_names=request.label_names,
-        software=(("evalreport", __version__), ("Python", platform.python_version())),
+        **request.origin(),
         notes=(*origin.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
     )
     return Collected(rows, found.taken, provenance, samples=samples)

@@ -24,7 +24,6 @@ from evalreport.report.render import (
     render,
     render_comparison,
     render_paper,
-    render_systems,
     render_thresholds,
     render_trials,
 )
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Swept)
+C = TypeVar("C", bound=Comparison | SystemsComparison)
 logger = logging.getLogger(__name__)
 
 
@@ -137,50 +137,32 @@ def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
 
 
 def comparison_document(
-    comparison: Comparison, content: Mapping[str, Any], title: str = "", notes: str = ""
-) -> Deliverable[Comparison]:
-    """Return the page of a comparison.
+    comparison: C, content: Mapping[str, Any], title: str = "", notes: str = ""
+) -> Deliverable[C]:
+    """Return the page of a comparison of runs, or of systems.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or SystemsComparison
     content : mapping
-        The comparison as JSON, with its headline, rules and ranking.
+        The comparison as JSON, with its headline, and of runs with rules and ranking.
     title : str
     notes : str
         Markdown, a section of its own.
     """
 
-    def make(_: str, folder: bool) -> Payload:
-        made = comparison_payload(comparison, content, document.html, version=__version__, notes=notes)
-        files = comparison_files(comparison, content, document.html) if folder else {}
-        return _in_folder(made, files, document.html) if folder else made
-
-    page = partial(render_comparison, comparison, title, notes)
-    document = Deliverable(comparison, COMPARISON_PAGE, page, make, title)
-    return document
-
-
-def systems_document(
-    found: SystemsComparison, content: Mapping[str, Any], title: str = "", notes: str = ""
-) -> Deliverable[SystemsComparison]:
-    """Return the page of a comparison of systems.
-
-    Parameters
-    ----------
-    content : mapping
-        The comparison as JSON, with its headline.
-    title : str
-    notes : str
-        Markdown, a section of its own.
-    """
+    found: Comparison | SystemsComparison = comparison
 
     def make(_: str, folder: bool) -> Payload:
-        made = systems_payload(found, content, document.html, version=__version__, notes=notes)
-        files = systems_files(found, content, document.html) if folder else {}
-        return _in_folder(made, files, document.html) if folder else made
+        html = document.html
+        if isinstance(found, SystemsComparison):
+            made = systems_payload(found, content, html, version=__version__, notes=notes)
+            return _in_folder(made, systems_files(found, content, html), html) if folder else made
+        made = comparison_payload(found, content, html, version=__version__, notes=notes)
+        return _in_folder(made, comparison_files(found, content, html), html) if folder else made
 
-    document = Deliverable(found, COMPARISON_PAGE, partial(render_systems, found, title, notes), make)
+    page = partial(render_comparison, found, title, notes)
+    document: Deliverable[C] = Deliverable(comparison, COMPARISON_PAGE, page, make, title)
     return document
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from evalreport import __version__
 from evalreport.errors import UsageError
 from evalreport.intervals import Sampling
 from evalreport.report.contents import PREFIX
@@ -78,6 +80,17 @@ class Request:
     engine: Engine = "memory"
     memory: int = 1 << 30
     spill: str | None = None
+
+    def origin(self) -> dict[str, Any]:
+        """Return what the request itself says of where numbers come from, as fields of `Provenance`."""
+        return {
+            "made": self.made,
+            "command": self.command,
+            "title": self.title,
+            "unit": self.unit,
+            "label_names": self.label_names,
+            "software": (("evalreport", __version__), ("Python", platform.python_version())),
+        }
 
 
 @dataclass(frozen=True)

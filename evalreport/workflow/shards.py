@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalreport import __version__
 from evalreport.engines.memory import summarise
 from evalreport.engines.stream import decided_at
 from evalreport.errors import UsageError
@@ -71,12 +69,7 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
         source=first.name if len(paths) == 1 else f"{first.name} and {len(paths) - 1} more",
         sha256=digest.hexdigest(),
         columns=taken,
-        made=request.made,
-        command=request.command,
-        title=request.title,
-        unit=request.unit,
-        label_names=request.label_names,
-        software=(("evalreport", __version__), ("Python", platform.python_version())),
+        **request.origin(),
     )
     return CollectedFacts(seen, taken, origin, sweep)
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalreport import __version__
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation.evaluate import evaluate_facts
 from evalreport.evaluation.model import Evaluation
@@ -177,12 +175,7 @@ def _origin(
         source=first.name if len(data.files) == 1 else several,
         sha256=data.sha256,
         columns=taken,
-        made=request.made,
-        command=request.command,
-        title=request.title,
-        unit=request.unit,
-        label_names=request.label_names,
-        software=(("evalreport", __version__), ("Python", platform.python_version())),
+        **request.origin(),
         notes=(f"not used: {listed(unused)}",) if unused else (),
     )
 

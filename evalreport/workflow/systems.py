@@ -19,7 +19,7 @@ from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.workflow.compare_deliver import run_for
 from evalreport.workflow.deliver import Delivered, deliver, files_read
-from evalreport.workflow.documents import systems_document
+from evalreport.workflow.documents import comparison_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
 
@@ -222,7 +222,7 @@ def deliver_systems(
         What is read would be written over, or there is no run to log into.
     """
     run = run_for(done.items, None, where, log_to, tracking_uri) if where.log else None
-    document = systems_document(done.comparison, systems_record(done), request.title, request.notes)
+    document = comparison_document(done.comparison, systems_record(done), request.title, request.notes)
     return deliver(document, where, run=run, read=files_read(request, done.items))
 
 

@@ -14,7 +14,8 @@ from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, read_notes, tracking_uri, written_now
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
-from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
+from evalreport.cli.show import print_delivered
+from evalreport.cli.sweep.writing import destination_of, writing
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from evalreport.cli.console import Console
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
-from evalreport.cli.sweep.writing import destination_of, print_delivered, writing
+from evalreport.cli.show import print_delivered
+from evalreport.cli.sweep.writing import destination_of, writing
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.workflow.deliver import Delivered
     from evalreport.workflow.request import Destination
 
 _WRITE = "Write"
@@ -47,13 +45,3 @@ def destination_of(options: dict[str, Any], count: int) -> Destination:
         raise UsageError("-o names one file for several pages", fix="use --out DIR")
     names = ("output", "pdf", "out", "log", "prefix", "force", "allow_running", "dry_run")
     return Destination(several=count > 1, **{name: options[name] for name in names})
-
-
-def print_delivered(console: Console, done: Delivered[Any], options: dict[str, Any]) -> None:
-    """Tell what was written and logged; the page itself where stdout was named."""
-    for warning in done.warnings:
-        console.warn(warning)
-    if options["output"] == "-":
-        console.document(done.document.html)
-    console.out(*done.lines)
-    console.summarise(done.made)
