@@ -259,7 +259,7 @@ def predictions(
         parsed=parsed,
         notes=(
             *notes,
-            *_told_twice(named),
+            *_repetition_notes(named),
             *counted_wrong(lost),
             *(() if isinstance(known, NoScores) else known.notes),
         ),
@@ -282,7 +282,7 @@ def _disjoint(folds: Categorical, ids: npt.NDArray[np.str_] | None) -> Categoric
     )
 
 
-def _told_twice(ids: npt.NDArray[np.str_] | None) -> tuple[str, ...]:
+def _repetition_notes(ids: npt.NDArray[np.str_] | None) -> tuple[str, ...]:
     again = None if ids is None else repeated_ids(ids)
     if again is None:
         return ()

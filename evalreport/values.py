@@ -68,12 +68,11 @@ class Estimate:
     def _repr_html_(self) -> str:
         """Value, interval and how it was made, for a notebook."""
         if self.low is None or self.high is None:
-            return (
-                f"<b>{show(self.value, 'ratio')}</b> (no interval: {_told(self.reason or 'none was made')})"
-            )
+            why = _as_html(self.reason or "none was made")
+            return f"<b>{show(self.value, 'ratio')}</b> (no interval: {why})"
         places = decimals(self.low, self.high, "ratio", self.value)
         value, low, high = (at(each, places, "ratio") for each in (self.value, self.low, self.high))
-        return f"<b>{value}</b> ({low} to {high}; n {count(self.n)}, {_told(self.method or 'given')})"
+        return f"<b>{value}</b> ({low} to {high}; n {count(self.n)}, {_as_html(self.method or 'given')})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class Undefined:
 
     def _repr_html_(self) -> str:
         """Why there is no number, for a notebook."""
-        return f"<i>undefined</i>: {_told(self.reason)}"
+        return f"<i>undefined</i>: {_as_html(self.reason)}"
 
     @classmethod
     def claims(cls, data: Mapping[str, Any]) -> bool:
@@ -112,7 +111,7 @@ class Undefined:
         return data["value"] is None
 
 
-def _told(text: str) -> str:
+def _as_html(text: str) -> str:
     return escape(printable(text))
 
 

@@ -57,7 +57,7 @@ RANKING_RECORD = """
 FINDING = '''"""A finding of its own."""
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import told
+from evalreport.findings.words import describe
 from evalreport.values import Finding
 
 
@@ -65,7 +65,7 @@ def even_rows(ev: Evaluation) -> Finding | None:
     """The number of rows is even."""
     if ev.rows % 2:
         return None
-    return told(ev, "even_rows", "note", "{n:rows} is an even number.", {"n": ev.rows}, section="metrics")
+    return describe(ev, "even_rows", "note", "{n:rows} is an even number.", {"n": ev.rows}, section="metrics")
 '''
 PANEL = '''"""A panel of its own."""
 

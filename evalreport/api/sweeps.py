@@ -215,10 +215,12 @@ def sweep(
     other = None if tune_on is None else tune_on.predictions
     sampling = what.sampling if hold is None else replace(what.sampling, hold=hold)
     found = chosen(rows, Request(sampling=sampling, prevalence=prevalence), other, asked)
-    return viewed(PlottedSelection, found if tune_on is None else _told(found, tune_on))
+    return viewed(PlottedSelection, found if tune_on is None else _with_origin(found, tune_on))
 
 
-def _told(found: selections.ThresholdSelection, tune_on: model.Evaluation) -> selections.ThresholdSelection:
+def _with_origin(
+    found: selections.ThresholdSelection, tune_on: model.Evaluation
+) -> selections.ThresholdSelection:
     """The choice with the name of the rows that it was made on, where they have one."""
     name = tune_on.provenance.title or tune_on.provenance.run_name or tune_on.provenance.source
     return replace(found, tuned_on=name or found.tuned_on)

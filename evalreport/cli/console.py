@@ -182,7 +182,7 @@ class Console:
         """Show what the house says it reads and writes while inside: with -v, and with -vv its timings."""
         logger = logging.getLogger("evalreport")
         before = logger.level, logger.propagate
-        handler = _Told(self)
+        handler = _LogLines(self)
         if self.verbosity > 0:
             logger.addHandler(handler)
             logger.setLevel(logging.DEBUG if self.verbosity > 1 else logging.INFO)
@@ -194,7 +194,7 @@ class Console:
             logger.level, logger.propagate = before
 
 
-class _Told(logging.Handler):
+class _LogLines(logging.Handler):
     """Log lines as a person reads them."""
 
     def __init__(self, console: Console) -> None:
@@ -218,7 +218,7 @@ def _color(flags: Sequence[str]) -> str:
     return after[0] if after and after[0] in ("always", "never") else "auto"
 
 
-def told(console: Console, error: EvalreportError) -> dict[str, str]:
+def error_as_json(console: Console, error: EvalreportError) -> dict[str, str]:
     """Return an error as JSON holds it, without secrets.
 
     Every error has all its parts: where nothing better is known, the command is the place.
@@ -230,7 +230,7 @@ def told(console: Console, error: EvalreportError) -> dict[str, str]:
 
 def fail(console: Console, error: EvalreportError) -> int:
     """Print an error, as three lines or as JSON, and return its exit code."""
-    parts = told(console, error)
+    parts = error_as_json(console, error)
     if console.json and not isinstance(error, StdoutError):
         console.line({"schema": SCHEMA, "ok": False, "command": console.command, "error": parts})
     else:
@@ -240,7 +240,7 @@ def fail(console: Console, error: EvalreportError) -> int:
 
 def show_error(console: Console, error: EvalreportError) -> None:
     """Print an error on stderr, as three lines; with -vv its traceback as well."""
-    parts = told(console, error)
+    parts = error_as_json(console, error)
     if console.verbosity >= -1:
         console.head("error:", "red", parts["message"])
         console.say(f"  at   {parts['where']}", f"  fix  {parts['fix']}", level=-1)

@@ -13,7 +13,19 @@ from evalreport.cli.sections import SectionCommand
 if TYPE_CHECKING:
     from evalreport.metrics.record import Metric
 
-TOLD = ("name", "title", "task", "meaning", "formula", "needs", "better", "interval", "source", "use", "trap")
+JSON_FIELDS = (
+    "name",
+    "title",
+    "task",
+    "meaning",
+    "formula",
+    "needs",
+    "better",
+    "interval",
+    "source",
+    "use",
+    "trap",
+)
 
 
 @click.command("metrics", cls=SectionCommand)
@@ -34,14 +46,14 @@ def command(console: Console, name: str | None, task: str | None, coverage: bool
             console.out(f"{metric.name:28} {metric.task:11} {metric.meaning}")
         else:
             console.out(*_explained(metric, coverage=coverage))
-    console.emit(runs=[], metrics=[_told(metric) for metric in chosen])
+    console.emit(runs=[], metrics=[_as_json(metric) for metric in chosen])
 
 
-def _told(metric: Metric) -> dict[str, Any]:
+def _as_json(metric: Metric) -> dict[str, Any]:
     from evalreport.intervals.measured import measured_coverage
 
     return {
-        **{name: getattr(metric, name) for name in TOLD},
+        **{name: getattr(metric, name) for name in JSON_FIELDS},
         "range": (metric.low, metric.high),
         "coverage": measured_coverage(metric.task, metric.name),
     }

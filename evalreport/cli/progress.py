@@ -57,19 +57,22 @@ def draw(console: Console) -> None:
     """Show what is done now, if anything is."""
     with console.lock:
         if console.stage or console.doing:
-            parts = (console.doing() if console.doing else "", told(*console.stage) if console.stage else "")
+            parts = (
+                console.doing() if console.doing else "",
+                describe_stage(*console.stage) if console.stage else "",
+            )
             width = width_of(sys.stderr) or NARROWEST
             line = ": ".join(filter(None, parts))[: width - 1]
             click.echo(CLEAR + line, nl=False, err=True, color=True)
             console.drawn = True
 
 
-def told(what: str, done: int, of: int) -> str:
+def describe_stage(what: str, done: int, of: int) -> str:
     """Return a stage in words.
 
     Examples
     --------
-    >>> told("bootstrap draws", 1200, 2000), told("reading the study", 0, 0)
+    >>> describe_stage("bootstrap draws", 1200, 2000), describe_stage("reading the study", 0, 0)
     ('bootstrap draws 1,200 of 2,000', 'reading the study')
     """
     return what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
-from evalreport.cli.console import Console, show_error, told
+from evalreport.cli.console import Console, error_as_json, show_error
 from evalreport.cli.processes import attempted, in_processes, processes_for
 from evalreport.cli.progress import Progress
 from evalreport.errors import EvalreportError
@@ -90,7 +90,7 @@ def _failed(console: Console, item: Any, error: EvalreportError) -> dict[str, An
         "run_id": getattr(run, "run_id", None),
         "run_name": getattr(run, "name", getattr(item, "name", "")),
     }
-    return {**names, "source": _named(item), "ok": False, "error": told(console, error)}
+    return {**names, "source": _named(item), "ok": False, "error": error_as_json(console, error)}
 
 
 def _named(item: Any) -> str:

@@ -210,7 +210,7 @@ def _elsewhere(result: Result | None, style: Style) -> tuple[str, str]:
 def print_study(console: Console, study: Study, top: int) -> None:
     """Print the best trials as a table, with their luck; what to beware of goes to stderr."""
     from evalreport.panels.study.doubts import doubts
-    from evalreport.panels.study.verdict import headline, lede
+    from evalreport.panels.study.verdict import headline, summary
 
     for doubt in doubts(study):
         console.warn(f"{doubt.claim} {doubt.action.text}".strip().removesuffix("."))
@@ -219,7 +219,7 @@ def print_study(console: Console, study: Study, top: int) -> None:
     console.out(f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}")
     console.out(*indented(_trials(study, top)))
     shares = [line for one in study.each for line in _importance(one)]
-    console.out(headline(study).text, *filter(None, [lede(study).text]), *shares)
+    console.out(headline(study).text, *filter(None, [summary(study).text]), *shares)
 
 
 def _trials(study: Study, top: int) -> list[str]:

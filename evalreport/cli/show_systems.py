@@ -11,7 +11,7 @@ from evalreport.estimates import interval, valued
 from evalreport.format import percent
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.systems.verdict import result_of
-from evalreport.panels.systems.words import headline, lede, main_metric, pairs_ahead, points, verdict
+from evalreport.panels.systems.words import headline, main_metric, pairs_ahead, points, summary, verdict
 from evalreport.values import Estimate
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def print_systems(console: Console, found: SystemsComparison, line: Callable[[st
     for note in found.notes:
         console.warn(note)
     line(headline(found).text)
-    for sentence in filter(None, (lede(found).text,)):
+    for sentence in filter(None, (summary(found).text,)):
         line(sentence)
     heads = ["", "runs", main_metric(found).title.lower(), f"{found.level * 100:.10g}%", "best run +"]
     heads += ["rows", "seeds", "both", "answers change"]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from evalreport.codec.kinds import DRAWN, LARGEST, MisfitError, NullIsInfinite
 from evalreport.codec.scalars import SCALARS, Reader, short, text
-from evalreport.codec.writing import encode, names_of, told
+from evalreport.codec.writing import encode, names_of, value_at
 from evalreport.errors import DataError, EvalreportError
 
 T = TypeVar("T")
@@ -245,7 +245,7 @@ def _object(kind: Any) -> Reader:
         parts = {name: _step(name, entry, data[name]) for name, entry in entries.items()}
         made = _made(lambda: kind(**parts))
         for key in again:
-            if encode(_made(told, made, key)) != data[key]:
+            if encode(_made(value_at, made, key)) != data[key]:
                 raise MisfitError(f"{short(data[key])} contradicts the rest").within(key)
         return made
 

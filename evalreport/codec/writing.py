@@ -54,10 +54,10 @@ def _object(value: Any) -> dict[str, Any]:
     kind: Any = type(value)
     own = {key: encode(getattr(value, key)) for key in names_of(kind)}
     order = getattr(value, "KEYS", own)
-    return {key: own[key] if key in own else encode(told(value, key)) for key in order}
+    return {key: own[key] if key in own else encode(value_at(value, key)) for key in order}
 
 
-def told(value: Any, key: str) -> Any:
+def value_at(value: Any, key: str) -> Any:
     """Return what stands under a key of `KEYS` that is no field: a property, `again` of the key, or null."""
     again = getattr(value, "again", None)
     return getattr(value, key, None) if again is None else again(key)

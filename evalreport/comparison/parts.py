@@ -19,7 +19,7 @@ from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.inversion import ScoreCurve
-from evalreport.intervals.paired import drawn_curve, label_cells, paired_draws, told
+from evalreport.intervals.paired import drawn_curve, label_cells, marginal_counts, paired_draws
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
@@ -137,7 +137,7 @@ def _of_class(
 ) -> Iterator[InferredDifference]:
     cells, draws = own
     level = samples.sampling.level
-    counts = told(cells)
+    counts = marginal_counts(cells)
     for metric in COUNTED:
         values = [float(metric.function(count)) for count in counts]
         if not np.isfinite(values).all():

@@ -15,7 +15,7 @@ from evalreport.evaluation.rows import one_label as label_rows
 from evalreport.evaluation.slices import judged_slices
 from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
-from evalreport.intervals.folds import Folds, folded, told
+from evalreport.intervals.folds import Folds, fold_notes, folded
 from evalreport.intervals.measured import missed
 from evalreport.intervals.sampling import NOT_ASKED
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
@@ -155,7 +155,7 @@ def _off_coverage(task: Task, found: Mapping[str, Result]) -> dict[str, str]:
 
 
 def _of_folds(p: Predictions, folds: Folds | None) -> tuple[str, ...]:
-    return p.notes if folds is None else (*p.notes, *told(p, folds))
+    return p.notes if folds is None else (*p.notes, *fold_notes(p, folds))
 
 
 def _left_out(seen: Observed) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from evalreport.curves import Reliability
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts.counts import Array
 from evalreport.findings.chance import SURE, chi_square_deviate, informative
-from evalreport.findings.words import estimate, told
+from evalreport.findings.words import describe, estimate
 from evalreport.values import Finding
 
 OFF = 0.05
@@ -113,7 +113,7 @@ def miscalibrated(ev: Evaluation) -> Finding | None:
     template = f"{template} Their {spread}" if template and spread else template or f"The scores' {spread}"
     evidence |= _slope_evidence(ev) if spread else {}
     known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
-    return told(
+    return describe(
         ev,
         "miscalibrated",
         "caution",

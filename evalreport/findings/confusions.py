@@ -10,7 +10,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
 from evalreport.findings.chance import SURE, deviation, informative, margins, poisson_tail
 from evalreport.findings.families import Family, kinship
-from evalreport.findings.words import told
+from evalreport.findings.words import describe
 from evalreport.labels import Binary
 from evalreport.values import Finding
 
@@ -68,7 +68,7 @@ def top_confusions(ev: Evaluation) -> Finding | None:
     total = sum(pair.weight + (pair.back if pair.both_ways else 0) for pair in found)
     wrong = _mistakes(ev.confusion)
     rest = ". {n:count} such mix-ups hold {share:whole} of all mistakes." if len(found) > 1 else "."
-    return told(
+    return describe(
         ev,
         "top_confusions",
         "caution",
@@ -141,7 +141,7 @@ def families(ev: Evaluation) -> Finding | None:
         if len(found) == 1
         else f"inside {{n:count}} groups of look-alikes, such as {groups}"
     )
-    return told(
+    return describe(
         ev,
         "families",
         "caution",
@@ -199,7 +199,7 @@ def class_shares(ev: Evaluation) -> Finding | None:
         else "The classes drift: {label:label} is predicted {predicted:times} for {support:examples}, {least:label} "
         "{least_predicted:times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
     )
-    return told(
+    return describe(
         ev,
         "class_shares",
         "note",

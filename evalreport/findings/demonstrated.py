@@ -1,6 +1,6 @@
 """Is a model demonstrated to know more than an answer that never looks, and is it demonstrated not to?
 
-Not demonstrated is a third answer: the interval covers chance and a useful model alike. The headline, the lede
+Not demonstrated is a third answer: the interval covers chance and a useful model alike. The headline, the summary
 and the findings read this one judgement.
 """
 

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import LUCK, SURE, Margin, deviation, informative, margins, poisson_tail
 from evalreport.findings.demonstrated import ranking_skill
-from evalreport.findings.words import told, value
+from evalreport.findings.words import describe, value
 from evalreport.labels import Binary, Label, Multiclass, Multilabel
 from evalreport.values import Estimate, Finding, Result
 
@@ -61,7 +61,7 @@ def never_predicted(ev: Evaluation) -> Finding | None:
     weight = sum(margin.support for margin in silent)
     spoken = [m.label for m in sorted(margins(ev), key=lambda m: -m.predicted) if m.predicted > 0]
     broken = weight >= BROKEN * ev.weight or 4 * len(silent) >= len(known)  # a quarter of the labels
-    return told(
+    return describe(
         ev,
         "never_predicted",
         "error" if broken else "caution",
@@ -147,7 +147,7 @@ def favourite_labels(ev: Evaluation) -> Finding | None:
             " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as "
             "{effective_labels_true:tenths}."
         )
-    return told(
+    return describe(
         ev,
         "favourite_labels",
         "error" if share - part > ABSORBED else "caution",
@@ -178,7 +178,7 @@ def unread_labels(ev: Evaluation) -> Finding | None:
     lost = [m for m in margins(ev) if m.support > 0 and m.unread == m.support]
     if not lost or ev.confusion is None or ev.confusion.unparsed == ev.confusion.total:
         return None
-    return told(
+    return describe(
         ev,
         "unread_labels",
         "caution",
@@ -204,7 +204,7 @@ def absent_classes(ev: Evaluation) -> Finding | None:
         supported is not None and declared is not None and supported - declared > 0.001
     ):  # three decimals are shown
         claim += " Counting {n_absent:it} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
-    return told(
+    return describe(
         ev,
         "absent_classes",
         "note",
@@ -227,7 +227,7 @@ def spurious_classes(ev: Evaluation) -> Finding | None:
     weight = sum(margin.predicted for margin in extra)
     if weight < 0.005 * ev.weight or not extra:  # fewer are slips in the truth: chosen by hand
         return None
-    return told(
+    return describe(
         ev,
         "spurious_classes",
         "caution" if weight >= SPURIOUS * ev.weight else "note",
@@ -244,7 +244,7 @@ def macro_definitions(ev: Evaluation) -> Finding | None:
     if len(found) < 2 or max(found.values()) - min(found.values()) <= 0.001:  # as they are shown
         return None
     parts = [f"{{{name}:ratio}} {AVERAGES[name]}" for name in found]
-    return told(
+    return describe(
         ev,
         "macro_definitions",
         "note",
@@ -265,7 +265,7 @@ def micro_macro_gap(ev: Evaluation) -> Finding | None:
     if not any(_below(entry.metrics.get("f1"), micro, sure=True) for entry in weak):
         return None
     broken = macro < micro / 2 and 2 * len(weak) >= len(known)
-    return told(
+    return describe(
         ev,
         "micro_macro_gap",
         "error" if broken else "caution",

@@ -9,7 +9,7 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.labels import section
-from evalreport.findings.words import told
+from evalreport.findings.words import describe
 from evalreport.values import Finding
 
 BROKEN = 0.01
@@ -30,7 +30,7 @@ def lookalikes(ev: Evaluation) -> Finding | None:
     claim += "."
     if mistaken:
         claim += " {mistaken:weight} {mistaken:is} counted as wrong for no other reason."
-    return told(
+    return describe(
         ev,
         "lookalikes",
         "error" if mistaken >= BROKEN * ev.weight else "caution",

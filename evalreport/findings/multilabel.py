@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalreport.curves import Curve, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, deviation, informative, margins
-from evalreport.findings.words import told, value
+from evalreport.findings.words import describe, value
 from evalreport.labels import Multilabel
 from evalreport.values import Estimate, Finding
 
@@ -34,7 +34,7 @@ def two_accuracies(ev: Evaluation) -> Finding | None:
         return None
     clear = each - none > (1 - none) / 2
     verdict = "no better" if each <= none else "better" if clear else "hardly better"
-    return told(
+    return describe(
         ev,
         "two_accuracies",
         "note" if clear else "caution",
@@ -61,7 +61,7 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
     got, bare = empty * ev.weight, truly * ev.weight
     if got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
         return None
-    return told(
+    return describe(
         ev,
         "empty_predictions",
         "caution",
@@ -90,7 +90,7 @@ def label_load(ev: Evaluation) -> Finding | None:
     off = deviation(ev, made - due, sum(m.discordant for m in known) * len(ev.space) ** 0.5)
     if max(made / due, due / made) < LOAD or abs(off) < SURE:
         return None
-    return told(
+    return describe(
         ev,
         "label_load",
         "caution",
@@ -120,7 +120,7 @@ def one_threshold(ev: Evaluation) -> Finding | None:
     right = sum(margin.right for margin in margins(ev))
     if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= max(GAIN, width / 2):
         return None
-    return told(
+    return describe(
         ev,
         "one_threshold",
         "caution",

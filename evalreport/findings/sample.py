@@ -6,7 +6,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.findings.chance import informative, margins
 from evalreport.findings.labels import section
-from evalreport.findings.words import spoken, told, value
+from evalreport.findings.words import describe, spoken, value
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.values import Estimate, Finding
@@ -40,7 +40,7 @@ def few_events(ev: Evaluation) -> Finding | None:
         half = (found.high - found.low) / 2
         claim += ": the share of them that is found is known to about ±{half:points}"
         evidence |= {"half": half, "low": found.low, "high": found.high}
-    return told(
+    return describe(
         ev,
         "few_events",
         "caution",
@@ -73,7 +73,7 @@ def small_classes(ev: Evaluation) -> Finding | None:
     claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has}} {few}: {{labels:labels}}"
     if len(small) == len(known) > 1:
         claim = f"Each of {{n:classes}} has {few}"
-    return told(
+    return describe(
         ev,
         "small_classes",
         "caution",
@@ -98,7 +98,7 @@ def slice_gap(ev: Evaluation) -> Finding | None:
         return None
     gap, part, name = min(gaps, key=lambda entry: entry[0].value)
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
-    return told(
+    return describe(
         ev,
         "slice_gap",
         "caution",
@@ -151,7 +151,7 @@ def duplicates(ev: Evaluation) -> Finding | None:
         "too narrow"
     )
     claim += "; {apart:rows} {apart:shares} a text with one of another truth." if apart else "."
-    return told(
+    return describe(
         ev,
         "duplicates",
         "caution",
@@ -167,7 +167,7 @@ def repeated_rows(ev: Evaluation) -> Finding | None:
     again = ev.facts.get("repeated_rows", 0)
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
-    return told(
+    return describe(
         ev,
         "repeated_rows",
         "caution",
@@ -187,7 +187,7 @@ def effective_rows(ev: Evaluation) -> Finding | None:
     why = "the weights are uneven" if ev.clusters is None else "rows of one group are alike"
     if ev.weighted and ev.clusters is not None:
         why = "weights are uneven, and rows of one group alike"
-    return told(
+    return describe(
         ev,
         "effective_rows",
         "note",
@@ -202,4 +202,6 @@ def data_notes(ev: Evaluation) -> Finding | None:
     """What was done to the data at the door."""
     if not ev.notes:
         return None
-    return told(ev, "data_notes", "note", "{notes:notes}.", {"notes": list(ev.notes)}, section="provenance")
+    return describe(
+        ev, "data_notes", "note", "{notes:notes}.", {"notes": list(ev.notes)}, section="provenance"
+    )

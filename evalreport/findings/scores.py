@@ -6,7 +6,7 @@ from typing import Any
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.recommended import recommended
-from evalreport.findings.words import told
+from evalreport.findings.words import describe
 from evalreport.labels import Binary
 from evalreport.values import Finding
 
@@ -32,7 +32,7 @@ def off_scores(ev: Evaluation) -> Finding | None:
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
         claim = "{off:count} of {n:count} decisions {off:follows} from no threshold on the scores."
-    return told(
+    return describe(
         ev,
         "off_scores",
         "caution",
@@ -48,7 +48,7 @@ def own_scores(ev: Evaluation) -> Finding | None:
     rows = ev.facts.get("own_scores", 0)
     if not rows or not isinstance(ev.space, Binary):
         return None
-    return told(
+    return describe(
         ev,
         "own_scores",
         "error",
@@ -65,7 +65,7 @@ def other_threshold(ev: Evaluation) -> Finding | None:
     near = ev.facts.get("near_threshold")
     if near is None or ev.score_kind == "decision" or ev.facts.get("off_scores", 0) > MEANT * ev.rows:
         return None
-    return told(
+    return describe(
         ev,
         "other_threshold",
         "note",
@@ -81,7 +81,7 @@ def default_threshold(ev: Evaluation) -> Finding | None:
     better = recommended(ev)
     if better is None or ev.threshold is None:
         return None
-    return told(
+    return describe(
         ev,
         "default_threshold",
         "caution",
@@ -111,7 +111,7 @@ def unknown_threshold(ev: Evaluation) -> Finding | None:
     """Decision scores without predictions: nothing is decided yet."""
     if ev.confusion is not None or ev.classes or ev.score_kind != "decision":
         return None
-    return told(
+    return describe(
         ev,
         "unknown_threshold",
         "caution",
@@ -127,7 +127,7 @@ def same_rows(ev: Evaluation) -> Finding | None:
     point = ev.threshold
     if point is None or point.origin != "cross-fitted" or not isinstance(ev.space, Binary):
         return None
-    return told(
+    return describe(
         ev,
         "same_rows",
         "note",

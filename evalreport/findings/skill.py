@@ -15,7 +15,7 @@ from evalreport.findings.demonstrated import (
     ranking_skill,
     rarest,
 )
-from evalreport.findings.words import estimate, told, value
+from evalreport.findings.words import describe, estimate, value
 from evalreport.labels import Binary, Task
 from evalreport.metrics.named_sets import OF_RANKING
 from evalreport.text import printable
@@ -43,7 +43,7 @@ def one_class(ev: Evaluation) -> Finding | None:
     if only is None:
         return None
     what = "Only {labels:labels} occurs" if only else "No label occurs"
-    return told(
+    return describe(
         ev,
         "one_class",
         "error",
@@ -61,7 +61,7 @@ def no_skill(ev: Evaluation) -> Finding | None:
     if found is None:
         return None
     template, evidence = found
-    return told(
+    return describe(
         ev,
         "no_skill",
         "error",
@@ -81,7 +81,7 @@ def skill_not_demonstrated(ev: Evaluation) -> Finding | None:
     what, fewest = "rank" if "roc_auc" in evidence else "decide", rarest(ev)
     few = fewest < FEW_EVENTS and ev.task != "multilabel"
     why = "{fewest:examples} of the rarest class {fewest:is} too few to tell" if few else "it may be luck"
-    return told(
+    return describe(
         ev,
         "skill_not_demonstrated",
         "caution",
@@ -156,7 +156,7 @@ def inverted(ev: Evaluation) -> Finding | None:
     fix = "Check that score columns and labels belong together."
     if isinstance(ev.space, Binary):
         fix = f"Check which label the scores are of: --positive {printable(str(ev.space.shown[0]))}, or another column."
-    return told(
+    return describe(
         ev,
         "inverted",
         "error",
@@ -207,7 +207,7 @@ def constant_scores(ev: Evaluation) -> Finding | None:
     """All scores are equal."""
     if not ev.facts.get("constant_scores"):
         return None
-    return told(
+    return describe(
         ev,
         "constant_scores",
         "error",
@@ -222,7 +222,7 @@ def hard_scores(ev: Evaluation) -> Finding | None:
     """The scores are labels in disguise."""
     if not ev.facts.get("hard_scores"):
         return None
-    return told(
+    return describe(
         ev,
         "hard_scores",
         "caution",
@@ -245,7 +245,7 @@ def too_perfect(ev: Evaluation) -> Finding | None:
         template = "The scores separate all {n:rows} without one exception"
     else:
         return None
-    return told(
+    return describe(
         ev,
         "too_perfect",
         "caution",
@@ -276,7 +276,7 @@ def imbalance(ev: Evaluation) -> Finding | None:
         else "Accuracy misleads: always answering {majority:label} is right for {always:of accuracy} of {n:units}; the model, "
         "at {accuracy:percent}, is " + verdict + "."
     )
-    return told(
+    return describe(
         ev,
         "imbalance",
         "note" if clear else "caution",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import told, value
+from evalreport.findings.words import describe, value
 from evalreport.format import plural
 from evalreport.values import Finding
 
@@ -59,7 +59,7 @@ def parse_failures(ev: Evaluation) -> Finding | None:
     if whole is not None and readable is not None:
         claim += ". They count as wrong: accuracy is {accuracy:percent}, among the readable {accuracy_parsed:percent}"
     broken = share >= BROKEN or "parser_error" in reasons
-    return told(
+    return describe(
         ev,
         "parse_failures",
         "error" if broken else "caution" if share >= NOTICED else "note",
@@ -83,7 +83,7 @@ def refusals(ev: Evaluation) -> Finding | None:
     declined = 0 if report is None else report.reasons.get("refusal", 0)
     if report is None or declined < max(5, NOTICED * report.n):  # a handful at least: chosen by hand
         return None
-    return told(
+    return describe(
         ev,
         "refusals",
         "caution",
@@ -105,7 +105,7 @@ def format_drift(ev: Evaluation) -> Finding | None:
         return None
     shares = {name: n / readable for name, n in found.items()}
     top = [f"{DRESS[name]} ({{shares[{name}]:whole}})" for name in list(shares)[:FORMATS]]
-    return told(
+    return describe(
         ev,
         "format_drift",
         "note",
@@ -122,7 +122,7 @@ def fuzzy_labels(ev: Evaluation) -> Finding | None:
     guessed = 0 if report is None else report.formats.get("fuzzy", 0)
     if report is None or not guessed:
         return None
-    return told(
+    return describe(
         ev,
         "fuzzy_labels",
         "caution",

@@ -30,7 +30,7 @@ ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
 """Styles of a number that may be an estimate; without an interval it is shown as they say."""
 
 
-def told(
+def describe(
     ev: Evaluation,
     rule: str,
     severity: Severity,
@@ -60,7 +60,7 @@ def told(
     >>> from evalreport.labels import Binary
     >>> from evalreport.predictions import predictions
     >>> ev = evaluate_predictions(predictions(Binary("ham", "spam"), ["ham", "spam"], ["ham", "ham"]))
-    >>> told(ev, "r", "note", "{n:rows} {n:is} called {label:label}.", {"n": 1, "label": "ham"}).claim
+    >>> describe(ev, "r", "note", "{n:rows} {n:is} called {label:label}.", {"n": 1, "label": "ham"}).claim
     '1 case is called “ham”.'
     """
     return Finding(rule, severity, _filled(ev, template, evidence), evidence, action, section)

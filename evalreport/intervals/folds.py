@@ -213,7 +213,7 @@ def _error(metric: Metric, p: Predictions, parts: Array) -> SampledError:
     return by_class(parts, p.folds.codes.astype(np.int64) * len(p.space) + p.y_true)
 
 
-def told(p: Predictions, folds: Folds) -> tuple[str, ...]:
+def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
     """Return what has to be said of a cross-validation.
 
     Parameters

@@ -100,15 +100,17 @@ def paired_draws(cells: Array, sampling: Sampling) -> tuple[BinaryCounts, Binary
     ((500,), True)
     """
     possible = READABLE | (cells > 0)
-    return told(posterior_shares(cells, possible, sampling.resamples, (-3, -2, -1), sampling.generator(7)))
+    return marginal_counts(
+        posterior_shares(cells, possible, sampling.resamples, (-3, -2, -1), sampling.generator(7))
+    )
 
 
-def told(cells: Array) -> tuple[BinaryCounts, BinaryCounts]:
+def marginal_counts(cells: Array) -> tuple[BinaryCounts, BinaryCounts]:
     """Return the counts of the first and of the second answers from joint cells.
 
     Examples
     --------
-    >>> a, b = told(joint_cells(np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, -1])))
+    >>> a, b = marginal_counts(joint_cells(np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, -1])))
     >>> float(a.tp), float(b.tp), float(b.unread)
     (1.0, 2.0, 1.0)
     """

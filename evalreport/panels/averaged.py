@@ -40,11 +40,11 @@ def panel(ev: Evaluation) -> Section | None:
     charts = tuple(chart for chart in (_roc(ev, found), _pr(ev, found)) if chart is not None)
     if not charts:
         return None
-    lede = say(
+    summary = say(
         "Each class against all others. Solid: the mean of the classes (macro), each counting the same. "
         "Dotted: all decisions together (micro)."
     )
-    return Section.of("curves", "Curves", "Ranking and trade-offs", lede, Beside(charts), _hardest(ev))
+    return Section.of("curves", "Curves", "Ranking and trade-offs", summary, Beside(charts), _hardest(ev))
 
 
 def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:

@@ -20,7 +20,7 @@ from evalreport.panels.about import (
     known,
     units,
 )
-from evalreport.panels.calibration_words import lede
+from evalreport.panels.calibration_words import summary
 from evalreport.panels.chart import (
     LEFT,
     RIGHT,
@@ -63,7 +63,7 @@ def panel(ev: Evaluation) -> Section | None:
         return None  # the sections before this one say so
     if ev.score_kind == "decision":
         return _no_probabilities(ev, shown)
-    return Section.of("calibration", "Calibration", _title(ev), lede(ev), Beside(shown) if shown else None)
+    return Section.of("calibration", "Calibration", _title(ev), summary(ev), Beside(shown) if shown else None)
 
 
 def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:

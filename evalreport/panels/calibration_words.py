@@ -1,4 +1,4 @@
-"""What the lede of the calibration section says: too high or low, too extreme or timid, and by how much."""
+"""What the summary of the calibration section says: too high or low, too extreme or timid, by how much."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate, Undefined
 
 
-def lede(ev: Evaluation) -> Sentence:
+def summary(ev: Evaluation) -> Sentence:
     """Return what the calibration is in words."""
     match ev.space:
         case Binary():
-            return _binary_lede(ev)
+            return _binary_summary(ev)
         case Multiclass():
-            lede = say("Of the label it chose.")
+            summary = say("Of the label it chose.")
         case Multilabel():
-            lede = say("All labels pooled, which can hide opposite errors in single labels.")
-    return lede + _ece(ev)
+            summary = say("All labels pooled, which can hide opposite errors in single labels.")
+    return summary + _ece(ev)
 
 
 def _ece(ev: Evaluation) -> Sentence:
@@ -29,14 +29,14 @@ def _ece(ev: Evaluation) -> Sentence:
     return say("Calibration error (ECE, 15 bins of equal width): {ece:ratio}.", ece=ece)
 
 
-def _binary_lede(ev: Evaluation) -> Sentence:
+def _binary_summary(ev: Evaluation) -> Sentence:
     slope, intercept = estimate(ev, "calibration_slope"), estimate(ev, "calibration_intercept")
-    lede = _expected(ev)
+    summary = _expected(ev)
     if slope is not None:
-        lede += _slope(slope)
+        summary += _slope(slope)
     if intercept is not None:
-        lede += say("Intercept {intercept:number} (0 is ideal).", intercept=intercept)
-    return lede + _smooth(ev) + _ece(ev)
+        summary += say("Intercept {intercept:number} (0 is ideal).", intercept=intercept)
+    return summary + _smooth(ev) + _ece(ev)
 
 
 def _smooth(ev: Evaluation) -> Sentence:

@@ -49,11 +49,11 @@ def panel(ev: Evaluation) -> Section:
         _size(ev),
         _availability(ev),
     )
-    lede = say("Filled from the run where it can be. The rest is for the author to state.")
+    summary = say("Filled from the run where it can be. The rest is for the author to state.")
     rows = ((item.question, Cell(_answered(item), section=item.section)) for item in items)
     heads = ("A reviewer asks", Column("In this report"))
     table = Table.of("checklist-table", "Checklist", heads, rows)
-    return Section.of("checklist", "Checklist", "What a medical reviewer will ask", lede, table)
+    return Section.of("checklist", "Checklist", "What a medical reviewer will ask", summary, table)
 
 
 def _answered(item: Topic) -> Sentence:

@@ -33,12 +33,12 @@ def panel(ev: Evaluation) -> Section | None:
         case Binary():
             return None
         case Multiclass():
-            return _section(ev, "classes", "Class by class", _class_lede(ev))
+            return _section(ev, "classes", "Class by class", _class_summary(ev))
         case Multilabel():
-            return _section(ev, "labels", "Label by label", _label_lede(ev))
+            return _section(ev, "labels", "Label by label", _label_summary(ev))
 
 
-def _section(ev: Evaluation, noun: str, title: str, lede: Sentence) -> Section:
+def _section(ev: Evaluation, noun: str, title: str, summary: Sentence) -> Section:
     name = {"classes": "Classes", "labels": "Labels"}[noun]
     if not ev.classes:
         empty = Empty(
@@ -46,7 +46,7 @@ def _section(ev: Evaluation, noun: str, title: str, lede: Sentence) -> Section:
             say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
         )
         return Section.of(noun, name, title, NOTHING, empty)
-    return Section.of(noun, name, title, lede + _rest(len(ev.classes)), _table(ev, noun))
+    return Section.of(noun, name, title, summary + _rest(len(ev.classes)), _table(ev, noun))
 
 
 def _rest(total: int) -> Sentence:
@@ -61,15 +61,15 @@ def _rest(total: int) -> Sentence:
     )
 
 
-def _class_lede(ev: Evaluation) -> Sentence:
-    lede = say(
+def _class_summary(ev: Evaluation) -> Sentence:
+    summary = say(
         "Weakest first. “Predicted” is how often the class is predicted relative to how often it is true."
     )
     absent = sum(entry.state in ("absent", "spurious") for entry in ev.classes)
     if absent:
         verb = "does" if absent == 1 else "do"
         noun = "class" if absent == 1 else "classes"
-        lede += say(
+        summary += say(
             "{absent:count} "
             + noun
             + " "
@@ -79,18 +79,18 @@ def _class_lede(ev: Evaluation) -> Sentence:
             absent=absent,
             units=units(ev),
         )
-    return lede
+    return summary
 
 
-def _label_lede(ev: Evaluation) -> Sentence:
-    lede = say("Weakest first.")
+def _label_summary(ev: Evaluation) -> Sentence:
+    summary = say("Weakest first.")
     if ev.score_kind is not None:
-        lede += say("AP is average precision, which needs no threshold.")
+        summary += say("AP is average precision, which needs no threshold.")
     if _best_known(ev):
-        lede += say(
+        summary += say(
             "“Best at” is the threshold with the highest F1 on these rows: an upper bound, not a promise."
         )
-    return lede
+    return summary
 
 
 def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:

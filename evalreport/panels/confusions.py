@@ -101,8 +101,8 @@ def panel(ev: Evaluation) -> Section | None:
     return _many(ev, counts)
 
 
-def _section(lede: Sentence, body: Confusions, data: dict[str, object]) -> Section:
-    return Section("confusions", "Confusions", "What is mistaken for what", "confusions", lede, body, data)
+def _section(summary: Sentence, body: Confusions, data: dict[str, object]) -> Section:
+    return Section("confusions", "Confusions", "What is mistaken for what", "confusions", summary, body, data)
 
 
 def _many(ev: Evaluation, counts: Counts) -> Section:
@@ -129,7 +129,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
     )
     texts = {} if blocks else {f"{row},{column}": list(told) for row, column, told in ev.pair_texts}
     data = {} if kin is None else matrix_data(drawn, shown, names, texts)
-    return _section(_lede(counts, bool(families)), body, data)
+    return _section(_summary(counts, bool(families)), body, data)
 
 
 def _block(names: Sequence[str], members: Sequence[int]) -> str:
@@ -153,11 +153,11 @@ def _note(counts: Counts, small: bool, drawn: Counts) -> Sentence:
     )
 
 
-def _lede(counts: Counts, families: bool) -> Sentence:
+def _summary(counts: Counts, families: bool) -> Sentence:
     off = counts.weight[(counts.rows != counts.columns)]
     running = np.cumsum(np.sort(off)[::-1])
     half = int(np.searchsorted(running, running[-1] / 2)) + 1
-    lede = say(
+    summary = say(
         "{wrong:count} mistakes fall on {pairs:count} of {possible:count} possible pairs; "
         "half of them on {half:count}.",
         wrong=float(off.sum()),
@@ -166,8 +166,8 @@ def _lede(counts: Counts, families: bool) -> Sentence:
         half=half,
     )
     if families:
-        lede += say("Families are found by clustering classes that are confused with each other.")
-    return lede
+        summary += say("Families are found by clustering classes that are confused with each other.")
+    return summary
 
 
 def _plain(ev: Evaluation, counts: Counts) -> CountTable:

@@ -46,10 +46,10 @@ def _binary(ev: Evaluation) -> Section | None:
         reason = found.roc.reason if isinstance(found.roc, Undefined) else "they are undefined"
         empty = Empty(say("No curve can be drawn: {reason}.", reason=reason), say("Both classes are needed."))
         return Section.of("curves", "Curves", TITLE, NOTHING, empty)
-    lede = say("Shaded: {level} band at each point.", level=confidence_percent(ev))
+    summary = say("Shaded: {level} band at each point.", level=confidence_percent(ev))
     if charts[0].ring is not None:
-        lede = say("The ring marks the threshold.") + lede
-    return Section.of("curves", "Curves", TITLE, lede, Beside(charts))
+        summary = say("The ring marks the threshold.") + summary
+    return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
 
 
 def _no_scores(ev: Evaluation) -> Section:

@@ -105,7 +105,7 @@ def _section(ev: Evaluation, curve: Curve) -> Section:
         chart=_chart(ev, curve, here),
         values=_values(ev, points, presets),
     )
-    lede = say(
+    summary = say(
         "With {classes:count} classes there is no single threshold; the useful knob is the confidence below "
         "which a person decides.",
         classes=len(ev.space),
@@ -118,7 +118,9 @@ def _section(ev: Evaluation, curve: Curve) -> Section:
         "rows": ev.rows,
         "unit": units(ev),
     }
-    return Section("cutoff", "Confidence cut-off", "When to let it answer alone", "cutoff", lede, body, data)
+    return Section(
+        "cutoff", "Confidence cut-off", "When to let it answer alone", "cutoff", summary, body, data
+    )
 
 
 @dataclass(frozen=True)

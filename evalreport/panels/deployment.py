@@ -45,7 +45,7 @@ def panel(ev: Evaluation) -> Section | None:
     heads = ("At this prevalence", f"Estimate, {confidence_percent(ev)} interval")
     table = Table.of("deployment-table", f"At a prevalence of {share_text(prevalence)}", heads, rows)
     title = f"What to expect at a prevalence of {share_text(prevalence)}"
-    return Section.of("deployment", "Prevalence", title, _lede(ev, prevalence), table)
+    return Section.of("deployment", "Prevalence", title, _summary(ev, prevalence), table)
 
 
 def _of_interest(ev: Evaluation, prevalence: float) -> list[tuple[str, Result, Style]]:
@@ -64,7 +64,7 @@ def _both(result: Result, style: Style) -> Cell:
     return Cell(valued(result, style), sub=interval(result, style))
 
 
-def _lede(ev: Evaluation, prevalence: float) -> Sentence:
+def _summary(ev: Evaluation, prevalence: float) -> Sentence:
     alarms = estimate(ev, f"{ALARMS}@prevalence={prevalence:g}")
     right = estimate(ev, f"precision@prevalence={prevalence:g}")
     counts = four_counts(ev)
@@ -78,15 +78,15 @@ def _lede(ev: Evaluation, prevalence: float) -> Sentence:
     )
     if alarms is None:
         return told
-    lede = say(
+    summary = say(
         "Of {thousand:count} {units} there {alarms:number} would be alarms.",
         thousand=1000,
         units=units(ev),
         alarms=alarms,
     )
     if right is not None:
-        lede += say("Of the alarms {right_there:percent} would be right.", right_there=right)
-    return lede + told
+        summary += say("Of the alarms {right_there:percent} would be right.", right_there=right)
+    return summary + told
 
 
 def chosen(found: ThresholdSelection) -> Section | None:
@@ -100,6 +100,6 @@ def chosen(found: ThresholdSelection) -> Section | None:
         shown = (_both(result, find(name).style) for name, result in results.items())
         rows.append((objective_title(objective), *shown))
     title = f"The same thresholds at a prevalence of {share_text(prevalence)}"
-    lede = say("Recall and false-alarm rate are taken to stay as they are in these data.")
+    summary = say("Recall and false-alarm rate are taken to stay as they are in these data.")
     table = Table.of("deployment-table", title, ("For", *TITLES.values()), rows)
-    return Section.of("deployment", "Prevalence", title, lede, table)
+    return Section.of("deployment", "Prevalence", title, summary, table)

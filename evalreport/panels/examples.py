@@ -28,7 +28,7 @@ def panel(ev: Evaluation) -> Section | None:
     if not ev.mistakes:
         return Section.of("examples", "Worst mistakes", title, NOTHING, _empty(ev, wrong))
     table = _tagged(ev) if multilabel else _table(ev)
-    return Section.of("examples", "Worst mistakes", title, _lede(ev, wrong), table)
+    return Section.of("examples", "Worst mistakes", title, _summary(ev, wrong), table)
 
 
 def _empty(ev: Evaluation, wrong: float) -> Empty:
@@ -43,7 +43,7 @@ def _empty(ev: Evaluation, wrong: float) -> Empty:
     )
 
 
-def _lede(ev: Evaluation, wrong: float) -> Sentence:
+def _summary(ev: Evaluation, wrong: float) -> Sentence:
     shown = len(ev.mistakes)
     if isinstance(ev.space, Multilabel):
         return say(
@@ -55,14 +55,14 @@ def _lede(ev: Evaluation, wrong: float) -> Sentence:
         lead = "The {shown:count} most confident of {wrong:count} mistakes."
     else:
         lead = "{shown:count} of {wrong:count} mistakes, the most frequent mix-ups first."
-    lede = say(
+    summary = say(
         lead + " Some may be errors of the truth: check those before blaming the model.",
         shown=shown,
         wrong=wrong,
     )
     if any(entry.text is not None for entry in ev.mistakes):
-        return lede
-    return lede + say("`--example-text COLUMN` would show their texts.")
+        return summary
+    return summary + say("`--example-text COLUMN` would show their texts.")
 
 
 def _table(ev: Evaluation) -> Table:

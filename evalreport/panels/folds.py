@@ -30,7 +30,7 @@ def panel(ev: Evaluation) -> Section | None:
         return None
     known = [find(name, ev.task) for name in COMPARED[ev.task] if name in folds.metrics]
     shown = [metric for metric in known if folds[metric.name].mean is not None]
-    lede = say(
+    summary = say(
         "{number:count} models, each judged on {units} that it was not trained on. Counts are pooled; "
         "ranking and calibration are the mean of the folds, because scores of different models are not on "
         "one scale. The interval is for these models on new {units}, the last column for models that are "
@@ -52,7 +52,7 @@ def panel(ev: Evaluation) -> Section | None:
         "folds-each", "Fold by fold", ("Fold", *map(_name, folds.names[:MOST])), _each(folds, shown)
     )
     return Section.of(
-        "folds", "Folds", "How far do the folds agree?", lede, table, Folded("Fold by fold", (each,))
+        "folds", "Folds", "How far do the folds agree?", summary, table, Folded("Fold by fold", (each,))
     )
 
 

@@ -46,12 +46,12 @@ def panel(ev: Evaluation) -> Section:
         )
         return Section.of("groups", "Groups", title, NOTHING, empty)
     columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
-    lede = NOTHING
+    summary = NOTHING
     for name, found in columns:
-        lede += _verdict(ev, name, found) + _furthest(ev, name)
-    lede += say("Groups with fewer than ten {units} show counts, not rates.", units=units(ev))
+        summary += _verdict(ev, name, found) + _furthest(ev, name)
+    summary += say("Groups with fewer than ten {units} show counts, not rates.", units=units(ev))
     parts = [part for place, pair in enumerate(columns) for part in _split(ev, place, *pair)]
-    return Section.of("groups", "Groups", title, lede, *parts)
+    return Section.of("groups", "Groups", title, summary, *parts)
 
 
 def headline(ev: Evaluation) -> tuple[Metric, ...]:

@@ -23,16 +23,16 @@ def panel(ev: Evaluation) -> Section:
     tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
     guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
-    lede = say("{metrics:count} metrics.", metrics=len(ev.metrics))
+    summary = say("{metrics:count} metrics.", metrics=len(ev.metrics))
     if undefined:
-        lede = say(
+        summary = say(
             "{metrics:count} metrics, {undefined:count} of them undefined on these {units}.",
             metrics=len(ev.metrics),
             undefined=undefined,
             units=units(ev),
         )
     every = Folded("All metrics", (_table(ev, known),))
-    return Section.of("metrics", "All metrics", "Every number", lede, *guided, every)
+    return Section.of("metrics", "All metrics", "Every number", summary, *guided, every)
 
 
 def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:

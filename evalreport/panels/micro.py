@@ -100,18 +100,20 @@ def panel(ev: Evaluation) -> Section | None:
         "n": ev.weight,
         "rows": ev.rows,
     }
-    return Section("threshold", "Threshold", "Choose a threshold", "micro", _lede(ev), body, data)
+    return Section("threshold", "Threshold", "Choose a threshold", "micro", _summary(ev), body, data)
 
 
-def _lede(ev: Evaluation) -> Sentence:
-    lede = say(
+def _summary(ev: Evaluation) -> Sentence:
+    summary = say(
         "One threshold for all labels. Choose on validation data, not on these {units}.", units=units(ev)
     )
     if ev.tuned is not None:
-        lede += say("This run has one threshold per label; they stand in the table of labels.")
+        summary += say("This run has one threshold per label; they stand in the table of labels.")
     elif one_threshold(ev) is None:
-        lede += say("The decisions of this run follow from no single threshold; this shows the scores alone.")
-    return lede
+        summary += say(
+            "The decisions of this run follow from no single threshold; this shows the scores alone."
+        )
+    return summary
 
 
 def _points(ev: Evaluation, sweep: LabelSweep) -> list[MicroPoint]:

@@ -237,7 +237,7 @@ def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, 
     """What to expect of it on rows that took no part in its choice, and by which measure."""
     if one.best is None:
         recall = estimate(ev, "recall")
-        return ("–", "") if recall is None else (_told(recall, "percent"), "recall")
+        return ("–", "") if recall is None else (_with_interval(recall, "percent"), "recall")
     if one.best.bound is not None:
         chance = chance_at(sweep, one)
         bound = one.title.removesuffix(", safe")
@@ -247,10 +247,10 @@ def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, 
         return "–", ""
     style, title = objective_style(one.best.metric), objective_title(one.best.metric)
     here = beside(one.best.apparent, other.value, style)
-    return _told(other.value, style), f"{title}, {other.method}; here {here}"
+    return _with_interval(other.value, style), f"{title}, {other.method}; here {here}"
 
 
-def _told(result: Estimate, style: str) -> str:
+def _with_interval(result: Estimate, style: str) -> str:
     limits = interval(result, style)  # type: ignore[arg-type]
     return valued(result, style) + ("" if limits == "–" else f" ({limits})")  # type: ignore[arg-type]
 

@@ -46,12 +46,12 @@ def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:
     kicker = (experiment, counted(len(found.runs), "run"), f"{day(first)} to {day(last, year=True)}")
     named = listed([change_in_words(found, change) for change in found.changes[:MOST_NAMED]])
     more = "" if len(found.changes) <= MOST_NAMED else f", and {len(found.changes) - MOST_NAMED} more"
-    lede = paragraph(
+    summary = paragraph(
         say("{named}" + more + ".", named=named) if found.changes else NOTHING,
         say("A change is told where the intervals of two runs do not overlap, and never across a change of"
             " the test set."),
     )  # fmt: skip
-    verdict = FrontVerdict(kicker, over_time_headline(found), lede, "")
+    verdict = FrontVerdict(kicker, over_time_headline(found), summary, "")
     note = say("Whiskers: {level:percent} intervals. Blue: where the value changed.", level=found.level)
     return (
         Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, verdict),

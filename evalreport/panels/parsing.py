@@ -39,14 +39,14 @@ def panel(ev: Evaluation) -> Section | None:
     report = ev.parsing
     if report is None:
         return None
-    lede = say(
+    summary = say(
         "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong.",
         read=report.n - report.n_unparsed,
         n=report.n,
         unread=report.n_unparsed,
     )
     title = "How labels were read from the answers"
-    return Section.of("parsing", "Parsing", title, lede, _table(report), Note(_rule(report)))
+    return Section.of("parsing", "Parsing", title, summary, _table(report), Note(_rule(report)))
 
 
 def _rule(report: ParsingReport) -> Sentence:

@@ -247,7 +247,7 @@ class Section:
         Id of the element, name in the contents list, heading.
     template : str
         File in `templates/panels/` that places the body.
-    lede : Sentence
+    summary : Sentence
     body : object
         What the template places: a frozen value of the panel.
     data : mapping
@@ -258,7 +258,7 @@ class Section:
     nav: str
     title: str
     template: str
-    lede: Sentence
+    summary: Sentence
     body: Any
     data: Mapping[str, Any] = field(default_factory=dict)
 
@@ -268,12 +268,12 @@ class Section:
         id: str,
         nav: str,
         title: str,
-        lede: Sentence,
+        summary: Sentence,
         *parts: PagePart | None,
         data: Mapping[str, Any] = MappingProxyType({}),
     ) -> Section:
         """Return a section that is a list of parts, one below the other; None is left out."""
-        return cls(id, nav, title, "parts", lede, tuple(part for part in parts if part is not None), data)
+        return cls(id, nav, title, "parts", summary, tuple(part for part in parts if part is not None), data)
 
 
 def value_cell(result: Result, style: Style, *, bar: bool = True) -> Cell:

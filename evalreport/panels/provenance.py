@@ -29,9 +29,9 @@ def panel(ev: Evaluation) -> Section:
 def origin(title: str, facts: Iterable[tuple[str, Sentence]], command: str) -> Section:
     """Return names and values, empty ones left out, and the command that makes the page again."""
     again = (Heading("Make this report again"), Command(command)) if command else ()
-    lede = say("Enough to repeat or to doubt them.")
+    summary = say("Enough to repeat or to doubt them.")
     told = Facts(tuple((name, value) for name, value in facts if value))
-    return Section.of("provenance", "Provenance", title, lede, told, *again)
+    return Section.of("provenance", "Provenance", title, summary, told, *again)
 
 
 def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:

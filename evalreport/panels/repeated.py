@@ -21,7 +21,7 @@ def panel(ev: Evaluation) -> Section | None:
     if found is None:
         return None
     fewest, most = count(found.fewest), count(found.most)
-    lede = say(
+    summary = say(
         "{answers:count} answers to {rows:count} {units}, {each} to each. All other numbers of this page are "
         "of the most frequent answer. Intervals are over {units}, not over answers.",
         answers=found.answers,
@@ -44,7 +44,7 @@ def panel(ev: Evaluation) -> Section | None:
     )
     title = "Several answers: is it right where it is sure?"
     agree = Heading("The most frequent answer, by how many of the answers it has")
-    return Section.of("answers", "Several answers", title, lede, forest, agree, groups)
+    return Section.of("answers", "Several answers", title, summary, forest, agree, groups)
 
 
 def lines(found: RepeatedAnswers) -> Iterator[tuple[str, str, Result]]:

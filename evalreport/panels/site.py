@@ -21,11 +21,11 @@ MOST_SHARED = 12
 
 @dataclass(frozen=True)
 class FrontVerdict:
-    """Kicker, headline, lede, and the comparison of champion and best."""
+    """Kicker, headline, summary, and the comparison of champion and best."""
 
     kicker: tuple[str, ...]
     headline: Sentence
-    lede: Sentence
+    summary: Sentence
     link: str
 
 
@@ -79,11 +79,11 @@ def _verdict(board: Board) -> Section:
     kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}", *([span] if span else []))
     apart = board.champion is not None and board.best.stem in board.compared
     link = f"compare/{board.best.stem}.html" if apart else ""
-    body = FrontVerdict(kicker, board_headline(board), _lede(board), link)
+    body = FrontVerdict(kicker, board_headline(board), _summary(board), link)
     return Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, body)
 
 
-def _lede(board: Board) -> Sentence:
+def _summary(board: Board) -> Sentence:
     best, style = board.ranking[0], board.metric.style
     own = Estimate(best.value or 0.0, 0, best.low, best.high)
     tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
@@ -134,8 +134,8 @@ def _history(board: Board) -> Section | None:
     note = "Whiskers: {level:percent} intervals." + (
         " Rings and line: the champion of the day." if steps else ""
     )
-    lede = _champions(board) + say(note + " Blue: not told apart from today's best.", level=board.level)
-    return Section("history", "History", "History", "history", lede, body)
+    summary = _champions(board) + say(note + " Blue: not told apart from today's best.", level=board.level)
+    return Section("history", "History", "History", "history", summary, body)
 
 
 def _champions(board: Board) -> Sentence:
@@ -175,7 +175,7 @@ def _shared(board: Board) -> Section | None:
         for one in found[:MOST_SHARED]
     ]
     most = f"The {MOST_SHARED} that most runs share, each" if len(found) > MOST_SHARED else "Each"
-    lede = say(
+    summary = say(
         most + " in the words of the best run that has it. A finding that nearly all runs share is about the"
         " data or the task, not about a model."
     )
@@ -185,7 +185,7 @@ def _shared(board: Board) -> Section | None:
         (Column("Runs"), Column("Finding"), Column("Not in")),
         rows,
     )
-    return Section.of("shared", "Shared findings", "What many runs share", lede, table)
+    return Section.of("shared", "Shared findings", "What many runs share", summary, table)
 
 
 def _not_in(others: tuple[str, ...], total: int) -> str:

@@ -71,7 +71,7 @@ def leaderboard_of(board: Board) -> Section:
     """Return the leaderboard."""
     axis = _axis(board)
     first, pairs = board.runs[0].facts, len(board.runs) * (len(board.runs) - 1) // 2
-    lede = say(
+    summary = say(
         "Sorted by "
         + board.metric.title
         + ". All runs answered the same {rows:count} {unit}, so differences are paired."
@@ -106,7 +106,7 @@ def leaderboard_of(board: Board) -> Section:
         "Leaderboard",
         "Leaderboard",
         "site_board",
-        lede,
+        summary,
         body,
     )
 

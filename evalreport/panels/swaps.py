@@ -37,9 +37,11 @@ def panel(ev: Evaluation) -> Section | None:
         for swap in often
     )
     heads = ("Left out, added instead", units(ev).capitalize(), "By chance", "Ratio")
-    lede = say(
+    summary = say(
         "{units} where one label was left out while another was added wrongly, compared with what chance "
         "would give.",
         units=units(ev).capitalize(),
     )
-    return Section.of("swaps", "Swaps", title, lede, Table.of("swaps-table", "Table of swaps", heads, rows))
+    return Section.of(
+        "swaps", "Swaps", title, summary, Table.of("swaps-table", "Table of swaps", heads, rows)
+    )

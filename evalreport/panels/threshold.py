@@ -201,21 +201,21 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
     )
     data = _data(sweep, grid, rule) | ({} if now is None else {"now": now})
     data |= {} if level is None else {"z": normal_quantile((1 + level) / 2)}
-    lede = (story(found, advice) if asked is None else NOTHING) + _lede(ev)  # else the verdict says it
-    return Section("threshold", "Threshold", "Choose a threshold", "threshold", lede, body, data)
+    summary = (story(found, advice) if asked is None else NOTHING) + _summary(ev)  # else the verdict says it
+    return Section("threshold", "Threshold", "Choose a threshold", "threshold", summary, body, data)
 
 
-def _lede(ev: Evaluation) -> Sentence:
-    lede = say(
+def _summary(ev: Evaluation) -> Sentence:
+    summary = say(
         "Choose on validation data: on the {units} that judge the model a chosen threshold looks better than "
         "it is.",
         units=units(ev),
     )
     if ev.threshold is None and ev.confusion is not None:
-        lede += say("The logged predictions follow from no single threshold; this shows the scores alone.")
+        summary += say("The logged predictions follow from no single threshold; this shows the scores alone.")
     if ev.confusion is None:
-        lede += say("No threshold was given.")
-    return lede
+        summary += say("No threshold was given.")
+    return summary
 
 
 def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice: str | None) -> _Grid:

@@ -45,14 +45,14 @@ def panel(ev: Evaluation) -> Section | None:
         return None
     chart = _chart(ev, *both)
     beside = (Heading("In plain numbers"), _table(ev, *both), Note(_note(ev)))
-    lede = say(
+    summary = say(
         "Net benefit weighs found {what} against false alarms at the odds that the threshold implies. "
         "Above both dashed lines, the model helps.",
         what=positive(ev),
     )
     data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
     title = "Is using it better than not using it?"
-    return Section.of("utility", "Utility", title, lede, Beside((chart, beside)), data=data)
+    return Section.of("utility", "Utility", title, summary, Beside((chart, beside)), data=data)
 
 
 def benefits(ev: Evaluation) -> tuple[Curve, Curve] | None:

@@ -41,15 +41,15 @@ def two_pages(title: str, sections: Sequence[Section], footer: str) -> bytes:
 
 
 def _first(sections: Sequence[Section], sheet: Sheet) -> None:
-    """Kicker, headline and lede; the intervals; what to beware of."""
+    """Kicker, headline and summary; the intervals; what to beware of."""
     body = sections[0].body
     kicker = (getattr(body, "task", ""), getattr(body, "run", "") or getattr(body, "name", ""), *body.kicker)
     sheet.paragraph("  ·  ".join(filter(None, kicker)), 7.5, color=GREY)
     sheet.y += 4
     sheet.paragraph(body.headline.text, 17, "serif")
     sheet.y += 5
-    if body.lede:
-        sheet.paragraph(body.lede.text, 8.5, color=GREY)
+    if body.summary:
+        sheet.paragraph(body.summary.text, 8.5, color=GREY)
     sheet.y += GAP
     for forest in found(body, Forest):
         _forest(sheet, forest)

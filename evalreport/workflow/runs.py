@@ -154,7 +154,7 @@ def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: st
         items += [Item(run=run, store=store) for run in runs]
     if not items:
         raise UsageError("no file and no run is named", fix="pass a FILE, or --run-id ID")
-    return _told_apart(items)
+    return _with_distinct_names(items)
 
 
 def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Item, ...]:
@@ -178,7 +178,7 @@ def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Ite
     return tuple(replace(item, children=True) for item in items) if children else tuple(items)
 
 
-def _told_apart(items: Sequence[Item]) -> tuple[Item, ...]:
+def _with_distinct_names(items: Sequence[Item]) -> tuple[Item, ...]:
     """Number the items whose names would give one file name."""
     taken: set[str] = set()
     apart = []

@@ -116,7 +116,7 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
         if request.threshold is not None and number is None:
             point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
             seen = watch.decided(seen, point, again=point)
-    taken = (*stream.found.taken, ("engine", _told(data, request)))
+    taken = (*stream.found.taken, ("engine", _engine_words(data, request)))
     return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
 
 
@@ -158,7 +158,7 @@ def _count(stream: PredictionStream, watch: Watch) -> None:
         stage("rows counted", watch.rows, stream.data.rows or 0)
 
 
-def _told(data: DataSet, request: Request) -> str:
+def _engine_words(data: DataSet, request: Request) -> str:
     count = f"{len(data.files)} files" if len(data.files) > 1 else "1 file"
     why = "" if request.engine == "stream" else ", by itself"
     return f"stream of {count}{why}"

@@ -117,7 +117,7 @@ def test_without_scripts_nothing_is_missing(opened: Open, kind: str) -> None:
     assert off.locator("[data-live] >> visible=true").count() == 0
     assert off.locator("main button >> visible=true").count() == 0
     static = off.locator("main").text_content() or ""
-    for cell in on.locator("main :is(td, th, dd, h1, .lede, text, .warnings li)").all_text_contents():
+    for cell in on.locator("main :is(td, th, dd, h1, .summary, text, .warnings li)").all_text_contents():
         assert cell.strip() in static, cell
 
 

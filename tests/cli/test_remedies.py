@@ -146,12 +146,12 @@ def test_a_remedy_works(
     if "study.log" in refusal.command:
         make_studies(tmp_path / "study.log")
 
-    def told(words: list[str]) -> list[str]:
+    def filled(words: list[str]) -> list[str]:
         return [reduce(lambda text, pair: text.replace(*pair), known.items(), word) for word in words]
 
     if refusal.before:
-        assert run(capsys, *told(shlex.split(refusal.before))).code == 0
-    refused = run(capsys, *told(shlex.split(refusal.command)))
+        assert run(capsys, *filled(shlex.split(refusal.before))).code == 0
+    refused = run(capsys, *filled(shlex.split(refusal.command)))
     assert refused.code == refusal.code, refused.err + refused.out
     fix = next((line for line in refused.err.splitlines() if line.startswith("  fix  ")), "").removeprefix(
         "  fix  "
@@ -162,5 +162,5 @@ def test_a_remedy_works(
     proposed = proposals(refusal, fix)
     assert proposed
     for words in proposed:
-        done = run(capsys, *told(words))
+        done = run(capsys, *filled(words))
         assert done.code == 0, f"{shlex.join(words)}\n{done.err}{done.out}"

@@ -20,7 +20,7 @@ from evalreport.comparison.differences import unpaired_difference
 from evalreport.engines.memory import summarise
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.inversion import paired_score
-from evalreport.intervals.paired import by_class, effective, label_cells, of_mean, told
+from evalreport.intervals.paired import by_class, effective, label_cells, marginal_counts, of_mean
 from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.quantiles import two_sided_t
 from evalreport.labels import Binary, Task
@@ -290,7 +290,7 @@ def test_label_cells_are_those_of_each_label_alone() -> None:
     truth, a, b = rng.integers(0, 3, 80), rng.integers(-1, 3, 80), rng.integers(-1, 3, 80)
     cells = label_cells(truth, a, b, 3)
     for code in range(3):
-        first, second = told(cells[code])
+        first, second = marginal_counts(cells[code])
         for count, answer in ((first, a), (second, b)):
             assert count.tp == ((truth == code) & (answer == code)).sum()
             assert count.fp == ((truth != code) & (answer == code)).sum()
@@ -299,7 +299,7 @@ def test_label_cells_are_those_of_each_label_alone() -> None:
     matrix = [rng.random((60, 4)) < 0.4 for _ in range(3)]
     cells = label_cells(matrix[0], matrix[1], matrix[2], 4)
     for code in range(4):
-        assert told(cells[code])[1].fn == (matrix[0][:, code] & ~matrix[2][:, code]).sum()
+        assert marginal_counts(cells[code])[1].fn == (matrix[0][:, code] & ~matrix[2][:, code]).sum()
 
 
 @pytest.mark.parametrize("task", PLAIN)

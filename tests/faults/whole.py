@@ -67,7 +67,7 @@ class Tried:
         """Return the table of what was tried."""
         lost = Counter(kind for kind, _ in self.broken)
         rows = [
-            f"| {kind} | {sum(codes.values()) + lost[kind]} | {lost[kind]} | {_told(codes)} |"
+            f"| {kind} | {sum(codes.values()) + lost[kind]} | {lost[kind]} | {_listed(codes)} |"
             for kind, codes in self.codes.items()
         ]
         tried = sum(sum(codes.values()) for codes in self.codes.values()) + len(self.broken)
@@ -80,7 +80,7 @@ class Tried:
         return [*head, *table, *(f"- {kind}: {what}" for kind, what in self.broken)]
 
 
-def _told(codes: Counter[int]) -> str:
+def _listed(codes: Counter[int]) -> str:
     return ", ".join(f"{count} exit {code}" for code, count in sorted(codes.items()))
 
 

@@ -34,7 +34,7 @@ class Planted(NamedTuple):
     sound: Make
 
 
-def told(p: Predictions) -> Evaluation:
+def evaluated(p: Predictions) -> Evaluation:
     """Everything that findings read, of messages."""
     ev = light(p)
     return ev.with_provenance(replace(ev.provenance, unit=UNIT))
@@ -67,12 +67,12 @@ def pasted(times: int) -> Evaluation:
     once = mail(60)
     assert isinstance(once.scores, Probabilities)
     truth = names(MAIL, np.tile(once.y_true, times))
-    return told(predictions(MAIL, truth, scores=Probabilities(np.tile(once.scores.values, times))))
+    return evaluated(predictions(MAIL, truth, scores=Probabilities(np.tile(once.scores.values, times))))
 
 
 def decided(truth: Sequence[int] | Array, answer: Sequence[int] | Array) -> Evaluation:
     """Spam and ham by label alone."""
-    return told(predictions(MAIL, names(MAIL, np.asarray(truth)), names(MAIL, np.asarray(answer))))
+    return evaluated(predictions(MAIL, names(MAIL, np.asarray(truth)), names(MAIL, np.asarray(answer))))
 
 
 def decided_well(n: int = 1000, positives: int = 300) -> tuple[Array, Array]:
@@ -91,7 +91,7 @@ def intents(
     declared: Sequence[str] | None = None,
 ) -> Evaluation:
     """Balanced intents of which a tenth is mistaken for any other, then changed in place."""
-    return told(intent_rows(change, n, labels, declared))
+    return evaluated(intent_rows(change, n, labels, declared))
 
 
 def intent_rows(
@@ -173,7 +173,7 @@ def answers(read: Callable[[str, int], str], n: int = 400, fuzzy: bool = False) 
     code = np.where(rng.random(n) < 0.9, truth, rng.integers(0, 4, n))
     texts = [read(labels[answer], row) for row, answer in enumerate(code)]
     parsed = parse_all(texts, make_parser("auto", labels, fuzzy=fuzzy))
-    return told(predictions(Multiclass(labels), np.asarray(labels)[truth], parsed))
+    return evaluated(predictions(Multiclass(labels), np.asarray(labels)[truth], parsed))
 
 
 def tags(
@@ -182,7 +182,7 @@ def tags(
     middle: float = -1.0,
 ) -> Evaluation:
     """Rows with several tags and right probabilities, unless they are bent."""
-    return told(tag_rows(bend, decide, middle))
+    return evaluated(tag_rows(bend, decide, middle))
 
 
 def tag_rows(
@@ -206,7 +206,7 @@ def sparse(right: float) -> Evaluation:
     truth = rng.random((600, 40)) < 1 / 40
     found = truth & (rng.random(truth.shape) < right)
     added = ~truth & (rng.random(truth.shape) < 0.0002)
-    return told(predictions(Multilabel([f"tag{code}" for code in range(40)]), truth, found | added))
+    return evaluated(predictions(Multilabel([f"tag{code}" for code in range(40)]), truth, found | added))
 
 
 def moved(rows: int) -> Evaluation:
@@ -216,7 +216,7 @@ def moved(rows: int) -> Evaluation:
     answer = whole.scores.values >= 0.3
     answer[:rows] = ~answer[:rows]
     truth = names(MAIL, whole.y_true)
-    return told(predictions(MAIL, truth, names(MAIL, answer), whole.scores))
+    return evaluated(predictions(MAIL, truth, names(MAIL, answer), whole.scores))
 
 
 def confident(own: bool) -> Evaluation:
@@ -226,7 +226,7 @@ def confident(own: bool) -> Evaluation:
     score = whole.scores.values
     answer = score >= 0.5
     shown = np.where(answer, score, 1 - score) if own else score
-    return told(predictions(MAIL, names(MAIL, whole.y_true), names(MAIL, answer), Probabilities(shown)))
+    return evaluated(predictions(MAIL, names(MAIL, whole.y_true), names(MAIL, answer), Probabilities(shown)))
 
 
 def grouped(missed: float) -> Evaluation:
@@ -235,7 +235,7 @@ def grouped(missed: float) -> Evaluation:
     site = np.where(rng.random(1200) < 0.3, "south", "north")
     answer = np.array(whole.y_pred)
     answer[(site == "south") & (rng.random(1200) < missed)] = 0
-    return told(predictions(MAIL, names(MAIL, whole.y_true), names(MAIL, answer), slices={"site": site}))
+    return evaluated(predictions(MAIL, names(MAIL, whole.y_true), names(MAIL, answer), slices={"site": site}))
 
 
 def repeated(times: int, clash: bool = False) -> Evaluation:
@@ -243,7 +243,7 @@ def repeated(times: int, clash: bool = False) -> Evaluation:
     texts = [f"text {max(row, times - 1)}" for row in range(1000)]
     if clash:
         texts[-1] = texts[-2] = texts[np.flatnonzero(mail().y_true != mail().y_true[-1])[-1]]
-    return told(mail(texts=texts))
+    return evaluated(mail(texts=texts))
 
 
 def ninety_nine(finds: int) -> Evaluation:
@@ -253,25 +253,27 @@ def ninety_nine(finds: int) -> Evaluation:
 
 def constant(value: float | None) -> Evaluation:
     score = random().random(300) if value is None else np.full(300, value)
-    return told(predictions(MAIL, names(MAIL, random(1).random(300) < score), scores=Probabilities(score)))
+    return evaluated(
+        predictions(MAIL, names(MAIL, random(1).random(300) < score), scores=Probabilities(score))
+    )
 
 
 def rounded(hard: bool) -> Evaluation:
     whole = mail()
     assert isinstance(whole.scores, Probabilities)
     score = np.round(whole.scores.values) if hard else whole.scores.values
-    return told(predictions(MAIL, names(MAIL, whole.y_true), scores=Probabilities(score)))
+    return evaluated(predictions(MAIL, names(MAIL, whole.y_true), scores=Probabilities(score)))
 
 
 def chosen(origin: Any) -> Evaluation:
-    return told(mail().at(Threshold(0.42, origin)))
+    return evaluated(mail().at(Threshold(0.42, origin)))
 
 
 def margins_alone(threshold: float | None) -> Evaluation:
     whole = factories.margins()
     assert isinstance(whole.scores, Decisions)
     truth = np.asarray(whole.space.names)[whole.y_true]
-    return told(predictions(whole.space, truth, scores=whole.scores, threshold=threshold))
+    return evaluated(predictions(whole.space, truth, scores=whole.scores, threshold=threshold))
 
 
 PLANTED: Mapping[str, Planted] = {
@@ -287,11 +289,11 @@ PLANTED: Mapping[str, Planted] = {
     ),
     "repeated_rows": Planted(lambda: pasted(10), lambda: pasted(1)),
     "effective_rows": Planted(
-        lambda: told(mail(weights=random(1).lognormal(0, 1.5, 1000))),
-        lambda: told(mail(weights=random(1).lognormal(0, 0.2, 1000))),
+        lambda: evaluated(mail(weights=random(1).lognormal(0, 1.5, 1000))),
+        lambda: evaluated(mail(weights=random(1).lognormal(0, 0.2, 1000))),
     ),
-    "skill_not_demonstrated": Planted(lambda: told(mail(12)), lambda: told(mail())),
-    "inverted": Planted(lambda: told(mail(bend=np.negative)), lambda: told(mail())),
+    "skill_not_demonstrated": Planted(lambda: evaluated(mail(12)), lambda: evaluated(mail())),
+    "inverted": Planted(lambda: evaluated(mail(bend=np.negative)), lambda: evaluated(mail())),
     "constant_scores": Planted(lambda: constant(0.3), lambda: constant(None)),
     "never_predicted": Planted(lambda: intents(silence), intents),
     "micro_macro_gap": Planted(lambda: intents(abandon), intents),
@@ -313,13 +315,15 @@ PLANTED: Mapping[str, Planted] = {
         lambda: tags(decide=lambda score: score > 0.1), lambda: tags(decide=lambda score: score > 0.4)
     ),
     "default_threshold": Planted(
-        lambda: told(mail(4000, bend=lambda logit: logit - 3)), lambda: told(mail(4000))
+        lambda: evaluated(mail(4000, bend=lambda logit: logit - 3)), lambda: evaluated(mail(4000))
     ),
     "one_threshold": Planted(lambda: tags(bend=lambda logit: logit - 2), tags),
     "slice_gap": Planted(lambda: grouped(0.3), lambda: grouped(0.0)),
     "families": Planted(lambda: intents(relate), intents),
     "top_confusions": Planted(lambda: intents(one_way), intents),
-    "miscalibrated": Planted(lambda: told(mail(bend=lambda logit: 3 * logit)), lambda: told(mail())),
+    "miscalibrated": Planted(
+        lambda: evaluated(mail(bend=lambda logit: 3 * logit)), lambda: evaluated(mail())
+    ),
     "refusals": Planted(
         lambda: answers(lambda label, row: label if row % 8 else "I'm sorry, but I can't assist with that."),
         lambda: answers(lambda label, row: label if row % 8 else ""),
@@ -339,7 +343,7 @@ PLANTED: Mapping[str, Planted] = {
     "spurious_classes": Planted(lambda: intents(only_answers), intents),
     "absent_classes": Planted(lambda: intents(no_examples), intents),
     "macro_definitions": Planted(lambda: intents(declared=(*INTENTS, "never seen")), intents),
-    "other_threshold": Planted(lambda: moved(0), lambda: told(mail())),
+    "other_threshold": Planted(lambda: moved(0), lambda: evaluated(mail())),
     "same_rows": Planted(lambda: chosen("cross-fitted"), lambda: chosen("tuned")),
     "format_drift": Planted(
         lambda: answers(
@@ -352,6 +356,6 @@ PLANTED: Mapping[str, Planted] = {
         ),
         lambda: answers(lambda label, row: label if row % 50 else f"Intent: {label}"),
     ),
-    "data_notes": Planted(lambda: told(mail(notes=("a column was empty",))), lambda: told(mail())),
+    "data_notes": Planted(lambda: evaluated(mail(notes=("a column was empty",))), lambda: evaluated(mail())),
 }
 """By name of the rule."""

@@ -20,7 +20,7 @@ from evalreport.findings.confusions import families, mix_ups, top_confusions
 from evalreport.findings.families import kinship
 from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
-from tests.findings.faults import INTENTS, intents, one_way, relate, told
+from tests.findings.faults import INTENTS, evaluated, intents, one_way, relate
 from tests.findings.light import light
 
 
@@ -35,14 +35,14 @@ def of_matrix(matrix: list[list[int]], labels: str = "abcdefgh") -> Predictions:
 
 
 def test_a_mix_up_in_one_direction() -> None:
-    ev = told(of_matrix([[40, 40, 0], [3, 77, 0], [0, 0, 80]]))
+    ev = evaluated(of_matrix([[40, 40, 0], [3, 77, 0], [0, 0, 80]]))
     found = top_confusions(ev)
     assert found is not None
     assert found.claim == "40 of 80 “a” are labelled “b”, 3 the other way."
 
 
 def test_a_mix_up_in_both_directions_is_one() -> None:
-    ev = told(of_matrix([[40, 40, 0], [30, 50, 0], [0, 0, 80]]))
+    ev = evaluated(of_matrix([[40, 40, 0], [30, 50, 0], [0, 0, 80]]))
     found = top_confusions(ev)
     assert found is not None
     assert found.claim == "“a” and “b” are mixed up both ways (40 of 80 and 30 of 80)."
@@ -53,7 +53,7 @@ def test_even_mistakes_are_no_mix_up() -> None:
     even = np.full((8, 8), 5) + np.diag([45] * 8)
     truth, answer = np.repeat(np.indices((8, 8)).reshape(2, -1), even.ravel(), axis=1)
     assert mix_ups(Counts.of(truth, answer, 8)) == []
-    assert top_confusions(told(of_matrix(even.tolist()))) is None
+    assert top_confusions(evaluated(of_matrix(even.tolist()))) is None
 
 
 def test_families_are_told_with_what_they_hold() -> None:
@@ -68,7 +68,7 @@ def test_one_favourite_is_no_family() -> None:
     """Six labels lose half of their examples to a seventh, which loses none to them."""
     matrix = np.diag([40] * 6 + [80])
     matrix[:6, 6] = 40
-    assert families(told(of_matrix(matrix.tolist()))) is None
+    assert families(evaluated(of_matrix(matrix.tolist()))) is None
 
 
 def test_one_pair_is_no_family() -> None:

@@ -11,7 +11,7 @@ from evalreport.findings.labels import absent_classes, micro_macro_gap, never_pr
 from evalreport.labels import Binary, Multiclass
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import predictions
-from tests.findings.faults import INTENTS, told
+from tests.findings.faults import INTENTS, evaluated
 from tests.findings.light import light
 
 COUNTS = {"right and rare": 40, "abandoned": 1500}
@@ -30,7 +30,7 @@ def test_one_number_hides_a_broken_model() -> None:
     kept = (truth >= 6) & (truth < 11) & (rng.random(3080) < 0.2)
     answer[kept] = truth[kept]
     known = np.asarray(labels)
-    ev = told(predictions(Multiclass(labels), known[truth], known[answer]))
+    ev = evaluated(predictions(Multiclass(labels), known[truth], known[answer]))
     micro, macro = ev["f1_micro"].value, ev["f1_macro"].value
     assert micro == pytest.approx(0.5, abs=0.02)
     assert macro == pytest.approx(0.075, abs=0.01)
@@ -47,7 +47,7 @@ def test_one_number_hides_a_broken_model() -> None:
 def test_a_collapsed_model_is_told_by_what_it_still_says() -> None:
     truth = np.arange(2000) % 20
     known = np.asarray(INTENTS)
-    ev = told(predictions(Multiclass(INTENTS), known[truth], known[truth % 3]))
+    ev = evaluated(predictions(Multiclass(INTENTS), known[truth], known[truth % 3]))
     claim = never_predicted(ev)
     assert claim is not None
     assert claim.claim == (
@@ -58,7 +58,7 @@ def test_a_collapsed_model_is_told_by_what_it_still_says() -> None:
 
 def test_the_model_that_always_says_no() -> None:
     truth = ["no"] * 990 + ["yes"] * 10
-    found = find(told(predictions(Binary("no", "yes"), truth, ["no"] * 1000)))
+    found = find(evaluated(predictions(Binary("no", "yes"), truth, ["no"] * 1000)))
     claims = {finding.rule: finding.claim for finding in found}
     assert [finding.rule for finding in found[:2]] == ["no_skill", "never_predicted"]
     assert claims["never_predicted"] == "1 of 2 classes is never predicted: “yes”. Its 10 messages are wrong."
@@ -78,7 +78,7 @@ def three_states() -> tuple[npt.NDArray[np.str_], list[str]]:
 def test_absent_silent_and_unread_are_three_things() -> None:
     labels = ("known", "silent", "unread", "absent")
     truth, answers = three_states()
-    ev = told(predictions(Multiclass(labels), truth, parse_all(answers, make_parser("auto", labels))))
+    ev = evaluated(predictions(Multiclass(labels), truth, parse_all(answers, make_parser("auto", labels))))
     silent, absent, unread = never_predicted(ev), absent_classes(ev), unread_labels(ev)
     assert silent is not None and silent.evidence["labels"] == ["silent"]
     assert absent is not None and absent.evidence["labels"] == ["absent"]
@@ -90,9 +90,9 @@ def test_absent_silent_and_unread_are_three_things() -> None:
 
 def test_absent_labels_lower_macro_f1_by_a_stated_amount() -> None:
     truth = ["a", "b"] * 50
-    ev = told(predictions(Multiclass("abcd"), truth, truth[1:] + truth[:1]))
+    ev = evaluated(predictions(Multiclass("abcd"), truth, truth[1:] + truth[:1]))
     assert absent_classes(ev) is not None
-    right = told(predictions(Multiclass("abcd"), truth, ["a", "b"] * 49 + ["b", "a"]))
+    right = evaluated(predictions(Multiclass("abcd"), truth, ["a", "b"] * 49 + ["b", "a"]))
     found = absent_classes(right)
     assert found is not None
     assert found.claim.endswith("Counting them as zero lowers macro F1 from 0.980 to 0.49.")

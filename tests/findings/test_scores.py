@@ -16,7 +16,7 @@ from evalreport.labels import Multilabel
 from evalreport.predictions import predictions
 from evalreport.scores import Probabilities
 from tests import factories
-from tests.findings.faults import MAIL, mail, moved, names, tags, told
+from tests.findings.faults import MAIL, evaluated, mail, moved, names, tags
 from tests.findings.light import light
 
 Bend = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
@@ -32,7 +32,7 @@ Bend = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
     ],
 )
 def test_direction_of_miscalibration(bend: Bend, words: str) -> None:
-    found = miscalibrated(told(mail(2000, bend=bend)))
+    found = miscalibrated(evaluated(mail(2000, bend=bend)))
     assert found is not None
     assert found.claim.startswith(words), found.claim
 
@@ -99,16 +99,16 @@ def test_decisions_of_several_labels_are_followed_label_by_label() -> None:
 
 def test_a_threshold_that_was_chosen_is_not_called_default() -> None:
     p = mail(4000, bend=lambda logit: logit - 3)
-    assert default_threshold(told(p)) is not None
+    assert default_threshold(evaluated(p)) is not None
     truth = names(MAIL, p.y_true)
     chosen = predictions(MAIL, truth, scores=p.scores, threshold=0.5)
-    assert default_threshold(told(chosen)) is None
+    assert default_threshold(evaluated(chosen)) is None
 
 
 def test_swapped_labels_are_worse_than_chance() -> None:
     p = mail()
     swapped = predictions(MAIL, names(MAIL, p.y_true), names(MAIL, 1 - np.asarray(p.y_pred)))
-    found = inverted(told(swapped))
+    found = inverted(evaluated(swapped))
     assert found is not None
     assert found.claim.startswith("Worse than chance: ")
 
@@ -116,7 +116,7 @@ def test_swapped_labels_are_worse_than_chance() -> None:
 def test_a_ranking_without_exception_is_suspicious() -> None:
     truth = np.arange(100) < 30
     score = np.where(truth, 0.4, 0.1) + np.arange(100) / 1000
-    found = too_perfect(told(predictions(MAIL, names(MAIL, truth), scores=Probabilities(score))))
+    found = too_perfect(evaluated(predictions(MAIL, names(MAIL, truth), scores=Probabilities(score))))
     assert found is not None
     assert found.claim.startswith("The scores separate all 100 messages without one exception.")
 

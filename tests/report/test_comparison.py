@@ -93,7 +93,7 @@ def test_every_number_of_a_sentence_stands_in_the_json(kind: str, count: int, ba
     known |= {0.5}
     for panel in PANELS:
         section = panel(found)
-        for sentence in () if section is None else (*sentences(section.lede), *sentences(section.body)):
+        for sentence in () if section is None else (*sentences(section.summary), *sentences(section.body)):
             for number in sentence.numbers:
                 assert any(abs(number.value - value) < 1e-8 for value in known), (sentence.text, number)
 
@@ -133,7 +133,7 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
 def test_more_runs_than_line_styles_draw_the_baseline_and_the_best() -> None:
     found = several("binary", 6, 5)
     (section,) = [s for s in (panel(found) for panel in PANELS) if s is not None and s.id == "curves"]
-    assert "Drawn are 4 of 6 runs" in section.lede.text
+    assert "Drawn are 4 of 6 runs" in section.summary.text
     (roc, _) = section.body[0].parts
     assert {path.shape for path in roc.paths} == {"guide", *STYLES}
     assert any(label.text.startswith("run-5") for label in roc.labels)

@@ -10,7 +10,7 @@ from evalreport.comparison.system_notes import system_notes
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.panels.parts import Beside, Section, Table
 from evalreport.panels.systems import answers, origin, uncertainty, verdict
-from evalreport.panels.systems.words import headline, lede
+from evalreport.panels.systems.words import headline, summary
 from evalreport.report.summary import markdown, summary_of
 from evalreport.report.systems import systems_payload
 from tests.comparison.test_systems import runs_of
@@ -47,7 +47,7 @@ def test_the_headline_says_who_wins_by_how_much_and_whether_the_seed_decides(
     said = f"new beats old in Accuracy by {gap} points ({low} to {high}), "
     said += "whatever the seed: in 9 of 9 pairs of runs."
     assert headline(found).text == said
-    assert "old and older cannot be told apart" in lede(found).text
+    assert "old and older cannot be told apart" in summary(found).text
     assert f"**{said}**" in markdown(summary_of(found))
     equal = drawn({"a": 0.7, "b": 0.7})
     assert "cannot be told apart" in headline(equal).text
@@ -66,7 +66,7 @@ def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsCom
     section = answers.panel(found)
     churn = found.systems[0].churn
     assert churn is not None
-    assert section.lede.numbers[0].value == churn.any
+    assert section.summary.numbers[0].value == churn.any
     assert tables(section)[0].rows[0][0].words == "new"
     assert "Macro F1" in {row[0].words for row in tables(origin.values(found))[0].rows}
 

@@ -36,7 +36,7 @@ class Swept(Facts):
         found = (best.get(key) for best in self.sweep["optima"].values() for key in keys)
         return [value for value in found if isinstance(value, float | int)]
 
-    def honest(self, name: str) -> list[float]:
+    def out_of_sample(self, name: str) -> list[float]:
         ends = [best.get(name) for best in self.sweep["optima"].values()]
         return [end["value"] for end in ends if end and end.get("value") is not None]
 
@@ -68,15 +68,15 @@ NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     "safe": lambda s: [point["threshold"] for point in s.sweep["points"]],
     "safe_tp": lambda s: [point["tp"] for point in s.sweep["points"]],
     "safe_fp": lambda s: [point["fp"] for point in s.sweep["points"]],
-    "honest": lambda s: s.of("honest"),
+    "elsewhere": lambda s: s.of("honest"),
     "apparent": lambda s: s.of("apparent"),
     "without": lambda s: s.of("without"),
     "chance": lambda s: [best["bound"]["chance"] for best in s.bounds()],
     "confidence": lambda s: [best["hold"]["confidence"] for best in s.bounds()],
     "held": lambda s: [best["hold"]["threshold"] for best in s.bounds()],
     "held_value": lambda s: [best["hold"]["costs"]["value"] for best in s.bounds()],
-    "right": lambda s: [*s.honest("honest_accuracy"), *s.of("accuracy")],
-    "left": lambda s: [1 - share for share in (*s.honest("honest_coverage"), *s.of("coverage"))],
+    "right": lambda s: [*s.out_of_sample("honest_accuracy"), *s.of("accuracy")],
+    "left": lambda s: [1 - share for share in (*s.out_of_sample("honest_coverage"), *s.of("coverage"))],
     "n": lambda s: [s.json["n"], s.total],
     "drawn": lambda _: [6],
     "trials": lambda s: [len(study["trials"]) for study in s.trials()],
@@ -158,7 +158,7 @@ def test_headlines() -> None:
         headline("multiclass"),
     )
     assert headline("multilabel-tuned").startswith("One threshold per label for Macro F1: expect 0.")
-    assert verdict.lede(made("multilabel-tuned")).text.startswith("With 0.5 for all labels it would be 0.")
+    assert verdict.summary(made("multilabel-tuned")).text.startswith("With 0.5 for all labels it would be 0.")
 
 
 @pytest.mark.parametrize("kind", KINDS)

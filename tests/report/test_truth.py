@@ -23,7 +23,7 @@ from evalreport.labels import Binary, Multiclass
 from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.panels.operating import _cheapest, candidates
 from evalreport.panels.verdict.headline import headline
-from evalreport.panels.verdict.lede import lede
+from evalreport.panels.verdict.summary import summary
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.thresholds.sweep import Sweep
@@ -158,7 +158,7 @@ def edge(name: str) -> Evaluation:
     return replace(ev, findings=find(ev))
 
 
-def told(ev: Evaluation) -> list[str]:
+def sentences_of(ev: Evaluation) -> list[str]:
     """Every sentence of the page and of its findings."""
     return [s.text for s in of_page(ev)] + [f"{one.claim} {one.action}" for one in ev.findings]
 
@@ -170,14 +170,14 @@ def test_every_number_is_in_the_json(name: str) -> None:
 
 @pytest.mark.parametrize("name", EDGES)
 def test_no_sentence_denies_another(name: str) -> None:
-    page = " ".join(told(edge(name)))
+    page = " ".join(sentences_of(edge(name)))
     for claim, denial in CONTRADICTIONS:
         assert not (re.search(claim, page) and re.search(denial, page)), (claim, denial, page)
 
 
 @pytest.mark.parametrize("name", EDGES)
 def test_shares_are_shares_and_words_agree_with_their_numbers(name: str) -> None:
-    for text in told(edge(name)):
+    for text in sentences_of(edge(name)):
         for share in SHARE.findall(text):
             assert 0 <= float(share.replace(",", "").replace("−", "-")) <= 100, text
         assert not re.search(r"(?<![\d,.])1 (?:cases|examples|classes|labels|rows|alarms|groups) ", text), (
@@ -201,7 +201,7 @@ def test_a_pair_of_labels_is_counted_once() -> None:
 
 
 def test_a_perfect_ranking_of_few_is_not_called_useless() -> None:
-    page = " ".join(told(edge("small and perfect")))
+    page = " ".join(sentences_of(edge("small and perfect")))
     assert "no_skill" not in claims("small and perfect")
     assert not re.search("[Nn]o better than", page)
 
@@ -213,7 +213,7 @@ def test_doubt_is_not_told_as_absence() -> None:
 
 
 def test_a_wrong_direction_is_told_once_and_alike() -> None:
-    page = " ".join(told(edge("inverted")))
+    page = " ".join(sentences_of(edge("inverted")))
     assert "inverted" in claims("inverted")
     assert not re.search("[Nn]o better than chance|not demonstrated to rank", page)
 
@@ -231,7 +231,7 @@ def test_the_spread_is_told_beside_the_shift() -> None:
 
 
 def test_the_bound_of_no_mistakes_is_of_independent_rows() -> None:
-    page = " ".join(told(edge("flawless in groups")))
+    page = " ".join(sentences_of(edge("flawless in groups")))
     assert "From 5 independent groups, up to 45% could still be wrong." in page
 
 
@@ -241,7 +241,7 @@ def test_rows_that_weigh_are_counted_whole(name: str) -> None:
     ev = edge(name)
     p = ev.predictions
     assert p is not None and p.y_pred is not None
-    told = [headline(ev).text, lede(ev).text, mistakes(ev)]
+    told = [headline(ev).text, summary(ev).text, mistakes(ev)]
     told += [one.claim for one in ev.findings if one.rule in {rule.__name__ for rule in OF_ROWS}]
     for text in told:
         assert not re.search(r"\d\.\d+ (?!points|to )[a-z“]", text), text
@@ -264,7 +264,7 @@ def test_a_constant_factor_of_weights_changes_no_sentence() -> None:
     for factor in (1.0, 1e-6, 1e6):
         p = scored(np.random.default_rng(4), 400, weights=weights * factor)
         ev = evaluate_predictions(p, Sampling(resamples=100))
-        pages.append(told(replace(ev, findings=find(ev))))
+        pages.append(sentences_of(replace(ev, findings=find(ev))))
     assert pages[0] == pages[1] == pages[2]
 
 
@@ -278,7 +278,7 @@ def test_the_weakest_slice_is_named_and_that_it_is_weaker_is_demonstrated() -> N
         rows = (column.codes == code) & (p.y_true == 1)
         recalls[name] = (p.y_pred[rows] == 1).mean() if (column.codes == code).sum() >= 10 else 1.0
     weakest = min(recalls, key=lambda name: recalls[name])
-    page = " ".join(told(ev))
+    page = " ".join(sentences_of(ev))
     assert weakest == "west"
     assert re.search(r"is lowest for west of site \(.*\), lower than the rest\.", page)
     assert "isle of site" not in page, "six rows are too few for a rate"

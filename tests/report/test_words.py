@@ -267,7 +267,7 @@ ORACLES: Mapping[str, Oracle] = {
     "safe_tp": lambda f: [point["tp"] for point in safe_points(f)],
     "safe_fp": lambda f: [point["fp"] for point in safe_points(f)],
     "f1_best": lambda f: [f1_of(f.points[0])],
-    "f1_honest": lambda f: [f.json["thresholds"]["optima"]["f1"]["honest"]],
+    "f1_elsewhere": lambda f: [f.json["thresholds"]["optima"]["f1"]["honest"]],
     "observed": lambda f: [f.positive],
     "average_precision_micro": of_metric("average_precision_micro"),
     "expected": lambda f: [round(np.dot(*(f.json["curves"]["reliability"][key] for key in ("n", "score"))))],
@@ -365,7 +365,7 @@ def test_every_number_of_a_page_is_in_the_json(kind: str) -> None:
 
 def words(ev: Evaluation) -> tuple[Sentence, Sentence]:
     body = verdict(ev).body
-    return body.headline, body.lede
+    return body.headline, body.summary
 
 
 def random_binary(rng: np.random.Generator, *, scored: bool = False) -> Predictions:
@@ -476,12 +476,12 @@ def test_verdicts_of_generated_evaluations_are_true(task: str) -> None:
         sampling = Sampling(resamples=20)
         ev = evaluate_predictions(p, sampling).with_provenance(Provenance(unit=("note", "notes")))
         facts = Facts(ev)
-        headline, lede = words(ev)
+        headline, summary = words(ev)
         assert headline.text.strip(), seed
         assert len(headline.text) <= 120, headline.text
-        for sentence in (headline, lede):
+        for sentence in (headline, summary):
             check(sentence, facts)
-        check_claims(ev, facts, headline, lede)
+        check_claims(ev, facts, headline, summary)
         if seed % EVERY == 0:
             for sentence in of_page(replace(ev, findings=find(ev))):
                 check(sentence, facts)
@@ -491,24 +491,24 @@ def test_verdicts_of_generated_evaluations_are_true(task: str) -> None:
     )
 
 
-def check_claims(ev: Evaluation, facts: Facts, headline: Sentence, lede: Sentence) -> None:
+def check_claims(ev: Evaluation, facts: Facts, headline: Sentence, summary: Sentence) -> None:
     """What sentences claim in words, recomputed from the JSON."""
     metrics = facts.json["metrics"]
     check_skill(ev, facts, headline)
     if "No mistakes" in headline.text:
         assert facts.mistakes == [0]
-    if "A threshold of" in lede.text:
+    if "A threshold of" in summary.text:
         then = facts.json["thresholds"]["optima"]["f1"]["honest"]
         assert then - metrics["f1"]["value"] > max(0.01, (metrics["f1"]["high"] - metrics["f1"]["low"]) / 2)
-        assert " and ;" not in lede.text
+        assert " and ;" not in summary.text
         assert (
             "calibration_slope" not in metrics or not is_calibrated(metrics) or not facts.matrix[:, 1].sum()
         )
-    if "too cautious" in lede.text:
+    if "too cautious" in summary.text:
         assert facts.metric("cardinality_predicted") < facts.metric("cardinality_true")
-    if "too eager" in lede.text:
+    if "too eager" in summary.text:
         assert facts.metric("cardinality_predicted") > facts.metric("cardinality_true")
-    weak = [n.value for n in lede.numbers if n.name == "class_f1"]
+    weak = [n.value for n in summary.numbers if n.name == "class_f1"]
     judged = sorted(e["f1"] for e in facts.json["classes"] if e["support"] >= 10 and e["f1"] is not None)
     assert weak == judged[: len(weak)]
 

@@ -47,7 +47,7 @@ def tuned(choice: object) -> Tuned:
     return choice
 
 
-def honest(choice: Tuned) -> Estimate:
+def cross_fitted(choice: Tuned) -> Estimate:
     assert isinstance(choice.out_of_sample.value, Estimate)
     return choice.out_of_sample.value
 
@@ -71,7 +71,7 @@ def test_costs_that_depend_on_the_truth_alone_separate() -> None:
     np.testing.assert_allclose(values / values[0], [1, 3, 9])
     np.testing.assert_array_equal(answered(scores(rows), log_weights(found)), BY_TRUTH.answers(scores(rows)))
     assert found.apparent == pytest.approx(cost(rows, BY_TRUTH, BY_TRUTH.answers(scores(rows))))
-    assert honest(found).value == found.apparent < found.starts["equal"]
+    assert cross_fitted(found).value == found.apparent < found.starts["equal"]
     assert LADDER.by_truth() is None and CostMatrix([[1, 0], [1, 0]]).by_truth() is None
     assert CostMatrix([[0, 300, 299], [1, 0, 1], [1, 1, 0]]).by_truth() is None
 
@@ -109,7 +109,7 @@ def test_fitted_weights_help_where_probabilities_are_off_and_their_honest_value_
     for seed in range(8):
         found = tuned(class_weights(made(150, seed, calibrated=False), LADDER))
         apparent.append(found.apparent)
-        cross.append(honest(found).value)
+        cross.append(cross_fitted(found).value)
         later.append(cost(fresh, LADDER, answered(scores(fresh), log_weights(found))))
     rule = cost(fresh, LADDER, LADDER.answers(scores(fresh)))
     assert np.mean(later) < rule
@@ -127,7 +127,7 @@ def test_what_does_not_separate_is_searched(name: str) -> None:
     assert set(found.starts) == {"equal", "prior"}
     assert found.apparent >= max(found.starts.values()) - 1e-12
     assert np.prod(list(found.values.values())) == pytest.approx(1)
-    assert honest(found).value > 0.2 and found.out_of_sample.method == "other rows"
+    assert cross_fitted(found).value > 0.2 and found.out_of_sample.method == "other rows"
     assert decode(Tuned, json.loads(json.dumps(encode(found), allow_nan=False))) == found
 
 

@@ -32,7 +32,7 @@ def optimum(choice: object) -> Optimum:
     return choice
 
 
-def honest(choice: object) -> Estimate:
+def cross_fitted(choice: object) -> Estimate:
     found = optimum(choice).out_of_sample
     assert isinstance(found, OutOfSample) and isinstance(found.value, Estimate)
     return found.value
@@ -57,7 +57,7 @@ def test_the_naive_value_is_too_good_and_ours_is_not() -> None:
     for seed in range(150):
         y, s = drawn(200, seed)
         found = optimum(judged(ScoreTable.of(s, y), objectives=F1).best("f1"))
-        truth, value = true_f1(found.threshold), honest(found)
+        truth, value = true_f1(found.threshold), cross_fitted(found)
         assert found.low is not None and found.high is not None
         assert value.low is not None and value.high is not None
         naive.append(found.apparent - truth)
@@ -72,8 +72,8 @@ def test_the_naive_value_is_too_good_and_ours_is_not() -> None:
 def test_with_many_rows_the_bias_is_gone() -> None:
     y, s = drawn(100_000, 0)
     found = optimum(judged(ScoreTable.of(s, y), objectives=F1).best("f1"))
-    assert honest(found).value == pytest.approx(found.apparent, abs=0.005)
-    assert honest(found).value == pytest.approx(true_f1(found.threshold), abs=0.01)
+    assert cross_fitted(found).value == pytest.approx(found.apparent, abs=0.005)
+    assert cross_fitted(found).value == pytest.approx(true_f1(found.threshold), abs=0.01)
 
 
 def test_every_standard_objective_gets_limits_and_an_honest_value() -> None:
@@ -110,7 +110,7 @@ def test_tuned_on_other_rows_the_value_is_that_of_the_rows_reported() -> None:
     other_y, other_s = drawn(400, 4)
     tune = binary(other_y, norm.cdf(other_s))
     sweep = judged(ScoreTable.of(norm.cdf(s), y), tune_on=tune, objectives=F1)
-    found, value = optimum(sweep.best("f1")), honest(sweep.best("f1"))
+    found, value = optimum(sweep.best("f1")), cross_fitted(sweep.best("f1"))
     assert found.apparent == pytest.approx(f1_score(other_y, norm.cdf(other_s) >= found.threshold))
     assert value.value == pytest.approx(f1_score(y, norm.cdf(s) >= found.threshold))
     assert found.out_of_sample is not None and found.out_of_sample.method == "other rows"
@@ -151,14 +151,14 @@ def test_groups_are_not_split() -> None:
     y, s = drawn(60, 5, prevalence=0.3)
     many_y, many_s = np.repeat(y, 6), np.repeat(norm.cdf(s), 6)
     table = ScoreTable.of(many_s, many_y)
-    alone = honest(judged(ScoreTable.of(norm.cdf(s), y), objectives=F1).best("f1"))
+    alone = cross_fitted(judged(ScoreTable.of(norm.cdf(s), y), objectives=F1).best("f1"))
     rows = binary(many_y, many_s, groups=np.repeat(np.arange(60), 6))
-    apart = honest(judged(table, rows, objectives=F1).best("f1"))
+    apart = cross_fitted(judged(table, rows, objectives=F1).best("f1"))
     leaking = optimum(judged(table, objectives=F1).best("f1"))
     assert apart.value == pytest.approx(alone.value, abs=0.05)
-    assert honest(leaking).value > apart.value and leaking.apparent > apart.value
-    assert apart.width is not None and honest(leaking).width is not None
-    assert apart.width > 1.7 * (honest(leaking).width or 1)  # 6 copies are not 6 rows
+    assert cross_fitted(leaking).value > apart.value and leaking.apparent > apart.value
+    assert apart.width is not None and cross_fitted(leaking).width is not None
+    assert apart.width > 1.7 * (cross_fitted(leaking).width or 1)  # 6 copies are not 6 rows
 
 
 def split(units: Units) -> Any:
@@ -225,8 +225,8 @@ def test_weighted_rows_and_weighted_counts_agree() -> None:
     by_count = judged(table, objectives=F1, count=400)
     a, b = optimum(by_row.best("f1")), optimum(by_count.best("f1"))
     assert (a.threshold, a.apparent) == (b.threshold, b.apparent)
-    assert honest(a).value == pytest.approx(honest(b).value, abs=0.03)
-    assert honest(a).width == pytest.approx(honest(b).width, rel=0.4)
+    assert cross_fitted(a).value == pytest.approx(cross_fitted(b).value, abs=0.03)
+    assert cross_fitted(a).width == pytest.approx(cross_fitted(b).width, rel=0.4)
 
 
 def test_fold_choices_follow_the_rule_of_best() -> None:

@@ -49,7 +49,7 @@ def tuned(choice: object) -> Tuned:
     return choice
 
 
-def honest(choice: Tuned) -> Estimate:
+def cross_fitted(choice: Tuned) -> Estimate:
     assert isinstance(choice.out_of_sample.value, Estimate)
     return choice.out_of_sample.value
 
@@ -62,7 +62,7 @@ def test_chosen_on_dev_every_objective_beats_one_half_on_test(name: str) -> None
     assert found.method == ("coordinate ascent" if name in SEARCHED else "exact")
     assert found.apparent == pytest.approx(value_at(name, dev, thresholds))
     assert found.apparent >= max(found.starts.values()) - 1e-12
-    value = honest(found)
+    value = cross_fitted(found)
     assert value.value == pytest.approx(value_at(name, test, thresholds))
     assert value.value > value_at(name, test, 0.5)
     assert value.low is not None and value.high is not None and value.low < value.value < value.high
@@ -78,7 +78,7 @@ def test_optuna_never_loses_to_its_starts_on_dev(name: str) -> None:
     assert found.apparent >= max(found.starts.values()) - 1e-12
     assert found.trials.trials[0].values[0] == pytest.approx(max(found.starts.values()), abs=1e-12)
     assert found.apparent == pytest.approx(value_at(name, dev, tuple(found.values.values())), abs=1e-12)
-    assert honest(found).value > value_at(name, test, 0.5)
+    assert cross_fitted(found).value > value_at(name, test, 0.5)
     assert decode(Tuned, json.loads(json.dumps(encode(found), allow_nan=False))) == found
 
 
@@ -97,7 +97,7 @@ def test_the_apparent_value_is_too_good_and_the_cross_fitted_is_not(name: str, b
     for seed in range(12):
         found = tuned(label_thresholds(made(120, seed), name))
         apparent.append(found.apparent)
-        cross.append(honest(found).value)
+        cross.append(cross_fitted(found).value)
         later.append(value_at(name, fresh, tuple(found.values.values())))
         assert found.out_of_sample.method == "cross-fitted"
     assert np.mean(apparent) - np.mean(later) > bias
@@ -112,8 +112,8 @@ def test_groups_are_not_split() -> None:
     grouped = predictions(copies.space, copies.y_true, scores=copies.scores, groups=group)
     kept = tuned(label_thresholds(grouped))
     assert kept.apparent == leaking.apparent
-    assert honest(kept).value < honest(leaking).value - 0.02
-    assert (honest(kept).width or 0) > 1.5 * (honest(leaking).width or 1)
+    assert cross_fitted(kept).value < cross_fitted(leaking).value - 0.02
+    assert (cross_fitted(kept).width or 0) > 1.5 * (cross_fitted(leaking).width or 1)
 
 
 def test_margins_have_no_half_and_can_be_tuned() -> None:

@@ -43,19 +43,19 @@ def panel(comparison: Comparison) -> Section | None:
     """Return the curves overlaid: of two to four runs all, of more the baseline and the best."""
     chosen = _chosen(comparison)
     charts = tuple(made for kind in ("roc", "pr") if (made := _chart(chosen, kind)) is not None)
-    lede = say("One line style per run.") + _crossing(comparison) if charts else NOTHING
-    lede += _not_drawn(comparison)
+    summary = say("One line style per run.") + _crossing(comparison) if charts else NOTHING
+    summary += _not_drawn(comparison)
     if not charts:
-        return Section.of("curves", "Curves", TITLE, lede) if lede else None
+        return Section.of("curves", "Curves", TITLE, summary) if summary else None
     if len(chosen) < len(comparison.names):
         by = find(comparison.primary, comparison.evaluations[0].task).title
         which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by
-        lede += say(
+        summary += say(
             "Drawn are {drawn:count} of {runs:count} runs: " + which + ".",
             drawn=len(chosen),
             runs=len(comparison.names),
         )
-    return Section.of("curves", "Curves", TITLE, lede, Beside(charts))
+    return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
 
 
 def _crossing(comparison: Comparison) -> Sentence:
@@ -107,7 +107,7 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     plot = RatePlot(kind, tuple(zip(STYLES, (curve for _, _, curve in lines), strict=False)))
     roc = kind == "roc"
     area = "roc_auc" if roc else "average_precision"
-    told = _told(lines, area)
+    told = _named_areas(lines, area)
     keys: tuple[Path, ...] = ()
     labels = _direct(plot, told)
     if not labels:
@@ -140,7 +140,7 @@ def _area(ev: Evaluation, name: str) -> float | None:
     return None if found is None else found.value
 
 
-def _told(lines: Sequence[Line], area: str) -> list[str]:
+def _named_areas(lines: Sequence[Line], area: str) -> list[str]:
     """Each run's name with its area."""
     values = [_area(ev, area) for _, ev, _ in lines]
     return [

@@ -153,15 +153,15 @@ def panel(comparison: Comparison) -> Section | None:
     if len(comparison.names) == 2:
         return None
     against = say("Blue is better than {base}, orange worse.", base=_base(comparison))
-    lede = say("Each over all of its own rows, with its interval; the best value is bold.")
-    lede = against + lede if comparison.baseline is not None else lede
+    summary = say("Each over all of its own rows, with its interval; the best value is bold.")
+    summary = against + summary if comparison.baseline is not None else summary
     if (
         len(comparison.names) > SIDE_BY_SIDE
         and len({d.metric for d in comparison.differences}) > SIDE_BY_SIDE
     ):
-        lede += say("The other metrics are in the JSON.")
+        summary += say("The other metrics are in the JSON.")
     part: PagePart = every_value(comparison)
-    return Section.of("values", "Every metric", "Every metric, every run", lede, part)
+    return Section.of("values", "Every metric", "Every metric, every run", summary, part)
 
 
 def _base(comparison: Comparison) -> str:

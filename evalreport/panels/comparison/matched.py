@@ -121,7 +121,7 @@ def cost_cell(found: MatchedCount) -> Cell:
     gap = gap if found.difference else "no difference"
     limits = "" if not known else _limits(found, places or 0)
     text = say("{before} → *{after}*", before=before, after=after)
-    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _told(found) + limits)
+    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _verdict_words(found) + limits)
 
 
 def counts_cell(found: MatchedCount) -> Cell:
@@ -141,10 +141,12 @@ def counts_cell(found: MatchedCount) -> Cell:
         return Cell(text, "none", sub="equal by design")
     gap = f"{count(abs(after - before))} {'more' if after > before else 'fewer'}"
     gap = gap if after != before else "no difference"
-    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _told(found) + _limits(found))
+    return Cell(
+        text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _verdict_words(found) + _limits(found)
+    )
 
 
-def _told(found: MatchedCount) -> str:
+def _verdict_words(found: MatchedCount) -> str:
     return {"undefined": ""}.get(found.verdict, ", " + found.verdict.replace("_", " "))
 
 
@@ -210,7 +212,7 @@ def _section(comparison: Comparison, found: AlarmList) -> Section:
         values=_values(found),
     )
     title = "At the same number of alarms"
-    lede = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
+    summary = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
     data = {
         "a": whole(np.array([place.alarms for place in found.places])),
         "n": found.rows,
@@ -219,7 +221,7 @@ def _section(comparison: Comparison, found: AlarmList) -> Section:
         "what": positive(ev),
         "sides": [_side_data(found, side) for side in (1, 0)],
     }
-    return Section("matched", "Same alarms", title, "matched", lede, body, data)
+    return Section("matched", "Same alarms", title, "matched", summary, body, data)
 
 
 def _side_data(found: AlarmList, side: int) -> dict[str, list[float | None]]:

@@ -35,24 +35,24 @@ def panel(comparison: Comparison) -> Section:
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
     rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
     table = Table.of("moves-table", "Answers that changed", heads, rows)
-    lede = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
+    summary = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
     if any(moved.at_equal_recall for moved in comparison.movement):
-        lede += say(
+        summary += say(
             "At equal recall the run decides where it finds as many positives as the baseline: what is "
             "left is the model's, not the threshold's."
         )
     if any(ev.facts.get("withheld") for ev in comparison.evaluations):
-        lede += say("Single examples are withheld.")
+        summary += say("Single examples are withheld.")
     number = len(comparison.movement)
     if number > LISTED:
-        lede += say("Which examples these are stands in the JSON.")
+        summary += say("Which examples these are stands in the JSON.")
     listed = comparison.movement if number <= LISTED else ()
     parts = [
         part
         for place, moved in enumerate(listed)
         for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1)
     ]
-    return Section.of("movement", "Examples", title, lede, table, *parts)
+    return Section.of("movement", "Examples", title, summary, table, *parts)
 
 
 def _counts(moved: Movement, p: float | None) -> Row:

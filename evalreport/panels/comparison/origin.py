@@ -18,9 +18,9 @@ def pairing(comparison: Comparison) -> Section:
         (f"{run} against {base}", matching(run, base, how, comparison.unit))
         for run, base, how in comparison.pairings
     ]
-    lede = say("A paired comparison needs the same examples with the same truth.")
+    summary = say("A paired comparison needs the same examples with the same truth.")
     title = "Were they scored on the same examples?"
-    return Section.of("pairing", "Same examples", title, lede, Facts(tuple(facts)))
+    return Section.of("pairing", "Same examples", title, summary, Facts(tuple(facts)))
 
 
 def provenance(comparison: Comparison) -> Section:

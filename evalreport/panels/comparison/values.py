@@ -33,10 +33,10 @@ def parts(comparison: Comparison) -> Section | None:
         made.append(_slices(comparison, _largest(comparison, slices)))
     if not made:
         return None
-    lede = _counted(comparison, classes, "classes") + _counted(comparison, slices, "values of slices")
+    summary = _counted(comparison, classes, "classes") + _counted(comparison, slices, "values of slices")
     drawn = say("The largest first; the stroke is the baseline, the dot the run, hollow if not demonstrated.")
     return Section.of(
-        "parts", "Where they differ", "Where they differ", lede + (drawn if classes else NOTHING), *made
+        "parts", "Where they differ", "Where they differ", summary + (drawn if classes else NOTHING), *made
     )
 
 

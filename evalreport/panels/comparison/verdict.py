@@ -23,12 +23,12 @@ from evalreport.panels.words import NOTHING, Sentence, paragraph, say, shortened
 
 @dataclass(frozen=True)
 class Versus:
-    """Kicker, headline, lede, and the figures that decide."""
+    """Kicker, headline, summary, and the figures that decide."""
 
     runs: int
     kicker: tuple[str, ...]
     headline: Sentence
-    lede: Sentence
+    summary: Sentence
     parts: tuple[PagePart, ...]
     notes: tuple[str, ...]
 
@@ -42,7 +42,7 @@ def panel(comparison: Comparison) -> Section:
         runs=len(comparison.names),
         kicker=_kicker(comparison),
         headline=headline(comparison),
-        lede=lede(comparison),
+        summary=summary(comparison),
         parts=tuple(part for part in parts if part is not None),
         notes=comparison.notes,
     )
@@ -60,7 +60,7 @@ def _kicker(comparison: Comparison) -> tuple[str, ...]:
     return (first.task, *(datasets if len(datasets) == 1 else ()), base)
 
 
-def lede(comparison: Comparison) -> Sentence:
+def summary(comparison: Comparison) -> Sentence:
     """Return what the verdict rests on: the examples that moved, and how the runs were matched."""
     return paragraph(
         sentence(comparison),
@@ -128,8 +128,8 @@ def pairs(comparison: Comparison) -> Section | None:
     run, base, _ = comparison.pairings[0]
     plot = differences_of(comparison, comparison.differences, f"{run} against {base}")
     values = Folded("Values of each run with their intervals", (every_value(comparison),))
-    lede = _tallied(comparison.differences, run)
-    return Section.of("differences", "Differences", "Every difference", lede, plot, values)
+    summary = _tallied(comparison.differences, run)
+    return Section.of("differences", "Differences", "Every difference", summary, plot, values)
 
 
 def _tallied(found: Sequence[Difference], run: str) -> Sentence:

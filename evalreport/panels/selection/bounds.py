@@ -24,9 +24,9 @@ def panel(found: ThresholdSelection) -> Section | None:
     heads = ("Bound", "Threshold here", "Kept here", "Chance on new rows", "Expect elsewhere")
     titles = heads if hold is None else (*heads, f"Held with {percent(hold, ROUGH)}")
     table = Table.of("bounds-table", "Bounds", titles, (_row(name, best) for name, best in wanted.items()))
-    lede = say("A label is set when its score is at least its threshold; each bound is kept by itself.")
+    summary = say("A label is set when its score is at least its threshold; each bound is kept by itself.")
     if hold is not None and len(wanted) > 1:
-        lede += say(
+        summary += say(
             "Of {bounds:count} bounds that hold with {hold:percent} confidence each, {broken} may break.",
             bounds=len(wanted),
             hold=hold,
@@ -34,7 +34,7 @@ def panel(found: ThresholdSelection) -> Section | None:
             of=ROUGH,
         )
     note = Note(say("“Elsewhere” is on rows that took no part in the choice."))
-    return Section.of("bounds", "Bounds", "Bounds and what holds them", lede, table, note)
+    return Section.of("bounds", "Bounds", "Bounds and what holds them", summary, table, note)
 
 
 def _row(name: str, best: Optimum) -> Row:

@@ -59,12 +59,12 @@ def panel(found: ThresholdSelection) -> Section | None:
         noun=noun if len(entries) >= CONTROLS else "",
         find=f"part of a {'class' if weights else 'label'} name",
     )
-    lede = say(
+    summary = say(
         "Each probability is multiplied with the weight of its class; the greatest product is the answer."
         if weights
         else "A label is set when its score is at least its threshold; “above all” is never set."
     )
-    return Section.of(noun, noun.capitalize(), "One number for each", lede, table)
+    return Section.of(noun, noun.capitalize(), "One number for each", summary, table)
 
 
 def _cell(value: float, *, weights: bool) -> Cell:

@@ -49,10 +49,10 @@ def course(found: ThresholdSelection) -> Section | None:
     )
     if not charts:
         return None
-    lede = say("The dashed line is the best threshold; the band is its interval.")
+    summary = say("The dashed line is the best threshold; the band is its interval.")
     if len(reached) > MOST:
-        lede += say("Only the first {drawn:count} are drawn.", drawn=MOST)
-    return Section.of("course", "Objectives", "Every objective over the threshold", lede, Beside(charts))
+        summary += say("Only the first {drawn:count} are drawn.", drawn=MOST)
+    return Section.of("course", "Objectives", "Every objective over the threshold", summary, Beside(charts))
 
 
 def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place: int) -> Chart | None:

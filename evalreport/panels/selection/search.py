@@ -15,5 +15,5 @@ def panel(found: ThresholdSelection) -> Section | None:
     if not searched:
         return None
     charts = (history_chart(history_view(trials), place) for place, trials in enumerate(searched))
-    lede = READ + say("The first trials are the starting points.")
-    return Section.of("history", "Search", "How the search went", lede, Beside(tuple(charts)))
+    summary = READ + say("The first trials are the starting points.")
+    return Section.of("history", "Search", "How the search went", summary, Beside(tuple(charts)))

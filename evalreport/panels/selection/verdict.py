@@ -35,7 +35,7 @@ def panel(found: ThresholdSelection) -> Section:
         run=ev.provenance.title or ev.provenance.run_name,
         kicker=tuple(filter(None, (ev.provenance.dataset, rows, in_utc(ev.provenance.made)))),
         headline=headline(found),
-        lede=lede(found),
+        summary=summary(found),
         forest=forest(found),
         warnings=warnings[:MOST],
         more=warnings[MOST:],
@@ -135,12 +135,12 @@ def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) 
     here = compared("apparent", apparent, elsewhere, style)
     if valued(elsewhere, style) == here.text:
         return say(
-            "*{honest:" + style + "}*, also on rows that took no part in the choice.", honest=elsewhere
+            "*{elsewhere:" + style + "}*, also on rows that took no part in the choice.", elsewhere=elsewhere
         )
     return say(
-        "expect *{honest:" + style + "}* on new data, not the {here} of the choice.",
+        "expect *{elsewhere:" + style + "}* on new data, not the {here} of the choice.",
         here=here,
-        honest=elsewhere,
+        elsewhere=elsewhere,
     )
 
 
@@ -150,7 +150,7 @@ def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
     return say(what + " for {title}: {values}", title=objective_title(name), values=values)
 
 
-def lede(found: ThresholdSelection) -> Sentence:
+def summary(found: ThresholdSelection) -> Sentence:
     """Return how to read the two values."""
     level = confidence_percent(found.evaluation)
     if found.tuned_on:

@@ -60,15 +60,15 @@ def history(study: Study) -> Section | None:
             charts.append(history_chart(course, len(charts)))
     if not charts:
         return None
-    lede = READ
+    summary = READ
     gone = study.trials.n_non_finite
     if gone:
-        lede += say("{gone:count} completed without a finite value and are left out.", gone=gone)
+        summary += say("{gone:count} completed without a finite value and are left out.", gone=gone)
     view = intermediate_view(study.trials)
     if view.curves:
-        lede += say("{curves:count} reported values on their way.", curves=view.n_curves)
+        summary += say("{curves:count} reported values on their way.", curves=view.n_curves)
         charts.append(_intermediate(study, view))
-    return Section.of("history", "History", "How the search went", lede, Beside(tuple(charts)))
+    return Section.of("history", "History", "How the search went", summary, Beside(tuple(charts)))
 
 
 def history_chart(view: HistoryView, place: int) -> Chart:
@@ -197,7 +197,7 @@ def timeline(study: Study) -> Section | None:
     view = timeline_view(study.trials)
     if not view.bars or not view.seconds:
         return None
-    lede = say(
+    summary = say(
         "{timed:count} trials ran for {total} in all, {median} each in the median, at most {lanes:count} at "
         "once.",
         timed=len(study.trials) - view.n_unknown,
@@ -206,7 +206,7 @@ def timeline(study: Study) -> Section | None:
         lanes=view.lanes,
     )
     parts = Beside((_timeline(view), (Heading("By state"), _by_state(study))))
-    return Section.of("timeline", "Time", "Where the time went", lede, parts)
+    return Section.of("timeline", "Time", "Where the time went", summary, parts)
 
 
 def _by_state(study: Study) -> Table:

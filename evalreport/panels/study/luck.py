@@ -48,11 +48,11 @@ def panel(study: Study) -> Section | None:
             paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), _remedy(study)),
         )
         return Section.of("luck", "Luck", title, NOTHING, empty)
-    lede = say(
+    summary = say(
         "Of trials that are equally good, the luckiest comes first: the more are tried and the fewer "
         "examples judge them, the better the best looks beyond what it is."
     )
-    return Section.of("luck", "Luck", title, lede, Beside((Facts(_facts(curse)), _chart(study, curse))))
+    return Section.of("luck", "Luck", title, summary, Beside((Facts(_facts(curse)), _chart(study, curse))))
 
 
 def _remedy(study: Study) -> Sentence:

@@ -31,10 +31,10 @@ def front(study: Study) -> Section | None:
     if not study.several or not study.trials.contenders:
         return None
     view = front_view(study.trials)
-    lede = say("Blue: on the front. Grey: beaten by another trial in every objective.")
+    summary = say("Blue: on the front. Grey: beaten by another trial in every objective.")
     if len(study.trials.objectives) > 2:
-        lede += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
-    return Section.of("front", "Front", "What is traded for what", lede, Beside((_front(study, view),)))
+        summary += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
+    return Section.of("front", "Front", "What is traded for what", summary, Beside((_front(study, view),)))
 
 
 def _front(study: Study, view: Front) -> Chart:
@@ -97,10 +97,12 @@ def table(study: Study) -> Section:
         noun="trials" if len(view.rows) > CONTROLS else "",
         find="number of a trial",
     )
-    lede = say("Best first, then those that did not complete.")
+    summary = say("Best first, then those that did not complete.")
     if len(view.rows) < view.n_trials:
-        lede += say("{shown:count} of {trials:count} are shown.", shown=len(view.rows), trials=view.n_trials)
-    return Section.of("trials", "Trials", "Every trial", lede, made)
+        summary += say(
+            "{shown:count} of {trials:count} are shown.", shown=len(view.rows), trials=view.n_trials
+        )
+    return Section.of("trials", "Trials", "Every trial", summary, made)
 
 
 def _choices(study: Study) -> dict[tuple[str, str], str]:

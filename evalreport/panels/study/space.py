@@ -71,7 +71,7 @@ def importance(study: Study) -> Section | None:
             say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:]),
         )
         return Section.of("importance", "Importance", title, NOTHING, empty)
-    lede = say(
+    summary = say(
         "{method} on {n:count} complete trials: {meaning}.",
         method=found.method,
         n=found.n_trials,
@@ -83,7 +83,7 @@ def importance(study: Study) -> Section | None:
     table = Table.of(own(study, "importance-table"), name, heads, rows)
     out = [f"{name} ({why})" for name, why in found.left_out]
     note = Note(say("Left out: {names}.", names=", ".join(out))) if out else None
-    return Section.of("importance", "Importance", title, lede, table, note)
+    return Section.of("importance", "Importance", title, summary, table, note)
 
 
 def slices(study: Study) -> Section | None:
@@ -97,12 +97,12 @@ def slices(study: Study) -> Section | None:
         (view for view in views if view.axis.name in leading), key=lambda view: leading.index(view.axis.name)
     )
     charts = tuple(_slice(study, view, place) for place, view in enumerate(shown))
-    lede = say("Each point is a complete trial; the ring is the best.")
+    summary = say("Each point is a complete trial; the ring is the best.")
     if not isinstance(study.importance, Undefined):
-        lede += say("The most important parameter is first.")
+        summary += say("The most important parameter is first.")
     if len(views) > len(shown):
-        lede += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
-    return Section.of("slices", "Parameters", "One parameter at a time", lede, Beside(charts))
+        summary += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
+    return Section.of("slices", "Parameters", "One parameter at a time", summary, Beside(charts))
 
 
 def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
@@ -177,16 +177,16 @@ def parallel(study: Study) -> Section | None:
         ),
     )
     best_by = say("best tenth by {name}", name=study.objective.name) if study.several else say("best tenth")
-    lede = say(
+    summary = say(
         "Each line is a complete trial; the {best_by} is blue and strong, the others are grey.",
         best_by=best_by,
     )
     more = len(slice_views(study.trials, study.objective.name)) - len(view.axes) + 1
     if more > 0:
-        lede += say("{more:count} less important parameters have no axis.", more=more)
+        summary += say("{more:count} less important parameters have no axis.", more=more)
     if any(None in line.places for line in view.lines):
-        lede += say("A line passes straight by a parameter that its trial did not have.")
-    return Section.of("parallel", "All parameters", "All parameters at once", lede, body)
+        summary += say("A line passes straight by a parameter that its trial did not have.")
+    return Section.of("parallel", "All parameters", "All parameters at once", summary, body)
 
 
 def _height(at: float) -> float:

@@ -24,12 +24,12 @@ MOST_OF_FRONT = 8
 
 @dataclass(frozen=True)
 class StudyVerdict:
-    """Kicker, headline, lede, the best trial's parameters, and what to beware of."""
+    """Kicker, headline, summary, the best trial's parameters, and what to beware of."""
 
     kicker: tuple[str, ...]
     name: str
     headline: Sentence
-    lede: Sentence
+    summary: Sentence
     best: tuple[PagePart, ...]
     warnings: tuple[Warned, ...]
     more: tuple[Warned, ...]
@@ -42,7 +42,7 @@ def panel(study: Study) -> Section:
         kicker=_kicker(study),
         name=study.trials.study_name or study.provenance.run_name,
         headline=headline(study),
-        lede=lede(study),
+        summary=summary(study),
         best=_best(study),
         warnings=warnings[:MOST],
         more=warnings[MOST:],
@@ -94,7 +94,7 @@ def _tied(study: Study) -> Sentence:
     return say("_{tied:count} others cannot be told apart from it_.", tied=len(curse.tied))
 
 
-def lede(study: Study) -> Sentence:
+def summary(study: Study) -> Sentence:
     """Return what the best value is worth."""
     if not study.trials.contenders:
         return NOTHING

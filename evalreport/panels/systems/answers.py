@@ -54,7 +54,7 @@ def panel(found: SystemsComparison) -> Section:
         ]
     classes = [_classes(found, one, k) for k, (one, _) in enumerate(known) if one.churn_by_class]
     folded = Folded("By class", tuple(classes)) if classes else None
-    return Section.of("answers", "Changing answers", TITLE, _lede(found, *known[0]), *parts, folded)
+    return Section.of("answers", "Changing answers", TITLE, _summary(found, *known[0]), *parts, folded)
 
 
 def _shares(found: SystemsComparison, churn: Churn) -> tuple[str, str, str]:
@@ -62,7 +62,7 @@ def _shares(found: SystemsComparison, churn: Churn) -> tuple[str, str, str]:
     return first, second, third
 
 
-def _lede(found: SystemsComparison, one: SystemResult, churn: Churn) -> Sentence:
+def _summary(found: SystemsComparison, one: SystemResult, churn: Churn) -> Sentence:
     return say(
         "For *{any:percent} of the {units}* the {runs:count} runs of {system} do not all give the same "
         "answer; two of its runs differ on {two:percent}. On {hang:percent} ({rows:count} of {n:count}) the "

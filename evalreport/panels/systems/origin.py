@@ -23,10 +23,10 @@ def values(found: SystemsComparison) -> Section:
     table = Table.of(
         "values-table", "Metrics of every system", heads, (_row(found, n) for n in names), tall=True
     )
-    lede = say(
+    summary = say(
         "Means over the runs, with intervals that cover new {units} and new seeds.", units=found.unit[1]
     )
-    return Section.of("values", "Metrics", "Every metric", lede, table)
+    return Section.of("values", "Metrics", "Every metric", summary, table)
 
 
 def _row(found: SystemsComparison, name: str) -> Row:
@@ -45,10 +45,10 @@ def provenance(found: SystemsComparison) -> Section:
     """Return the runs of each system, and on which rows they were compared."""
     facts = [(one.system, say("{runs}", runs=", ".join(one.runs))) for one in found.systems]
     facts.append((f"Shared {found.unit[1]}", say("{rows}", rows=count(found.rows))))
-    lede = say(
+    summary = say(
         "Two-way random effects, {units} by runs, on what each of the {units} contributes to a metric "
         "(Obuchowski & Rockette 1995; Gallas 2006; Owen 2007); Student's t with Satterthwaite's degrees of "
         "freedom.",
         units=found.unit[1],
     )
-    return Section.of("provenance", "Provenance", "Where the numbers come from", lede, Facts(tuple(facts)))
+    return Section.of("provenance", "Provenance", "Where the numbers come from", summary, Facts(tuple(facts)))

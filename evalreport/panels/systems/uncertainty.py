@@ -37,10 +37,10 @@ def panel(found: SystemsComparison) -> Section:
         "{units} right. Negative estimates are 0.",
         units=unit,
     )
-    return Section.of("sources", "Uncertainty", TITLE, _lede(found, *known[0]), table, Note(key))
+    return Section.of("sources", "Uncertainty", TITLE, _summary(found, *known[0]), table, Note(key))
 
 
-def _lede(found: SystemsComparison, one: SystemResult, value: SystemValue) -> Sentence:
+def _summary(found: SystemsComparison, one: SystemResult, value: SystemValue) -> Sentence:
     shares, widths = value.variance, value.half_widths
     if shares is None or widths is None:
         return NOTHING

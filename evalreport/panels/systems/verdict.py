@@ -13,7 +13,7 @@ from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.verdict import Versus
 from evalreport.panels.intervals import Forest, ForestRow, forest_row, place
 from evalreport.panels.parts import Cell, Column, Folded, Note, Row, Section, Table
-from evalreport.panels.systems.words import headline, lede, main_metric, pairs_ahead, points, verdict
+from evalreport.panels.systems.words import headline, main_metric, pairs_ahead, points, summary, verdict
 from evalreport.panels.words import NOTHING, say
 from evalreport.values import Estimate, Result, Undefined
 
@@ -28,7 +28,7 @@ def panel(found: SystemsComparison) -> Section:
         runs=sum(len(one.runs) for one in found.systems),
         kicker=_kicker(found),
         headline=headline(found),
-        lede=lede(found),
+        summary=summary(found),
         parts=(forest(found), Note(told)),
         notes=found.notes,
     )
@@ -100,7 +100,7 @@ def _row(one: SystemResult, found: SystemsComparison, result: Result, axis: tupl
 def differences(found: SystemsComparison) -> Section:
     """Return the difference of every pair of systems by the primary metric, and by the other metrics."""
     main = found.of(found.primary)
-    lede = say(
+    summary = say(
         "First less second, on the same {units}. A dot is a run of the one against a run of the other; the "
         "bar covers new {units} and new seeds. Pairs ahead are a description, not a test: pairs that share a "
         "run are not independent.",
@@ -118,7 +118,7 @@ def differences(found: SystemsComparison) -> Section:
     )
     table = Table.of("differences-table", "Differences of all pairs of systems", heads, rows)
     others = Folded("By every metric", (_by_metric(found),))
-    return Section.of("differences", "Differences", "Differences", lede, table, others)
+    return Section.of("differences", "Differences", "Differences", summary, table, others)
 
 
 def _gaps(found: SystemsComparison, d: SystemDifference) -> list[float]:

@@ -79,7 +79,7 @@ def _counts(d: SystemDifference) -> dict[str, float | str | Sentence]:
     return {} if pairs is None else {"ahead": pairs.ahead, "ties": pairs.ties, "of": pairs.of}
 
 
-def lede(found: SystemsComparison) -> Sentence:
+def summary(found: SystemsComparison) -> Sentence:
     """Return what becomes of the other neighbours, how much one run may flatter, and the correction."""
     main = found.of(found.primary)
     names = [one.system for one in found.systems]

@@ -13,7 +13,7 @@ from evalreport.panels.intervals import Forest
 from evalreport.panels.parts import Section
 from evalreport.panels.verdict.forest import forest
 from evalreport.panels.verdict.headline import headline
-from evalreport.panels.verdict.lede import lede
+from evalreport.panels.verdict.summary import summary
 from evalreport.panels.words import Sentence, with_options
 from evalreport.values import Finding
 
@@ -36,7 +36,7 @@ class Warned:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Kicker, headline, lede, forest table and warnings.
+    """Kicker, headline, summary, forest table and warnings.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Verdict:
     run: str
     kicker: tuple[str, ...]
     headline: Sentence
-    lede: Sentence
+    summary: Sentence
     forest: Forest
     warnings: tuple[Warned, ...]
     more: tuple[Warned, ...]
@@ -64,7 +64,7 @@ def panel(ev: Evaluation) -> Section:
         run=ev.provenance.run_name,
         kicker=_kicker(ev),
         headline=headline(ev),
-        lede=lede(ev),
+        summary=summary(ev),
         forest=forest(ev),
         warnings=warnings[:MOST],
         more=warnings[MOST:],

@@ -46,7 +46,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
         "A threshold of *{to:threshold}* "
         + " and ".join(parts)
         + "; on rows that took no part in its choice, "
-        "F1 is {f1_honest:ratio} instead of {f1:ratio}.",
+        "F1 is {f1_elsewhere:ratio} instead of {f1:ratio}.",
         to=better.threshold,
         found_more=found,
         found_fewer=-found,
@@ -56,5 +56,5 @@ def _price(better: RecommendedThreshold) -> Sentence:
         p=better.now.positives,
         fp=better.now.fp,
         f1=better.f1_now,
-        f1_honest=better.f1,
+        f1_elsewhere=better.f1,
     )

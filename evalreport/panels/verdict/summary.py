@@ -1,4 +1,4 @@
-"""The lede: at most three sentences on what to do about it. No gain is claimed within the noise."""
+"""The summary: at most three sentences on what to do about it. No gain is claimed within the noise."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from evalreport.panels.words import NOTHING, Sentence, Value, listed, paragraph,
 from evalreport.values import Estimate
 
 WEAK = 3
-"""Classes that the lede names."""
+"""Classes that the summary names."""
 CLOSE = 0.1
 """Relative error up to which "one in four" may stand for a share."""
 SPOKEN = 20
 """Rarest "one in so many" that is spoken of; beyond that counts are plainer."""
 EVENTS = 10
-"""Examples that a class needs before the lede names it as weak."""
+"""Examples that a class needs before the summary names it as weak."""
 
 
-def lede(ev: Evaluation) -> Sentence:
+def summary(ev: Evaluation) -> Sentence:
     """Return what to do about it, in at most three sentences, with counts of whole rows."""
     ev = ev.in_rows()
     if mistakes(ev) == 0:
