@@ -11,7 +11,8 @@ and new seeds is V(m) + (s² - E) / K with E = (V(1) - V(m)) K / (K - 1), the pa
 
 Measured by simulation (`make coverage`: `tests/comparison/systems.json`): over 24 settings of 3, 5 and 10
 seeds the intervals of a value and of a difference held in 95 % of the draws each, in single settings in 92 to
-98 % of 100 to 300 draws; an interval told two equal systems apart in 4.7 %.
+98 % of 100 to 300 draws; an interval told two equal systems apart in 4.7 %. Standard errors are
+those that were published of two studies of readers (`tests/comparison/test_published.py`).
 """
 
 from __future__ import annotations
