@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import connect
+from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.test_log import paths
 
 ROOT = Path(__file__).parents[1]
@@ -59,3 +59,19 @@ def test_the_demo_deletes_nothing_of_others(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "holds other things than a demo" in done.stderr
     assert mine.read_text() == "years of work"
+
+
+def test_the_registrys_story_promotes_twice_and_refuses_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", sqlite_store.uri)
+    story = import_module("registry")
+    assert story.main(sqlite_store.uri, tmp_path) == [(0, "1"), (0, "2"), (1, "2")]
+    out, err = capsys.readouterr()
+    assert re.search(r"FAILED +precision >= 0.97 +0\.944 \(0\.924 to 0\.958\)", out)
+    assert "@champion is not set: the gate is closed" in err
+    found = [sqlite_store.client.get_model_version(story.NAME, number) for number in "123"]
+    assert [v.tags["evalreport.gate.outcome"] for v in found] == ["passed", "passed", "failed"]
+    assert [v.tags["evalreport.gate.run"] for v in found] == [f"runs:/{v.run_id}" for v in found]
+    assert all(f"**Gate {v.tags['evalreport.gate.outcome']}**" in v.description for v in found)
