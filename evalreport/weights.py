@@ -18,6 +18,9 @@ WeightKind: TypeAlias = Literal["sampling", "count"]
 MOST_ROWS = 50_000_000
 """Rows that weights of kind ``count`` may stand for: more would not be held in memory."""
 
+BITS = 40
+"""Bits of a rescaled weight: twelve decimals, and 13 bits for the rounding of what they were divided by."""
+
 
 def relative(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return weights of mean 1 over the rows that weigh anything; equal ones are exactly 1.
@@ -28,8 +31,9 @@ def relative(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     array([1.5, 0. , 0.5])
     """
     given = weights[weights > 0]
-    rescaled: npt.NDArray[np.float64] = weights / (given.mean() if np.ptp(given) else given[0])
-    return rescaled
+    mantissa, exponent = np.frexp(weights / (given.mean() if np.ptp(given) else given[0]))
+    # Rounded, so that what the factor leaves in the last bits decides no tie: the same bits for all factors.
+    return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent - BITS))
 
 
 def repeated(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:

@@ -81,7 +81,8 @@ def _optima(found: ThresholdSelection) -> list[str]:
     promised: tuple[str, ...] = ("chance to hold",) if bounded else ()
     if bounded and level is not None:
         promised += (f"held with {percent(level, 100)}",)
-    counted = () if found.whole is None else ("found", "missed", "alarms")
+    weighted = ", weighted" if found.evaluation.weighted else ""
+    counted = () if found.whole is None else (f"found{weighted}", f"missed{weighted}", f"alarms{weighted}")
     rows: list[tuple[str, ...]] = [(*HEADS, *promised, *counted)]
     for name, best in found.optima.items():
         style = objective_style(best.metric)
@@ -175,7 +176,7 @@ def _tuned(found: ThresholdSelection) -> list[str]:
 def _labels(found: ThresholdSelection) -> list[str]:
     if not found.tuned:
         return []
-    entries = sorted(found.evaluation.classes, key=lambda entry: -entry.support)
+    entries = sorted(found.evaluation.in_rows().classes, key=lambda entry: -entry.support)
     weights = found.evaluation.task == "multiclass"
     form = significant if weights else threshold
     rows = [("class" if weights else "label", "n", *found.tuned)]

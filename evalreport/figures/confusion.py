@@ -36,6 +36,8 @@ def confusion_matrix(ev: Evaluation) -> Figure:
 
     if ev.confusion is None:
         raise UsageError("there is no confusion matrix", fix="multilabel problems and bare scores have none")
+    ev = ev.in_rows()
+    assert ev.confusion is not None  # noqa: S101  asked before
     counts = ev.confusion.dense()
     if not ev.confusion.unparsed:
         counts = counts[:, :-1]

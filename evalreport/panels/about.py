@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TypeVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts, Counts, ScoreTable
 from evalreport.format import plural
 from evalreport.labels import Binary, Label
-from evalreport.panels.words import Sentence, say
+from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate, Result, Undefined
@@ -135,13 +134,18 @@ def mistakes(ev: Evaluation) -> float | None:
     return None
 
 
+def of_weights(ev: Evaluation) -> Sentence:
+    """Return that the counts of a section are sums of weights; nothing where each row counts once."""
+    return say("Counts here are weighted: sums of weights that average one.") if ev.weighted else NOTHING
+
+
 def upper_bound_of_none(ev: Evaluation) -> Sentence:
     """Return how many could still be wrong when none of n was, with 95 % confidence.
 
     The exact bound of a binomial share (Clopper & Pearson 1934), about 3 / n; n is what is independent: rows,
     the groups that they stand in, or the effective number of weighted rows.
     """
-    n = math.floor(min(ev.facts.get("effective_n", ev.rows), ev.clusters or ev.rows))
+    n = round(min(ev.facts.get("effective_n", ev.rows), ev.clusters or ev.rows))
     what = units(ev, n) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev, n)}"
     if n < FEWEST:
         return say("So few {what} say nothing about the next one.", what=what)

@@ -18,6 +18,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     called,
     known,
+    of_weights,
     units,
 )
 from evalreport.panels.calibration_words import summary
@@ -63,7 +64,13 @@ def panel(ev: Evaluation) -> Section | None:
         return None  # the sections before this one say so
     if ev.score_kind == "decision":
         return _no_probabilities(ev, shown)
-    return Section.of("calibration", "Calibration", _title(ev), summary(ev), Beside(shown) if shown else None)
+    return Section.of(
+        "calibration",
+        "Calibration",
+        _title(ev),
+        summary(ev) + of_weights(ev),
+        Beside(shown) if shown else None,
+    )
 
 
 def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:

@@ -13,7 +13,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, percent
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multiclass
-from evalreport.panels.about import estimate, is_text, known, units
+from evalreport.panels.about import estimate, is_text, known, of_weights, units
 from evalreport.panels.chart import (
     LEFT,
     Chart,
@@ -110,6 +110,7 @@ def _section(ev: Evaluation, curve: Curve) -> Section:
         "which a person decides.",
         classes=len(ev.space),
     )
+    summary += of_weights(ev)
     data = {
         "t": [0 if math.isinf(p.t) else float(f"{p.t:.9g}") for p in points],
         "answered": whole(np.array([p.answered for p in points])),

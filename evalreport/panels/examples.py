@@ -20,6 +20,7 @@ ANSWER = 140
 
 def panel(ev: Evaluation) -> Section | None:
     """Return the worst mistakes."""
+    ev = ev.in_rows()
     wrong = mistakes(ev)
     if wrong is None:
         return None

@@ -13,7 +13,7 @@ from evalreport.format import count, fixed, percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multilabel
 from evalreport.metrics.catalogue import find
-from evalreport.panels.about import estimate, known, one_threshold, units
+from evalreport.panels.about import estimate, known, of_weights, one_threshold, units
 from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
 from evalreport.panels.parts import Section, Table
@@ -113,7 +113,7 @@ def _summary(ev: Evaluation) -> Sentence:
         summary += say(
             "The decisions of this run follow from no single threshold; this shows the scores alone."
         )
-    return summary
+    return summary + of_weights(ev)
 
 
 def _points(ev: Evaluation, sweep: LabelSweep) -> list[MicroPoint]:

@@ -369,8 +369,8 @@ def level_note(ev: Evaluation) -> Sentence:
     """Return how to read the table of steps."""
     return say(
         "From top to bottom each row finds more; its price is counted from the row above. Small under a "
-        "threshold: where {level} of resamples put it. "
-        + ("Counts here are sums of weights." if ev.weighted else "Counts are of all {n:count} {units}."),
+        "threshold: where {level} of resamples put it."
+        + ("" if ev.weighted else " Counts are of all {n:count} {units}."),
         level=confidence_percent(ev),
         n=ev.weight,
         units=units(ev, ev.rows),

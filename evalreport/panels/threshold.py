@@ -24,6 +24,7 @@ from evalreport.panels.about import (
     called,
     confidence_percent,
     four_counts,
+    of_weights,
     one_threshold,
     units,
 )
@@ -165,7 +166,8 @@ def _without_scores(ev: Evaluation) -> Section:
             unit=units(ev, 1),
         ),
     )
-    four = None if counts is None else _four(ev, counts)
+    rows = four_counts(ev.in_rows())
+    four = None if rows is None else _four(ev, rows)
     meters = () if counts is None else meters_of(counts)
     body = Decided(four, meters, empty)
     return Section("threshold", "Threshold", "Right and wrong", "decided", NOTHING, body)
@@ -215,7 +217,7 @@ def _summary(ev: Evaluation) -> Sentence:
         summary += say("The logged predictions follow from no single threshold; this shows the scores alone.")
     if ev.confusion is None:
         summary += say("No threshold was given.")
-    return summary
+    return summary + of_weights(ev)
 
 
 def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice: str | None) -> _Grid:

@@ -14,12 +14,16 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evalreport.cli.show import mistakes
+import evalreport as er
+from evalreport.cli.console import Console
+from evalreport.cli.show import mistakes, print_evaluation
+from evalreport.cli.show_comparison import print_comparison
+from evalreport.codec import encode
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import OF_ROWS, find
 from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass
+from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.panels.operating import _cheapest, candidates
 from evalreport.panels.verdict.headline import headline
@@ -27,6 +31,7 @@ from evalreport.panels.verdict.summary import summary
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.compare import Compared
 from evalreport.workflow.thresholds import table_of
 from tests.report.test_words import check_page, of_page
 
@@ -257,15 +262,50 @@ def test_rows_that_weigh_are_counted_whole(name: str) -> None:
         assert rows["fox"] == ((p.y_true == 3).sum(), (p.y_true == 3).sum())
 
 
-def test_a_constant_factor_of_weights_changes_no_sentence() -> None:
+def weighed(kind: str, factor: float) -> list[Evaluation]:
+    """Two models on the same weighted rows."""
     rng = np.random.default_rng(3)
-    weights = rng.lognormal(0, 0.7, 400)
-    pages = []
-    for factor in (1.0, 1e-6, 1e6):
-        p = scored(np.random.default_rng(4), 400, weights=weights * factor)
-        ev = evaluate_predictions(p, Sampling(resamples=100))
-        pages.append(sentences_of(replace(ev, findings=find(ev))))
-    assert pages[0] == pages[1] == pages[2]
+    weights = rng.lognormal(0, 0.7, 150) * factor
+    many = rng.integers(0, 3, 150)
+    if kind in ("binary", "comparison"):
+        both = [scored(np.random.default_rng(4), 150, skill=skill, weights=weights) for skill in (2.0, 1.2)]
+    elif kind == "classes":
+        chances = [rng.dirichlet(np.ones(3), 150) + skill * np.eye(3)[many] for skill in (1.0, 0.5)]
+        scores = [Probabilities(c / c.sum(axis=1, keepdims=True)) for c in chances]
+        names = np.array(["cat", "dog", "emu"])[many].tolist()
+        both = [
+            predictions(Multiclass(["cat", "dog", "emu"]), names, scores=s, weights=weights) for s in scores
+        ]
+    else:
+        truth = rng.random((150, 4)) < [0.5, 0.3, 0.2, 0.1]
+        chances = [1 / (1 + np.exp(2 - skill * truth - rng.normal(0, 1, (150, 4)))) for skill in (3.0, 2.0)]
+        space = Multilabel(["urban", "night", "rain", "snow"])
+        both = [predictions(space, truth, scores=Probabilities(c), weights=weights) for c in chances]
+    made = [
+        evaluate_predictions(p, Sampling(resamples=50)) for p in (both if kind == "comparison" else both[:1])
+    ]
+    return [replace(ev, findings=find(ev)) for ev in made]
+
+
+def everything(kind: str, factor: float) -> tuple[str, list[str], dict[str, object]]:
+    """Page, terminal and JSON."""
+    console, lines = Console(verbosity=-1), []
+    evaluations = weighed(kind, factor)
+    if kind == "comparison":
+        both = er.compare(evaluations, names=["old", "new"], cost=5)
+        print_comparison(console, Compared(both, ()), lines.append)
+        return er.to_html(both), [*lines, *console.warnings], encode(both)
+    print_evaluation(console, evaluations[0], (), lines.append)
+    return er.to_html(evaluations[0]), [*lines, *console.warnings], encode(evaluations[0])
+
+
+@pytest.mark.parametrize("kind", ["binary", "classes", "labels", "comparison"])
+def test_a_common_factor_of_weights_changes_nothing_that_is_told(kind: str) -> None:
+    page, lines, document = everything(kind, 1.0)
+    assert "weighted" in page
+    assert len(lines) > 3
+    for factor in (1e-6, 1e6):
+        assert everything(kind, factor) == (page, lines, document), factor
 
 
 def test_the_weakest_slice_is_named_and_that_it_is_weaker_is_demonstrated() -> None:

@@ -130,7 +130,7 @@ class Facts:
     def independent(self) -> list[float]:
         """How many rows, or groups, are independent."""
         least = min(self.json["facts"].get("effective_n", math.inf), self.json["clusters"] or self.json["n"])
-        return [math.floor(min(least, self.json["n"]))]
+        return [round(min(least, self.json["n"]))]
 
     @property
     def points(self) -> list[dict[str, float]]:

@@ -19,7 +19,7 @@ from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import at, count, decimals, fixed, plural
 from evalreport.format import threshold as threshold_text
-from evalreport.panels.about import called, positive, units
+from evalreport.panels.about import called, of_weights, positive, units
 from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
 from evalreport.panels.threshold import Four, Preset, whole
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say, shortened
@@ -45,7 +45,8 @@ def sentence(comparison: Comparison) -> Sentence:
         lead
         + " {run} raises {run_fp:count} false "
         + plural(alarms.values[0], ("alarm", "alarms"))
-        + " instead of {base_fp:count}.",
+        + " instead of {base_fp:count}"
+        + (" (sums of weights)." if comparison.evaluations[0].weighted else "."),
         run=shortened(point.run),
         run_fp=alarms.values[0],
         base_fp=alarms.values[1],
@@ -74,10 +75,11 @@ def points_table(comparison: Comparison) -> Table | None:
         return None
     first = comparison.evaluations[0]
     several = len(comparison.pairings) > 1
+    weighted = ", weighted" if first.weighted else ""
     heads: tuple[str | Column, ...] = (
         "Compared",
-        Column(f"{positive(first).capitalize()} found"),
-        Column("False alarms"),
+        Column(f"{positive(first).capitalize()} found{weighted}"),
+        Column(f"False alarms{weighted}"),
     )
     if comparison.costs is not None:
         heads = (*heads, Column(f"Cost per 1,000 {units(first)}{_priced(comparison.costs)}"))
@@ -213,6 +215,7 @@ def _section(comparison: Comparison, found: AlarmList) -> Section:
     )
     title = "At the same number of alarms"
     summary = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
+    summary += of_weights(ev)
     data = {
         "a": whole(np.array([place.alarms for place in found.places])),
         "n": found.rows,

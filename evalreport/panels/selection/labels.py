@@ -41,7 +41,7 @@ def panel(found: ThresholdSelection) -> Section | None:
         Column(units(ev).capitalize(), "n", "down", "descending"),
         *(Column(objective_title(name), "n", "up") for name in found.tuned),
     )
-    entries = sorted(ev.classes, key=lambda entry: -entry.support)
+    entries = sorted(ev.in_rows().classes, key=lambda entry: -entry.support)
     rows: Iterable[Row] = (
         (
             str(entry.label),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalreport.estimates import valued
 from evalreport.evaluation.threshold_selection import PLAIN, ThresholdSelection
 from evalreport.format import count, show
-from evalreport.panels.about import complement, confidence_percent, units
+from evalreport.panels.about import complement, confidence_percent, of_weights, units
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.operating import COIN, ROUGH, advised, candidates, story
 from evalreport.panels.parts import Section
@@ -167,7 +167,7 @@ def summary(found: ThresholdSelection) -> Sentence:
             "{level}.",
             level=level,
         )
-    return paragraph(_changed(found), _without(found), told)
+    return paragraph(_changed(found), _without(found), told, of_weights(found.evaluation))
 
 
 def _changed(found: ThresholdSelection) -> Sentence:
