@@ -289,7 +289,8 @@ def weighed(kind: str, factor: float) -> list[Evaluation]:
 
 def everything(kind: str, factor: float) -> tuple[str, list[str], dict[str, object]]:
     """Page, terminal and JSON."""
-    console, lines = Console(verbosity=-1), []
+    console = Console(verbosity=-1)
+    lines: list[str] = []
     evaluations = weighed(kind, factor)
     if kind == "comparison":
         both = er.compare(evaluations, names=["old", "new"], cost=5)
