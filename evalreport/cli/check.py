@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalreport.gate.documents import CheckedRun
     from evalreport.workflow.check import CheckedItem, GateRequest
     from evalreport.workflow.registry import ModelCandidate
-    from evalreport.workflow.request import Destination, Request
+    from evalreport.workflow.request import Destination, Request, RulesRequest
     from evalreport.workflow.runs import Item
 
 STDOUT = "-"
@@ -98,7 +98,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if (console.json or options["jsonl"]) and options["markdown"] == STDOUT:
         raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
     request = request_of(options, command_line())
-    gate.bounds_of(options)
+    rules = gate.rules_of(options)
     candidate = _candidate(files, options, tracking_uri(ctx))
     if candidate is None:
         items = items_of(files, selection_of(options), tracking_uri(ctx))
@@ -106,7 +106,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         items = (candidate.item,)
         options["baseline"] = candidate.baseline.shown if candidate.baseline else options["baseline"]
     _spare(items, request, options)
-    wanted = _gate(options, request, tracking_uri(ctx))
+    wanted = _gate(options, rules, request, tracking_uri(ctx))
     return _checked(console, items, request, wanted, options, candidate)
 
 
@@ -135,14 +135,12 @@ def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -
     refuse_inputs([Path(name) for name in written], files_read(request, [*items, *read]))
 
 
-def _gate(options: dict[str, Any], request: Request, uri: str | None) -> GateRequest:
+def _gate(options: dict[str, Any], rules: RulesRequest, request: Request, uri: str | None) -> GateRequest:
     from evalreport.workflow.check import GateRequest, baseline_of, training_rows
 
-    bounds = gate.bounds_of(options)
     return GateRequest(
-        bounds,
-        use=options["use"],
-        baseline=baseline_of(options["baseline"], bounds, request, uri),
+        **vars(rules),
+        baseline=baseline_of(options["baseline"], rules.bounds, request, uri),
         train=training_rows(options["train"], request),
     )
 
@@ -162,7 +160,7 @@ def _checked(
     where = Destination(out=options["out"], force=options["force"], several=len(items) > 1)
     done: dict[str, CheckedRun] = {}
     checks: list[dict[str, Any]] = []
-    strict = options["inconclusive"] == "fail"
+    strict = wanted.inconclusive_fails
     line = console.say if options["markdown"] == STDOUT else console.out
 
     def failed(item: Item, error: EvalreportError) -> None:

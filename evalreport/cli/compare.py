@@ -14,7 +14,7 @@ from evalreport.cli.sections import SectionCommand
 from evalreport.cli.show import as_run, print_delivered
 
 if TYPE_CHECKING:
-    from evalreport.workflow.compare import CompareOptions
+    from evalreport.workflow.compare import CompareRequest
 
 _COMPARE = "Compare"
 
@@ -119,17 +119,15 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     return 0 if done.open else 1
 
 
-def _how(options: dict[str, Any]) -> CompareOptions:
+def _how(options: dict[str, Any]) -> CompareRequest:
     """What is compared with what, and by which rules."""
     from evalreport.thresholds.objectives import stated_costs
-    from evalreport.workflow.compare import CompareOptions
+    from evalreport.workflow.compare import CompareRequest
 
-    return CompareOptions(
-        options["baseline"],
-        options["all_pairs"],
-        bounds=gate.bounds_of(options),
-        use=options["use"],
-        inconclusive_fails=options["inconclusive"] == "fail",
+    return CompareRequest(
+        **vars(gate.rules_of(options)),
+        baseline=options["baseline"],
+        all_pairs=options["all_pairs"],
         sort_by=options["sort_by"],
         unpaired=options["unpaired"],
         detect=options["detect"],

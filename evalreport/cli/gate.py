@@ -12,8 +12,8 @@ from click.types import StringParamType
 from evalreport.cli import options as opt
 
 if TYPE_CHECKING:
-    from evalreport.bounds import Bound
     from evalreport.gate.results import CheckResult
+    from evalreport.workflow.request import RulesRequest
 
 
 class Sentences(StringParamType):
@@ -54,7 +54,7 @@ rules = opt.together(
 )
 
 
-def bounds_of(options: dict[str, Any]) -> tuple[Bound, ...]:
+def rules_of(options: dict[str, Any]) -> RulesRequest:
     """Return the rules that were asked for.
 
     Raises
@@ -63,8 +63,10 @@ def bounds_of(options: dict[str, Any]) -> tuple[Bound, ...]:
         A text that is no rule.
     """
     from evalreport.bounds import Bound
+    from evalreport.workflow.request import RulesRequest
 
-    return tuple(map(Bound.parse, options["require"]))
+    bounds = tuple(map(Bound.parse, options["require"]))
+    return RulesRequest(bounds, options["use"], options["inconclusive"] == "fail")
 
 
 def marks_for(*, utf8: bool) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.parameters import LEVEL, Amount, Bytes, Confidence, Format, Share, Words
+from evalreport.cli.parameters import LEVEL, Amount, Bytes, Confidence, Format, Words
 from evalreport.cli.sections import EVERYWHERE, GlobalOption, SectionOption
 from evalreport.errors import UsageError
 
@@ -271,7 +271,7 @@ prevalence = option(
     _EVALUATE,
     "--prevalence",
     metavar="P",
-    type=Share(),
+    type=Amount(below=1),
     help="Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
 )
 confidence = option(

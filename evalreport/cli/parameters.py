@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, ClassVar
 
@@ -33,29 +34,20 @@ class Confidence(click.ParamType):  # type: ignore[type-arg]
         return None if value == "none" else LEVEL.convert(value, param, ctx)
 
 
-class Share(click.ParamType):  # type: ignore[type-arg]
-    """A share between 0 and 1, also written in per cent."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the share."""
-        share = number(str(value))
-        if share is None or not 0 < share < 1:
-            self.fail(f"{value!r} is no share between 0 and 1, such as 0.01 or 1%.", param, ctx)
-        return share
-
-
 class Amount(click.ParamType):  # type: ignore[type-arg]
-    """A number above 0, also written in per cent."""
+    """A number above 0 and, of a share, below 1; also written in per cent."""
 
     name = "number"
+
+    def __init__(self, below: float = math.inf) -> None:
+        self.below = below
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number."""
         wanted = number(str(value))
-        if wanted is None or wanted <= 0:
-            self.fail(f"{value!r} is no number above 0, such as 0.02 or 2%.", param, ctx)
+        if wanted is None or not 0 < wanted < self.below:
+            kind = "share between 0 and 1" if self.below == 1 else "number above 0"
+            self.fail(f"{value!r} is no {kind}, such as 0.02 or 2%.", param, ctx)
         return wanted
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,6 +58,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     A second call makes only what has changed. Opens from a folder, without a server.
     """
+    from evalreport.sinks.site import SiteFolder
     from evalreport.workflow.request import Destination
     from evalreport.workflow.runs import items_of
     from evalreport.workflow.site import SiteRequest, made_site
@@ -69,11 +71,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if options["output"] is None:
         raise UsageError("no folder is named", fix="pass -o site/")
     columns = tuple(_words(options["columns"]))
-    wanted = SiteRequest(
-        options["output"], options["sort_by"], columns, options["champion"], force=options["force"]
-    )
+    wanted = SiteRequest(options["sort_by"], columns, options["champion"])
+    folder = SiteFolder(Path(options["output"]), options["force"])
     items = items_of((), selection, tracking_uri(ctx))
-    done = made_site(items, request_of(options, ""), wanted, _doing(console, options["jobs"]))
+    done = made_site(items, request_of(options, ""), wanted, folder, _doing(console, options["jobs"]))
     logged = None
     if options["log"] or options["log_to"]:
         where = Destination(log=True, force=options["force"], allow_running=options["allow_running"])

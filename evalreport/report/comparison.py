@@ -1,4 +1,4 @@
-"""What of a comparison stands in an MLflow run, and in a folder."""
+"""What of a comparison, of runs or of systems, stands in an MLflow run and in a folder."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalreport.codec import dumps
+from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.report.contents import LONGEST_VERDICT, lasting
 from evalreport.report.keys import metric_keys
 from evalreport.report.names import COMPARISON, COMPARISON_PAGE, VERSION_TAG
-from evalreport.report.payload import Payload, content_digest
+from evalreport.report.payload import Payload, Series, content_digest
 from evalreport.report.summary import described
+from evalreport.report.systems import systems_metrics, systems_table
 from evalreport.report.tables import as_csv
 
 PREFIX = "compare/"
@@ -20,7 +22,12 @@ LONGEST_RUN = 100
 
 
 def comparison_payload(
-    comparison: Comparison, content: Mapping[str, Any], page: str, *, version: str, notes: str = ""
+    comparison: Comparison | SystemsComparison,
+    content: Mapping[str, Any],
+    page: str,
+    *,
+    version: str,
+    notes: str = "",
 ) -> Payload:
     """Return everything that is logged of a comparison.
 
@@ -36,9 +43,17 @@ def comparison_payload(
         Of the page.
     """
     verdict = str(content["headline"])
+    series: dict[str, Series] = {}
+    if isinstance(comparison, SystemsComparison):
+        made_of: list[Any] = []
+        metrics, series = systems_metrics(comparison)
+    else:
+        made_of = [[lasting(ev) for ev in comparison.evaluations]]
+        metrics = differences(comparison)
     return Payload(
-        digest=content_digest(dict(content), [lasting(ev) for ev in comparison.evaluations], version, notes),
-        metrics=differences(comparison),
+        digest=content_digest(dict(content), *made_of, version, notes),
+        metrics=metrics,
+        series=series,
         tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
         description=described(comparison, COMPARISON_PAGE),
         artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: dumps(content).encode()},
@@ -46,16 +61,19 @@ def comparison_payload(
     )
 
 
-def comparison_files(comparison: Comparison, content: Mapping[str, Any], page: str) -> dict[str, bytes]:
-    """Return the files of ``--out``: the page, `comparison.json`, and every difference as CSV."""
-    names = ("metric", "run", "baseline", "scope", "difference", "low", "high", "p", "p_adjusted", "verdict")
-    rows = (*comparison.differences, *comparison.parts)
-    table = {name: [getattr(d, name) for d in rows] for name in names}
-    return {
-        COMPARISON_PAGE: page.encode(),
-        "comparison.json": dumps(content).encode(),
-        "differences.csv": as_csv(table),
-    }
+def comparison_files(
+    comparison: Comparison | SystemsComparison, content: Mapping[str, Any], page: str
+) -> dict[str, bytes]:
+    """Return the files of ``--out``: page, `comparison.json`, every difference and system as CSV."""
+    files = {COMPARISON_PAGE: page.encode(), "comparison.json": dumps(content).encode()}
+    names = ["metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "verdict"]
+    rows: list[Any] = list(comparison.differences)
+    if isinstance(comparison, SystemsComparison):
+        files["systems.csv"] = as_csv(systems_table(comparison))
+    else:
+        rows += comparison.parts
+        names.insert(3, "scope")
+    return files | {"differences.csv": as_csv({name: [getattr(d, name) for d in rows] for name in names})}
 
 
 def differences(comparison: Comparison) -> dict[str, float]:

@@ -1,50 +1,24 @@
-"""What of a comparison of systems stands in an MLflow run, and in a folder."""
+"""The numbers of a comparison of systems in an MLflow run, and its tables in a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from evalreport.codec import dumps
 from evalreport.comparison.system_values import SystemResult, SystemsComparison
-from evalreport.report.contents import LONGEST_VERDICT
 from evalreport.report.keys import metric_keys
-from evalreport.report.names import COMPARISON, COMPARISON_PAGE, VERSION_TAG
-from evalreport.report.payload import MAX_STEPS, Payload, Series, content_digest
-from evalreport.report.summary import described
-from evalreport.report.tables import as_csv
+from evalreport.report.payload import MAX_STEPS, Series
 
 PREFIX = "systems/"
 LONGEST_SYSTEM = 100
 """Letters of a system's name in a metric key."""
 
 
-def systems_payload(
-    found: SystemsComparison, content: Mapping[str, Any], page: str, *, version: str, notes: str = ""
-) -> Payload:
-    """Return everything that is logged of a comparison of systems.
-
-    Parameters
-    ----------
-    content : mapping
-        The comparison as JSON, with its `headline`.
-    page : str
-        HTML.
-    version : str
-        Of evalreport.
-    notes : str
-        Of the page.
-    """
-    verdict = str(content["headline"])
+def systems_metrics(found: SystemsComparison) -> tuple[dict[str, float], dict[str, Series]]:
+    """Return the metrics of the systems, and those with a step for each run."""
     keys = _keys(found)
-    return Payload(
-        digest=content_digest(dict(content), version, notes),
-        metrics={key: value for one in found.systems for key, value in _means(keys[one.system], one)},
-        series={key: values for one in found.systems for key, values in _runs(keys[one.system], one)},
-        tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
-        description=described(found, COMPARISON_PAGE),
-        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: dumps(content).encode()},
-        part="comparison",
+    return (
+        {key: value for one in found.systems for key, value in _means(keys[one.system], one)},
+        {key: values for one in found.systems for key, values in _runs(keys[one.system], one)},
     )
 
 
@@ -79,9 +53,8 @@ def _runs(key: str, one: SystemResult) -> list[tuple[str, Series]]:
     return found
 
 
-def systems_files(found: SystemsComparison, content: Mapping[str, Any], page: str) -> dict[str, bytes]:
-    """Return the files of ``--out``: the page, `comparison.json`, systems and differences as CSV."""
-    names = ("metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "verdict")
+def systems_table(found: SystemsComparison) -> dict[str, list[Any]]:
+    """Return the columns of the table of systems: a row for each system and metric."""
     every = [(one.system, name, value) for one in found.systems for name, value in one.metrics.items()]
     ends = ("value", "low", "high", "best_run_flatters", "standard_error", "df")
     systems: dict[str, list[Any]] = {
@@ -89,10 +62,4 @@ def systems_files(found: SystemsComparison, content: Mapping[str, Any], page: st
         "metric": [name for _, name, _ in every],
         "runs": [len(value.values) for _, _, value in every],
     }
-    systems |= {end: [getattr(value, end) for _, _, value in every] for end in ends}
-    return {
-        COMPARISON_PAGE: page.encode(),
-        "comparison.json": dumps(content).encode(),
-        "systems.csv": as_csv(systems),
-        "differences.csv": as_csv({name: [getattr(d, name) for d in found.differences] for name in names}),
-    }
+    return systems | {end: [getattr(value, end) for _, _, value in every] for end in ends}

@@ -76,6 +76,11 @@ class Found:
     unused: tuple[str, ...]
     files: tuple[RawTable, ...] = field(repr=False)
 
+    @property
+    def unused_note(self) -> tuple[str, ...]:
+        """What is said of columns that were not taken for anything."""
+        return (f"not used: {listed(self.unused)}",) if self.unused else ()
+
 
 def find_in_files(
     path: Path | BinaryIO,

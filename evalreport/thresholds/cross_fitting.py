@@ -289,7 +289,7 @@ def with_bounds(
         if not isinstance(best, Optimum) or bound is None:
             continue
         here = METRICS[bound.metric].function(BinaryCounts(best.tp, best.fp, best.fn, best.tn))
-        kept = BoundKept(bound.metric, bound.operator, bound.bound, float(here))
+        kept = BoundKept(bound.metric, bound.operator, bound.number, float(here))
         chance = chance_at(sweep, units, bound, best) if fixed else None
         elsewhere = best.out_of_sample
         if elsewhere is not None and chance is not None:

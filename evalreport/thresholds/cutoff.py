@@ -137,7 +137,7 @@ def cutoff(
     sweep = judged(table, own, tune_on=other, objectives=[goal], sampling=sampling)
     best = sweep.optima[goal.name]
     if isinstance(best, Unreachable):
-        name = str(Constraint("accuracy", operator, accuracy))
+        name = Constraint("accuracy", operator, accuracy).key
         return replace(best, objective=name, text=name, metric="accuracy")
     return _cutoff(accuracy, best) if isinstance(best, Optimum) else best
 

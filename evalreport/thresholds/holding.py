@@ -61,7 +61,9 @@ def one_class(bound: Constraint) -> _OneClass | None:
     metric = METRICS[bound.metric]
     if metric.over not in ("positives", "negatives"):
         return None
-    return _OneClass(metric.over == "positives", bound.bound if metric.better == "lower" else 1 - bound.bound)
+    return _OneClass(
+        metric.over == "positives", bound.number if metric.better == "lower" else 1 - bound.number
+    )
 
 
 def chance_of(wrong: Array, n: float, allowed: float) -> Array:
@@ -315,7 +317,7 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
 def _wrong_share(bound: Constraint) -> float:
     """Share that may be wrong among the rows of a test; a half where the metric is no share."""
     if _is_share(bound):
-        return 1 - bound.bound if bound.demands_high else bound.bound
+        return 1 - bound.number if bound.demands == "high" else bound.number
     return 0.5
 
 
@@ -334,8 +336,8 @@ def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) 
         counts = sweep.counts_at(place)
         share = float(metric.function(counts))
         n = _behind(units, place, metric)
-        right = 0.0 if math.isnan(share) else (share if bound.demands_high else 1 - share) * n
-        least = bound.bound if bound.demands_high else 1 - bound.bound
+        right = 0.0 if math.isnan(share) else (share if bound.demands == "high" else 1 - share) * n
+        least = bound.number if bound.demands == "high" else 1 - bound.number
         return float(betainc(right, n - right + 1, least)) if right > 0 else 1.0
 
     def drawn(place: int) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.bounds import CLOSE, Bound, Operator, is_bound, number
+from evalreport.bounds import CLOSE, Bound, is_bound, number
 from evalreport.errors import UsageError, nearest
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
@@ -59,42 +59,30 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Constraint:
-    """A bound that a metric must keep.
+class Constraint(Bound):
+    """A bound that a binary count metric must keep at a threshold.
 
     Examples
     --------
-    >>> str(Constraint("recall", ">=", 0.95))
+    >>> Constraint("recall", ">=", 0.95).key
     'recall>=0.95'
     """
-
-    metric: str
-    operator: Operator
-    bound: float
-
-    def __str__(self) -> str:
-        return f"{self.metric}{self.operator}{self.bound:.12g}"
-
-    @property
-    def demands_high(self) -> bool:
-        """Whether a high value is asked for."""
-        return self.operator in (">=", ">")
 
     @property
     def kept_by_better(self) -> bool:
         """Whether more true and fewer false positives never break it."""
         monotone = METRICS[self.metric].monotone
-        return monotone == "always" or (monotone == "above 0" and self.bound > 0)
+        return monotone == "always" or (monotone == "above 0" and self.number > 0)
 
     def margin(self, c: BinaryCounts) -> Any:
         """Return by how much the bound is kept (negative: missed; NaN: the metric is undefined)."""
         value = METRICS[self.metric].function(c)
-        return value - self.bound if self.demands_high else self.bound - value
+        return value - self.number if self.demands == "high" else self.number - value
 
     def keeps(self, c: BinaryCounts) -> Any:
         """Return whether the bound is kept: by equality too, up to rounding, unless it is strict."""
         margin = np.asarray(self.margin(c))
-        return margin > CLOSE if self.operator in (">", "<") else margin >= -CLOSE
+        return margin > CLOSE if self.strict else margin >= -CLOSE
 
 
 @dataclass(frozen=True)
@@ -170,13 +158,13 @@ class Objective:
     @property
     def name(self) -> str:
         """Its key in `evaluation.json` and MLflow: ``f1``, ``cost``, ``recall>=0.95``."""
-        return str(self.constraint) if self.constraint else self.metric
+        return self.constraint.key if self.constraint else self.metric
 
     @property
     def text(self) -> str:
         """The objective in full, as `parse` reads it back."""
         if self.constraint:
-            return str(self.constraint)
+            return self.constraint.key
         if self.costs:
             return f"cost:{self.costs}"
         return self.metric if self.at is None else f"net_benefit:{self.at:.12g}"
@@ -272,7 +260,7 @@ def _constrained(text: str) -> Objective:
 def _then(constraint: Constraint) -> str:
     if constraint.metric in _SPECIFIC:
         return "specificity"
-    flags_more = constraint.metric == "predicted_positive_rate" and constraint.demands_high
+    flags_more = constraint.metric == "predicted_positive_rate" and constraint.demands == "high"
     return "precision" if constraint.metric in _PRECISE or flags_more else "recall"
 
 

@@ -299,12 +299,12 @@ class Sweep:
             lacking = [f"no {name} example" for name, n in self._classes() if n == 0]
             reason = ", ".join([f"{objective.metric} is undefined at every threshold", *lacking])
             return Undefined(reason, self.positives + self.negatives)
-        value = bound.bound + margin[nearest] * (1 if bound.demands_high else -1)
+        value = bound.number + margin[nearest] * (1 if bound.demands == "high" else -1)
         return Unreachable(
             objective.name,
             objective.text,
             bound.metric,
-            bound.bound,
+            bound.number,
             float(value),
             float(self.thresholds[nearest]),
         )

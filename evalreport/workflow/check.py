@@ -15,7 +15,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.gate.change import NEEDS, check_change
 from evalreport.gate.data import TrainingRows, data_checks
 from evalreport.gate.results import CheckResult
-from evalreport.gate.rules import Use, rule_checks
+from evalreport.gate.rules import rule_checks
 from evalreport.metrics.catalogue import find
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.registry import MODELS, find_model
@@ -26,27 +26,23 @@ from evalreport.sources.shapes.roles import ID
 from evalreport.sources.tables import read_table
 from evalreport.workflow.compare import evaluation_of, is_item, with_metrics
 from evalreport.workflow.report import deliver_evaluation
-from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.request import Destination, Request, RulesRequest
 from evalreport.workflow.runs import Item
 
 _RUN_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 @dataclass(frozen=True, eq=False)
-class GateRequest:
+class GateRequest(RulesRequest):
     """What every item is held against.
 
     Parameters
     ----------
-    bounds : tuple of Bound
-    use : {"interval", "estimate"}
     baseline : Baseline or None
         Needed where a change is bounded.
     train : TrainingRows or None
     """
 
-    bounds: tuple[Bound, ...] = ()
-    use: Use = "interval"
     baseline: Baseline | None = None
     train: TrainingRows | None = None
 

@@ -204,7 +204,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         columns=found.taken,
         parser=_parser_name(rows),
         **request.origin(),
-        notes=(*origin.notes, *((f"not used: {listed(found.unused)}",) if found.unused else ())),
+        notes=(*origin.notes, *found.unused_note),
     )
     return Collected(rows, found.taken, provenance, samples=samples)
 

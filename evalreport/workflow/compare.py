@@ -23,7 +23,7 @@ from evalreport.errors import (
 from evalreport.evaluation.model import Evaluation
 from evalreport.gate.documents import CheckedRun
 from evalreport.gate.results import is_open
-from evalreport.gate.rules import Use, rule_checks
+from evalreport.gate.rules import rule_checks
 from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import COMPARED
@@ -32,7 +32,7 @@ from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run
 from evalreport.thresholds.objectives import Costs
 from evalreport.workflow.evaluate import deployed
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import Request, RulesRequest
 from evalreport.workflow.runs import STDIN, Item
 
 LARGEST = 100 * 1024**2
@@ -41,19 +41,14 @@ _ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 @dataclass(frozen=True)
-class CompareOptions:
-    """What is compared with what.
+class CompareRequest(RulesRequest):
+    """What is compared with what; rules are of every run but the baseline.
 
     Parameters
     ----------
     baseline : str or None
         Name, id, file or position (from 1); the first, or with `sort_by` the best, when None.
     all_pairs : bool
-    bounds : tuple of Bound
-        Rules that every run but the baseline is held against.
-    use : {"interval", "estimate"}
-        What rules are held against.
-    inconclusive_fails : bool
     sort_by : str or None
         Metric by which the runs are ordered, best first; over twenty runs are only ranked by it.
     unpaired : bool
@@ -66,9 +61,6 @@ class CompareOptions:
 
     baseline: str | None = None
     all_pairs: bool = False
-    bounds: tuple[Bound, ...] = ()
-    use: Use = "interval"
-    inconclusive_fails: bool = True
     sort_by: str | None = None
     unpaired: bool = False
     detect: float | None = None
@@ -116,7 +108,7 @@ class _Rival:
         return (origin.run_name if stored and origin.run_name else "") or self.item.name
 
 
-def compared(items: Sequence[Item], request: Request, how: CompareOptions) -> Compared:
+def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Compared:
     """Evaluate the items and compare them.
 
     Raises
@@ -186,7 +178,7 @@ def with_metrics(request: Request, bounds: Sequence[Bound]) -> Request:
     return replace(request, metrics=tuple(dict.fromkeys((*request.metrics, *named))))
 
 
-def _held_to_rules(found: Comparison, how: CompareOptions) -> tuple[CheckedRun, ...]:
+def _held_to_rules(found: Comparison, how: CompareRequest) -> tuple[CheckedRun, ...]:
     """Hold every run but the baseline against the rules, as `check` holds it alone."""
     if not how.bounds:
         return ()

@@ -28,7 +28,6 @@ from evalreport.report.render import (
     render_trials,
 )
 from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
-from evalreport.report.systems import systems_files, systems_payload
 from evalreport.stages import stage
 from evalreport.study.judged import Study
 from evalreport.values import Undefined
@@ -155,9 +154,6 @@ def comparison_document(
 
     def make(_: str, folder: bool) -> Payload:
         html = document.html
-        if isinstance(found, SystemsComparison):
-            made = systems_payload(found, content, html, version=__version__, notes=notes)
-            return _in_folder(made, systems_files(found, content, html), html) if folder else made
         made = comparison_payload(found, content, html, version=__version__, notes=notes)
         return _in_folder(made, comparison_files(found, content, html), html) if folder else made
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from evalreport import __version__
+from evalreport.bounds import Bound
 from evalreport.errors import UsageError
+from evalreport.gate.rules import Use
 from evalreport.intervals import Sampling
 from evalreport.report.contents import PREFIX
 from evalreport.sinks.folder import run_folder
@@ -19,9 +21,54 @@ STDOUT = "-"
 Engine: TypeAlias = Literal["auto", "memory", "stream"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class PageRequest:
+    """What is said about any page.
+
+    Parameters
+    ----------
+    title, notes : str
+        How it is headed, and a section of its own in Markdown.
+    command, made : str
+        For provenance: the command line, and the time in UTC.
+    """
+
+    title: str = ""
+    notes: str = ""
+    command: str = ""
+    made: str = ""
+
+    def origin(self) -> dict[str, Any]:
+        """Return what the request itself says of where numbers come from, as fields of `Provenance`."""
+        return {
+            "made": self.made,
+            "command": self.command,
+            "title": self.title,
+            "software": (("evalreport", __version__), ("Python", platform.python_version())),
+        }
+
+
 @dataclass(frozen=True)
-class Request:
-    """Everything that is said about one evaluation.
+class RulesRequest:
+    """What results are held against.
+
+    Parameters
+    ----------
+    bounds : tuple of Bound
+    use : {"interval", "estimate"}
+        What of a result is held against them.
+    inconclusive_fails : bool
+        Whether a rule that the sample cannot decide closes the gate.
+    """
+
+    bounds: tuple[Bound, ...] = ()
+    use: Use = "interval"
+    inconclusive_fails: bool = True
+
+
+@dataclass(frozen=True)
+class Request(PageRequest):
+    """Everything that is said about one evaluation, and its page.
 
     Parameters
     ----------
@@ -45,10 +92,8 @@ class Request:
         Share of positives where a binary model goes: PPV, NPV, net benefit and alarms there are asked for.
     label_names : tuple of (label, name)
         What people call a label, wherever a person reads it.
-    title, unit, no_examples, checklist, notes
-        How the page looks; notes are Markdown.
-    command, made : str
-        For provenance: the command line, and the time in UTC.
+    unit, no_examples, checklist
+        How the page looks.
     engine : {"auto", "memory", "stream"}
         What counts the rows of files: all of them in memory, or batch by batch.
     memory : int
@@ -69,28 +114,17 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     metrics: tuple[str, ...] = ()
     prevalence: float | None = None
-    title: str = ""
     unit: tuple[str, str] = ("case", "cases")
     no_examples: bool = False
     checklist: str | None = None
     label_names: tuple[tuple[str, str], ...] = ()
-    notes: str = ""
-    command: str = ""
-    made: str = ""
     engine: Engine = "memory"
     memory: int = 1 << 30
     spill: str | None = None
 
     def origin(self) -> dict[str, Any]:
         """Return what the request itself says of where numbers come from, as fields of `Provenance`."""
-        return {
-            "made": self.made,
-            "command": self.command,
-            "title": self.title,
-            "unit": self.unit,
-            "label_names": self.label_names,
-            "software": (("evalreport", __version__), ("Python", platform.python_version())),
-        }
+        return {**super().origin(), "unit": self.unit, "label_names": self.label_names}
 
 
 @dataclass(frozen=True)

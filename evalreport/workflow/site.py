@@ -53,22 +53,17 @@ class SiteRequest:
 
     Parameters
     ----------
-    out : str
-        Folder.
     sort_by : str or None
         Metric of the leaderboard; else the first headline metric that all runs have.
     columns : tuple of str
         Metrics, parameters and tags that are columns; a tag without a value is a mark of the run.
     champion : str
         Tag of the runs that are, or were, the champion; its value may be the day since when.
-    force : bool
     """
 
-    out: str
     sort_by: str | None = None
     columns: tuple[str, ...] = ()
     champion: str = "champion"
-    force: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,8 +135,10 @@ class _Site:
             self.written += self.folder.write(outcome.files)
 
 
-def made_site(items: Sequence[Item], request: Request, wanted: SiteRequest, do: Doing) -> MadeSite:
-    """Make a site of the runs of an experiment, or bring it up to date.
+def made_site(
+    items: Sequence[Item], request: Request, wanted: SiteRequest, folder: SiteFolder, do: Doing
+) -> MadeSite:
+    """Make a site of the runs of an experiment in a folder, or bring it up to date.
 
     Raises
     ------
@@ -161,7 +158,6 @@ def made_site(items: Sequence[Item], request: Request, wanted: SiteRequest, do: 
     names = distinct([item.name for item in runs])
     ended = [(name, item) for name, item in zip(names, runs, strict=True) if _run(item).status == "FINISHED"]
     tasks = {name: SiteTask(item, name, _stem(_run(item))) for name, item in ended}
-    folder = SiteFolder(Path(wanted.out), wanted.force)
     folder.check(["index.html", "runs.csv", "pairs.csv", "runs.json", *_all_paths(tasks.values())])
     site = _Site(folder, request, wanted, tasks, do)
     reference = _champion_first(site)

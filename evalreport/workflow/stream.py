@@ -18,7 +18,6 @@ from evalreport.labels import renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
-from evalreport.sources.request import listed
 from evalreport.sources.streams import MEMORY, PredictionStream, open_stream
 from evalreport.stages import stage
 from evalreport.thresholds.sweep import Sweep
@@ -169,14 +168,13 @@ def _origin(
 ) -> Provenance:
     first = data.files[0]
     several = f"{first.parent.name or first.name} ({len(data.files)} files)"
-    unused = stream.found.unused
     return Provenance(
         run_name=first.name.split(".", 1)[0] if len(data.files) == 1 else first.parent.name,
         source=first.name if len(data.files) == 1 else several,
         sha256=data.sha256,
         columns=taken,
         **request.origin(),
-        notes=(f"not used: {listed(unused)}",) if unused else (),
+        notes=stream.found.unused_note,
     )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass, field, replace
 
-from evalreport import __version__
 from evalreport.errors import UsageError
 from evalreport.provenance import Provenance
 from evalreport.sources.children import trials_from_children, with_runs
@@ -14,6 +12,7 @@ from evalreport.sources.runs import RunInfo
 from evalreport.sources.studies import trials_from_optuna
 from evalreport.study import Direction, StudyObjective, Trials
 from evalreport.study.judged import NOT_SAID, Judging, Study, studied
+from evalreport.workflow.request import PageRequest
 from evalreport.workflow.trial_rows import judging_of
 
 UNNAMED = "value"
@@ -21,8 +20,8 @@ UNNAMED = "value"
 
 
 @dataclass(frozen=True)
-class StudyRequest:
-    """What is said about a sweep.
+class StudyRequest(PageRequest):
+    """What is said about a sweep, and its page.
 
     Parameters
     ----------
@@ -32,18 +31,12 @@ class StudyRequest:
         Of `metrics` one by one, where nothing else says them.
     judging : Judging
     seed : int
-    title, notes, command, made : str
-        For provenance.
     """
 
     metrics: tuple[str, ...] = ()
     directions: tuple[Direction, ...] = ()
     judging: Judging = field(default=NOT_SAID)
     seed: int = 0
-    title: str = ""
-    notes: str = ""
-    command: str = ""
-    made: str = ""
 
 
 def study_from_optuna(
@@ -105,12 +98,7 @@ def study_from_runs(store: Store, parent: RunInfo, request: StudyRequest) -> Stu
 
 
 def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
-    origin = Provenance(
-        made=request.made,
-        command=request.command,
-        title=request.title,
-        software=(("evalreport", __version__), ("Python", platform.python_version())),
-    )
+    origin = Provenance(**request.origin())
     if store is not None and parent is not None:
         origin = replace(
             origin,

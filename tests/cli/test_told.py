@@ -68,6 +68,7 @@ FOLLOWED = {
     "study.trials.Trials.notes": "a study",
     "workflow.deliver.Delivered.warnings": "a logging",
     "workflow.request.Request.notes": NO_WARNING,  # what the user writes onto the page
+    "workflow.request.PageRequest.notes": NO_WARNING,
     "workflow.sweep_trials.StudyRequest.notes": NO_WARNING,
     "workflow.systems.GroupedItems.notes": "systems",
 }

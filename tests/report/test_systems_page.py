@@ -11,8 +11,8 @@ from evalreport.comparison.system_values import SystemsComparison
 from evalreport.panels.parts import Beside, Section, Table
 from evalreport.panels.systems import answers, origin, uncertainty, verdict
 from evalreport.panels.systems.words import headline, summary
+from evalreport.report.comparison import comparison_payload
 from evalreport.report.summary import markdown, summary_of
-from evalreport.report.systems import systems_payload
 from tests.comparison.test_systems import runs_of
 
 
@@ -72,7 +72,7 @@ def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsCom
 
 
 def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
-    made = systems_payload(found, {"headline": "x"}, "<html>", version="1")
+    made = comparison_payload(found, {"headline": "x"}, "<html>", version="1")
     value = found.named("old")
     assert made.metrics["systems/old/accuracy"] == value.value
     assert made.metrics["systems/old/accuracy_high"] == value.high
