@@ -9,6 +9,9 @@ from click.core import ParameterSource
 
 from evalreport.errors import UsageError, nearest
 
+_NUMBERS = {"a valid float range": "a number", "a valid integer range": "a whole number"}
+"""Words of click that name its types, and what they mean."""
+
 
 def usage(error: click.ClickException, command: str) -> UsageError:
     """Return the error for what click did not understand.
@@ -19,15 +22,32 @@ def usage(error: click.ClickException, command: str) -> UsageError:
     path = ctx.command_path if ctx else f"evalreport {command}".strip()
     fix = f"{path} --help lists the options"
     message = error.format_message().rstrip(".")
+    for theirs, ours in _NUMBERS.items():
+        message = message.replace(theirs, ours)
     match error:
         case click.NoSuchOption():
-            known = [name for param in ctx.command.get_params(ctx) for name in param.opts] if ctx else []
-            message, fix = f"no such option: {error.option_name}", nearest(error.option_name, known)
-            if fix.startswith("Known"):
-                fix = f"{path} --help lists the options"
+            message = f"no such option: {error.option_name}"
+            fix = (_meant(error.option_name, ctx) if ctx else "") or fix
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:
+            fix = f"{param.opts[0]} {param.make_metavar(ctx)}: {param.help or 'see --help'}".rstrip(".")
             path = _origin(ctx, param) or path
     return UsageError(message[:1].lower() + message[1:], where=path, fix=fix)
+
+
+def _meant(name: str, ctx: click.Context) -> str:
+    """Return the option that was meant: of a command below a group, or a near one; "" for none."""
+    if isinstance(ctx.command, click.Group):
+        below = [word for word, command in ctx.command.commands.items() if name in _names(command, ctx)]
+        if below:
+            return "write the command before its options: " + " or ".join(
+                f"{ctx.command_path} {word} {name}" for word in below
+            )
+    found = nearest(name, _names(ctx.command, ctx))
+    return "" if found.startswith("Known") else found
+
+
+def _names(command: click.Command, ctx: click.Context) -> list[str]:
+    return [name for param in command.get_params(ctx) for name in param.opts]
 
 
 def _origin(ctx: click.Context, param: click.Option) -> str:

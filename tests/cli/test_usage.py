@@ -1,0 +1,42 @@
+"""What click did not understand, told as one of our errors with a remedy that helps."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.running import run
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "fix"),
+    [
+        ("plan x.csv", "missing option '--metric'", "--metric M: Metric that the question is about"),
+        (
+            "sweep thresholds x.csv --hold often",
+            "invalid value for '--hold': 'often' is not a number",
+            "--hold P: Confidence that bounds hold",
+        ),
+        (
+            "report x.csv --trutk y",
+            "no such option: --trutk",
+            "Did you mean --truth or --out or --truth-file?",
+        ),
+        (
+            "sweep --costs x.csv",
+            "no such option: --costs",
+            "write the command before its options: evalreport sweep thresholds --costs",
+        ),
+        (
+            "report x.csv --zzzzzzzz",
+            "no such option: --zzzzzzzz",
+            "evalreport report --help lists the options",
+        ),
+    ],
+)
+def test_remedy_names_what_helps(
+    capsys: pytest.CaptureFixture[str], words: str, message: str, fix: str
+) -> None:
+    done = run(capsys, *words.split())
+    assert done.code == 2
+    assert done.err.splitlines()[0] == f"error: {message}"
+    assert done.err.splitlines()[-1].split(maxsplit=1) == ["fix", fix]
