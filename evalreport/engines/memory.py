@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any, TypeAlias, assert_never
@@ -37,23 +38,39 @@ def summarise(predictions: Predictions) -> Summary:
     >>> facts.counts.total, len(facts.scores)
     (3.0, 3)
     """
-    match predictions.space:
-        case Binary():
-            parts = _binary(predictions)
-        case Multiclass():
-            parts = _multiclass(predictions)
+    return replace(counted(predictions), **_tables(predictions))
+
+
+def counted(p: Predictions) -> Summary:
+    """Return the facts that do not grow with the rows: counts, means over rows, bins; no table of scores.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> counted(predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8]))).scores is None
+    True
+    """
+    weights = p.weights if p.weighted else None
+    facts = Summary(
+        space=p.space,
+        rows=len(p),
+        weight=float(p.weights.sum()),
+        tally=_tally(p),
+        score_kind=None if isinstance(p.scores, NoScores) else p.scores.declared,
+        threshold=p.threshold,
+    )
+    match p.space:
+        case Binary() | Multiclass():
+            if p.y_pred is not None:
+                facts = replace(facts, counts=Counts.of(p.y_true, p.y_pred, len(p.space), weights))
         case Multilabel():
-            parts = _multilabel(predictions)
+            counts = None if p.y_pred is None else _label_counts(p)
+            facts = replace(facts, counts=counts, cardinality=_cardinality(p))
         case never:
             assert_never(never)
-    return Summary(
-        space=predictions.space,
-        rows=len(predictions),
-        weight=float(predictions.weights.sum()),
-        score_kind=None if isinstance(predictions.scores, NoScores) else predictions.scores.declared,
-        threshold=predictions.threshold,
-        **parts,
-    )
+    if isinstance(p.scores, Probabilities) and not isinstance(p.space, Binary):
+        return replace(facts, bins=_bins(p, p.scores))
+    return facts
 
 
 def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
@@ -71,44 +88,17 @@ def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _binary(p: Predictions) -> dict[str, Any]:
-    weights = p.weights if p.weighted else None
-    scores = None
-    if not isinstance(p.scores, NoScores):
-        scores = ScoreTable.of(p.scores.values, p.y_true.astype(bool), weights)
-    return {
-        "counts": None if p.y_pred is None else Counts.of(p.y_true, p.y_pred, 2, weights),
-        "scores": scores,
-        "tally": _tally(p),
-    }
-
-
-def _multiclass(p: Predictions) -> dict[str, Any]:
-    size, weights = len(p.space), p.weights if p.weighted else None
-    parts: dict[str, Any] = {
-        "counts": None if p.y_pred is None else Counts.of(p.y_true, p.y_pred, size, weights),
-        "tally": _tally(p),
-    }
+def _tables(p: Predictions) -> dict[str, Any]:
+    """What grows with the rows: scores, and of several classes the confidence of the answer."""
     if isinstance(p.scores, NoScores):
-        return parts
-    values = p.scores.values
-    parts["scores"] = ClassScores(values, p.y_true, weights)
-    if isinstance(p.scores, Probabilities):
+        return {}
+    values, weights = p.scores.values, p.weights if p.weighted else None
+    if isinstance(p.space, Binary):
+        return {"scores": ScoreTable.of(values, p.y_true.astype(bool), weights)}
+    parts: dict[str, Any] = {"scores": ClassScores(values, p.y_true, weights)}
+    if isinstance(p.space, Multiclass) and isinstance(p.scores, Probabilities):
         best = highest(values)
         parts["confidence"] = ScoreTable.of(values[np.arange(len(p)), best], best == p.y_true, weights)
-        parts["bins"] = _bins(p, p.scores)
-    return parts
-
-
-def _multilabel(p: Predictions) -> dict[str, Any]:
-    weights = p.weights if p.weighted else None
-    parts: dict[str, Any] = {"tally": _tally(p), "cardinality": _cardinality(p)}
-    if p.y_pred is not None:
-        parts["counts"] = _label_counts(p)
-    if not isinstance(p.scores, NoScores):
-        parts["scores"] = ClassScores(p.scores.values, p.y_true, weights)
-        if isinstance(p.scores, Probabilities):
-            parts["bins"] = _bins(p, p.scores)
     return parts
 
 
@@ -151,12 +141,16 @@ def _tally(p: Predictions) -> Tally:
 
 
 def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
+    read = p.y_pred is not None and UNPARSED not in p.y_pred
     for block in _blocks(p):
         match p.space:
             case Binary():
                 yield block, _text_rows(p, block)
             case Multiclass():
-                yield block, {**_text_rows(p, block), **_class_rows(p, block), **_order_rows(p, block)}
+                yield (
+                    block,
+                    {**_text_rows(p, block), **_class_rows(p, block), **_order_rows(p, block, read=read)},
+                )
             case Multilabel():
                 yield block, {**_set_rows(p, block), **_ranking_rows(p, block)}
             case never:
@@ -185,12 +179,12 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
     return rows
 
 
-def _order_rows(p: Predictions, block: slice) -> Rows:
-    """What only labels in an order have; an unread answer stands nowhere in it."""
+def _order_rows(p: Predictions, block: slice, *, read: bool) -> Rows:
+    """What only labels in an order have; where any answer is unread, there is no distance to it."""
     if not isinstance(p.space, Multiclass) or not p.space.ordered:
         return {}
     truth, rows = p.y_true[block], {}
-    if p.y_pred is not None and not (p.y_pred == UNPARSED).any():
+    if read and p.y_pred is not None:
         rows["mean_absolute_error"] = np.abs(truth - p.y_pred[block]).astype(np.float64)
     if isinstance(p.scores, Probabilities):
         below = np.cumsum(p.scores.values[block], axis=1, dtype=np.float64)[:, :-1]

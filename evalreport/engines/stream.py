@@ -1,4 +1,4 @@
-"""The streaming engine: binary predictions batch by batch, exact, without ever holding their rows."""
+"""The streaming engine: predictions batch by batch, exact, without ever holding their rows."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engines.memory import counted
 from evalreport.errors import UsageError
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
+from evalreport.facts.counts import sums
+from evalreport.facts.summary import merge
 from evalreport.facts.words import Budget, ScoreWords
 from evalreport.labels import UNPARSED, LabelSpace
 from evalreport.predictions import Predictions, Threshold
@@ -65,8 +68,7 @@ class BinaryStream:
         DataError
             The disk is full.
         """
-        if batch.weighted or batch.groups is not None or batch.folds is not None:
-            raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
+        check_plain(batch)
         self.rows += len(batch)
         if self.answered and batch.y_pred is not None:
             self._counts = [reduce(add, [*self._counts, Counts.of(batch.y_true, batch.y_pred, 2)])]
@@ -107,6 +109,73 @@ class BinaryStream:
         """Give back memory and files, whatever happened."""
         for words in (self._truth, self._decided):
             words.__exit__()
+
+
+class ClassStream:
+    """Facts of predictions of several classes, added batch by batch.
+
+    Parameters
+    ----------
+    space : Multiclass
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> stream = ClassStream(Multiclass("abc"))
+    >>> for truth in ("ab", "ca"):
+    ...     stream.add(predictions(Multiclass("abc"), list(truth), list("ab")))
+    >>> stream.summary().counts.marginals.tp
+    array([1., 1., 0.])
+    """
+
+    def __init__(self, space: LabelSpace) -> None:
+        self.space = space
+        self._facts: Summary | None = None
+        self.support = np.zeros(len(space))
+        """Examples of each label."""
+
+    @property
+    def rows(self) -> int:
+        """Rows so far."""
+        return 0 if self._facts is None else self._facts.rows
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch: validated, of these labels, each row weighing 1.
+
+        Raises
+        ------
+        UsageError
+            Rows with weights, groups or folds.
+        """
+        check_plain(batch)
+        self.support += sums(batch.y_true, None, len(self.space))
+        facts = counted(replace(batch, space=self.space))
+        if self._facts is not None:
+            known = [self._facts, facts]
+            shared = {*facts.tally.names} & {*self._facts.tally.names}  # an unread answer has no distance
+            facts = merge([replace(one, tally=one.tally.only(shared)) for one in known])
+        self._facts = facts
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches."""
+        if self._facts is None:
+            return Summary(self.space, 0, 0.0, Tally.of({}, np.zeros(0)))
+        return self._facts
+
+    def close(self) -> None:
+        """Nothing is kept that must be given back."""
+
+
+def check_plain(batch: Predictions) -> None:
+    """Refuse rows that weigh or belong together, which a stream does not know.
+
+    Raises
+    ------
+    UsageError
+    """
+    if batch.weighted or batch.groups is not None or batch.folds is not None:
+        raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
 
 
 def decided_at(summary: Summary, threshold: Threshold) -> Summary:
@@ -151,25 +220,26 @@ class _Kept:
     row: int
     truth: int
     answer: int | None
-    score: float | None
+    score: float
     id: str | None
 
 
 class Extremes:
-    """The rows among which the worst mistakes are, whatever the threshold.
+    """The rows of two labels with scores among which the worst mistakes are, whatever the threshold.
 
     Examples
     --------
     >>> from evalreport.labels import Binary
     >>> from evalreport.predictions import predictions
+    >>> from evalreport.scores import Probabilities
     >>> kept = Extremes()
-    >>> kept.add(predictions(Binary(0, 1), [0, 1], [0, 0]), None)
+    >>> kept.add(predictions(Binary(0, 1), [0, 1], [0, 0], Probabilities([0.1, 0.2])), None)
     >>> [one.row for one in kept.rows]
     [1]
     """
 
     def __init__(self) -> None:
-        self._cells: dict[tuple[int, int | None, bool], list[_Kept]] = {}
+        self._cells: dict[tuple[int, int | None, int], list[_Kept]] = {}
         self._rows = 0
 
     @property
@@ -180,47 +250,39 @@ class Extremes:
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Look at a batch of binary predictions, with the ids of its rows."""
-        scores = None if isinstance(batch.scores, NoScores) else batch.scores.values
         answers = batch.y_pred if batch.threshold is None or batch.threshold.origin == "predictions" else None
         for truth in (0, 1):
             here = batch.y_true == truth
             if answers is None:
-                self._look(here, (truth, None), scores, ids)
+                self._look(here, (truth, None), batch, ids)
                 continue
             for answer in (UNPARSED, 1 - truth):
-                self._look(here & (answers == answer), (truth, answer), scores, ids)
+                self._look(here & (answers == answer), (truth, answer), batch, ids)
         self._rows += len(batch)
 
     def _look(
         self,
         here: npt.NDArray[np.bool_],
         cell: tuple[int, int | None],
-        scores: npt.NDArray[Any] | None,
+        batch: Predictions,
         ids: npt.NDArray[Any] | None,
     ) -> None:
-        rows = np.flatnonzero(here)
-        for high in (False, True) if scores is not None else (False,):
-            some = rows[:EXTREMES]
-            if scores is not None and len(rows) > EXTREMES:
-                key = -scores[rows] if high else scores[rows]
+        if isinstance(batch.scores, NoScores):
+            return
+        rows, scores = np.flatnonzero(here), batch.scores.values
+        for sign in (1, -1):
+            some = rows
+            if len(rows) > EXTREMES:
+                key = sign * scores[rows]
                 near = rows[key <= np.partition(key, EXTREMES)[EXTREMES - 1]]
-                sign = -1 if high else 1
                 some = near[np.argsort(sign * scores[near], kind="stable")[:EXTREMES]]
             found = [
-                _Kept(
-                    self._rows + row,
-                    *cell,
-                    None if scores is None else scores[row].item(),
-                    None if ids is None else str(ids[row]),
-                )
+                _Kept(self._rows + row, *cell, scores[row].item(), None if ids is None else str(ids[row]))
                 for row in some.tolist()
             ]
-            self._cells[*cell, high] = _first([*self._cells.get((*cell, high), []), *found], high)
-
-
-def _first(kept: list[_Kept], high: bool) -> list[_Kept]:
-    sign = -1 if high else 1
-    return sorted(kept, key=lambda one: (sign * (one.score or 0.0), one.row))[:EXTREMES]
+            known = [*self._cells.get((*cell, sign), []), *found]
+            known.sort(key=lambda one: (sign * one.score, one.row))
+            self._cells[*cell, sign] = known[:EXTREMES]
 
 
 class TruthDigest:

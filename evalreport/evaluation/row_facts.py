@@ -82,7 +82,18 @@ def _absent(p: Predictions) -> dict[str, float]:
         carried: Array = p.weights @ p.y_true
     else:
         carried = sums(p.y_true, p.weights, len(p.space))
-    absent = int(np.count_nonzero(carried == 0))
+    return absent_labels(carried)
+
+
+def absent_labels(support: Array) -> dict[str, float]:
+    """Return how many labels have no example, where any have none.
+
+    Examples
+    --------
+    >>> absent_labels(np.array([3.0, 0.0]))
+    {'absent_labels': 1.0}
+    """
+    absent = int(np.count_nonzero(support == 0))
     return {"absent_labels": float(absent)} if absent else {}
 
 

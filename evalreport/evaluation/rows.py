@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,7 +75,22 @@ def _of_each_pair(p: Predictions, wrong: npt.NDArray[np.intp], limit: int) -> li
     pair = p.y_true[wrong].astype(np.int64) * (len(p.space) + 1) + np.asarray(p.y_pred)[wrong]
     _, code, count = np.unique(pair, return_inverse=True, return_counts=True)
     frequent = np.argsort(-count, kind="stable")[:limit]
-    rows = [wrong[np.flatnonzero(code == which)[:limit]].tolist() for which in frequent]
+    return in_turns([wrong[np.flatnonzero(code == which)[:limit]].tolist() for which in frequent], limit)
+
+
+def in_turns(rows: Sequence[Sequence[int]], limit: int = MISTAKES) -> list[int]:
+    """Return one row of each mix-up in turn until there are enough, then mix-up by mix-up.
+
+    Parameters
+    ----------
+    rows : for each mix-up, the most frequent one first, its rows
+    limit : int
+
+    Examples
+    --------
+    >>> in_turns([[3, 4, 5], [1]], 3)
+    [3, 4, 1]
+    """
     turns = [(turn, rank, row) for rank, found in enumerate(rows) for turn, row in enumerate(found)]
     return [row for rank, row in sorted((rank, row) for _, rank, row in sorted(turns)[:limit])]
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evalreport.answers import answers_of, with_gaps
 from evalreport.errors import DataError, EvalreportError, UsageError
-from evalreport.labels import Binary, Label, distinct_labels
+from evalreport.labels import Binary, Label, LabelSpace, distinct_labels
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
 from evalreport.sources.columns import Found, find
@@ -32,7 +32,7 @@ from evalreport.sources.shapes.naming import FOLDS, SPLITS, is_confidence
 from evalreport.sources.shapes.roles import Part, pred_part, wanted
 from evalreport.sources.shapes.scoring import score_part
 from evalreport.sources.shapes.single import named_like, scores_in_order
-from evalreport.sources.shapes.spaces import harmonised, labels_of
+from evalreport.sources.shapes.spaces import check_count, harmonised, labels_of
 from evalreport.sources.shapes.spelling import one_spelling
 from evalreport.sources.shapes.subsets import rows_where, taken_rows
 from evalreport.sources.shapes.unfold import truth_of
@@ -72,12 +72,9 @@ class PredictionStream:
     read: list[int] = field(default_factory=list)
 
     @property
-    def space(self) -> Binary:
+    def space(self) -> LabelSpace:
         """The labels, found or declared before a row is counted."""
-        space = self.found.space
-        if not isinstance(space, Binary):
-            raise refused(f"{len(space)} labels", "")
-        return space
+        return self.found.space
 
     def notes(self, counted: int) -> tuple[str, ...]:
         """Return what was assumed of the rows that were counted, and what a stream does not look for."""
@@ -218,8 +215,8 @@ def _refuse(request: Columns) -> None:
 
 def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | None) -> None:
     """Refuse what only the data showed to need all rows."""
-    if not isinstance(found.space, Binary):
-        raise refused(f"there are {len(found.space)} labels", "")
+    if not isinstance(found.space, Binary) and found.scores is not None:
+        raise refused(f"there are scores of {len(found.space)} labels", "the scores (--no-scores)")
     if found.text is not None:
         raise refused("generated answers are read from all rows", "")
     if found.weights is not None:
@@ -300,6 +297,7 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
                 if known and given.dtype.kind in "bi":  # to look for others costs less than to sort
                     given = given[~np.isin(given, list(known))]
                 known.update(distinct_labels(given))
+                check_count(known)
     if len(found) > 1:
         right, told = (np.array(sorted(found[name])) for name in names)
         if one_spelling(right, told)[1]:

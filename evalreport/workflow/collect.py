@@ -217,7 +217,7 @@ def _parser_name(rows: Predictions) -> str:
 
 
 def _predictions(found: Found, request: Request) -> Predictions:
-    found = replace(found, space=_ordered(found.space, request))
+    found = replace(found, space=ordered(found.space, request))
     if found.text is None:
         return to_predictions(found, missing=request.columns.missing, weight_kind=request.columns.weight_kind)
     try:
@@ -226,7 +226,14 @@ def _predictions(found: Found, request: Request) -> Predictions:
         raise error.located(found.files[0].source)  # noqa: B904 (its own kind)
 
 
-def _ordered(space: LabelSpace, request: Request) -> LabelSpace:
+def ordered(space: LabelSpace, request: Request) -> LabelSpace:
+    """Return the labels with an order that means something, where that was declared.
+
+    Raises
+    ------
+    UsageError
+        The labels were not declared, or are not of several classes.
+    """
     if not request.ordered:
         return space
     if not isinstance(space, Multiclass) or request.columns.labels is None:

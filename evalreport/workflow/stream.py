@@ -14,16 +14,17 @@ from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.words import Budget, check_room
 from evalreport.findings import find
-from evalreport.labels import renamed
+from evalreport.labels import Multiclass, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
 from evalreport.sources.streams import MEMORY, PredictionStream, open_stream
 from evalreport.stages import stage
 from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.collect import ordered
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
-from evalreport.workflow.thresholds import chosen_on, number_of
+from evalreport.workflow.thresholds import chosen_on, no_threshold, number_of
 
 ROW = 105
 """Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
@@ -103,10 +104,12 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
     """
     _refuse(request)
     stream = open_stream(data, request.columns)
+    if request.threshold is not None and isinstance(stream.space, Multiclass):
+        raise no_threshold()
     budget = Budget(request.memory, None if request.spill is None else Path(request.spill))
     if budget.spill is not None:
         _check_folder(budget.spill, data, stream)
-    space = renamed(stream.space, dict(request.label_names))
+    space = renamed(ordered(stream.space, request), dict(request.label_names))
     with Watch(space, budget, answered=stream.pred is not None) as watch:
         _count(stream, watch)
         number = None if request.threshold is None else number_of(request.threshold)

@@ -68,7 +68,7 @@ def decided(
     if wanted is None:
         return Decision(rows)
     if isinstance(rows.space, Multiclass):
-        raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
+        raise no_threshold()
     if isinstance(rows.scores, NoScores):
         raise UsageError(
             "--threshold needs scores, and there are none", fix="name them with --score or --scores"
@@ -83,6 +83,11 @@ def decided(
             return _per_label(rows, wanted, tune_on, sampling, origin)
         case never:
             assert_never(never)
+
+
+def no_threshold() -> UsageError:
+    """Return the error of a threshold where the highest score of a row decides."""
+    return UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
 
 
 def number_of(text: str) -> float | None:

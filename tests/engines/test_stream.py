@@ -81,7 +81,7 @@ def parts(
     whole, many = folder / f"whole{suffix}", folder / "parts"
     many.mkdir()
     FORMATS[suffix](rows, whole)
-    ends = (0, 1, 400, 401, len(rows))
+    ends = (0, *cuts, len(rows))
     for number, (start, stop) in enumerate(pairwise(ends)):
         FORMATS[suffix](rows.slice(start, stop - start), many / f"part-{number}{suffix}")
     (many / "_SUCCESS").touch()

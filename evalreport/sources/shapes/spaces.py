@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,11 +75,7 @@ def single_label(
     else:
         found = [like(label, occurring, "score column for label") for label in scored]
         labels = tuple(sorted({*occurring, *found}))
-    if len(labels) > MAX_CLASSES:
-        raise DataError(
-            f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are classes",
-            fix="check that the columns of truth and prediction hold labels",
-        )
+    check_count(labels)
     positive = None if request.positive is None else like(request.positive, occurring, "--positive")
     task = request.task or ("multiclass" if is_text or len(labels) > 2 else "binary")
     if task == "multiclass":
@@ -88,6 +84,20 @@ def single_label(
         positive = like(scored[0], occurring, "score column for label")
     space, note = _binary(labels, positive, declared=request.labels is not None)
     return Labelled(space, y_true, y_pred, note)
+
+
+def check_count(labels: Collection[Label]) -> None:
+    """Refuse more distinct labels than there are classes of anything.
+
+    Raises
+    ------
+    DataError
+    """
+    if len(labels) > MAX_CLASSES:
+        raise DataError(
+            f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are classes",
+            fix="check that the columns of truth and prediction hold labels",
+        )
 
 
 def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
