@@ -393,12 +393,42 @@ const value = cell => {
 };
 const csv = table => [...table.rows].map(row =>
   [...row.cells].filter(cell => !cell.matches(".forest .plot")).map(value).join(",") + "\r\n").join("");
-const LOOKS = "fill font paint-order stroke stroke-dasharray stroke-linecap stroke-width text-anchor".split(" ");
-const drawing = figure => {
+const LOOKS = "fill fill-opacity font paint-order stroke stroke-dasharray stroke-linecap stroke-width text-anchor vector-effect".split(" ");
+const painted = figure => {
   const copy = figure.cloneNode(true), shown = all("*", figure);
   all("*", copy).forEach((element, i) => LOOKS.forEach(name =>
     element.style.setProperty(name, getComputedStyle(shown[i])[name])));
   all(".cross,.cross+.box", copy).forEach(hand => hand.remove());
+  return copy;
+};
+// A table with intervals in it as one drawing: a line of 26 units per row, columns as wide as their longest text.
+const tabled = table => {
+  const space = "http://www.w3.org/2000/svg", out = document.createElementNS(space, "svg"), wide = [];
+  const dress = (made, values) => each(values, (name, value) => set(made, name, value));
+  const put = (made, values) => { dress(made, values); out.append(made); };
+  const rows = [...table.rows].map(row => [...row.cells].map((cell, i) => {
+    const svg = cell.querySelector("svg"), ends = all(".ends:not(.under) span", cell);
+    const childNodes = ends[0] ? [] : [...cell.childNodes].filter(node =>
+      svg ? node.localName === "small" : node.className !== "gloss");
+    const text = words({ childNodes });
+    wide[i] = Math.max(wide[i] || 0, 20 + 7 * text.length + (svg ? 270 : 0));
+    return [svg, ends, text, cell.matches(".est,.ci,.ref,.n")];
+  }));
+  rows.forEach((cells, r) => cells.reduce((x, [svg, ends, text, right], i) => {
+    const y = 26 * r + 18, last = ends.length - 1;
+    const write = (x, side, text) => text &&
+      put(Object.assign(document.createElementNS(space, "text"), { textContent: text }), { x, y, "text-anchor": side });
+    write(right ? x + wide[i] - 20 : svg ? x + 270 : x, right ? "end" : "start", text);
+    ends.forEach((end, k) => write(x + 260 * k / last, k ? k < last ? "middle" : "end" : "start", words(end)));
+    if (svg) put(painted(svg), { x, y: y - 16, width: 260, height: 24, overflow: "visible" });
+    return x + wide[i];
+  }, 10));
+  dress(out, { width: wide.reduce((a, b) => a + b, 10), height: 26 * rows.length, fill: getComputedStyle(table).color });
+  out.style.font = "13px sans-serif";
+  return out;
+};
+const drawing = figure => {
+  const copy = figure.matches("svg") ? painted(figure) : tabled(figure);
   copy.style.background = getComputedStyle(document.body).backgroundColor;
   return new XMLSerializer().serializeToString(copy);
 };
@@ -408,12 +438,16 @@ if (self === top) all("main>section").forEach(section => {
   set(line, "class", "note");
   set(line, "data-live", "");
   all("svg[role],table", section).forEach(element => {
-    const drawn = element.matches("svg"), id = element.id || section.id + (unnamed++ ? "-" + unnamed : "");
-    const link = make("a", id + (drawn ? ".svg" : ".csv"));
-    link.download = link.textContent;
-    link.href = "data:,";
-    on(link, "click", () => { link.href = URL.createObjectURL(new Blob([drawn ? drawing(element) : csv(element)])); });
-    line.append(link, " ");
+    const id = element.id || section.id + (unnamed++ ? "-" + unnamed : ""), table = element.matches("table");
+    const offer = (ending, written) => {
+      const link = make("a", id + ending);
+      link.download = link.textContent;
+      link.href = "data:,";
+      on(link, "click", () => { link.href = URL.createObjectURL(new Blob([written(element)])); });
+      line.append(link, " ");
+    };
+    if (table) offer(".csv", csv);
+    if (!table || element.querySelector("svg")) offer(".svg", drawing);
   });
   if (line.children.length) section.append(line);
 });

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from html import unescape
+from html import escape, unescape
 
 from evalreport.report.render import asset
 from evalreport.report.tables import csv_rows
@@ -25,10 +25,17 @@ CELL = re.compile(r"<(t[dh])([^>]*)>(.*?)</\1>", re.DOTALL)
 TOKEN = re.compile(r"<(/?)(\w+)[^>]*>|[^<]+")
 EMPTY = ("wbr", "path")
 """Elements without an end."""
-DRAWN = re.compile(r"^[.](chart|ring|matrix|scores|parallel|[rw]\d)\b")
+DRAWN = re.compile(r"^[.](chart|ring|matrix|scores|parallel|plot(?! svg)|worse|none|[rw]\d)\b")
 """Rules of the style that figures need."""
 WIDTH = "700"
 """Pixels of a figure that fills the width of the page."""
+LINE, AXIS, GAP = 26, 260, 20
+"""Of a drawn table: the height of a row, the width of an axis, the distance of columns."""
+DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
+SMALL = re.compile(r"<small>(.*?)</small>", re.DOTALL)
+SPAN = re.compile(r"<span>(.*?)</span>", re.DOTALL)
+ENDING = re.compile(r'class="(?:[^"]* )?(?:est|ci|ref|n)[ "]')
+"""Of cells that stand at the right end of their column."""
 NUMERIC = re.compile(r'class="(?:[^"]* )?(?:n|q|est|ref)[ "]')
 """Of cells that hold numbers."""
 NUMBER = re.compile(r"[+−-]?\d[\d,]*(\.\d+)?%?")
@@ -36,6 +43,8 @@ NUMBER = re.compile(r"[+−-]?\d[\d,]*(\.\d+)?%?")
 
 def extracts(page: str) -> dict[str, bytes]:
     """Return the figures of a page as ``figures/NAME.svg``, its tables as ``tables/NAME.csv``.
+
+    A table with intervals drawn in it is both.
 
     Parameters
     ----------
@@ -61,6 +70,8 @@ def extracts(page: str) -> dict[str, bytes]:
             unnamed += named is None
             name = named[1] if named else section + (f"-{unnamed}" if unnamed > 1 else "")
             tables[f"tables/{name}.csv"] = csv_rows(_rows(piece[3], forest='"forest' in piece[2]))
+            if "<svg" in piece[3]:
+                figures[f"figures/{name}.svg"] = _alone(_drawn(piece[3])).encode()
     return figures | tables
 
 
@@ -95,6 +106,44 @@ def _text(inner: str) -> str:
             deep += -1 if token[1] else 1
     words = (" ".join(part.split()) for part in parts)
     return " ".join(filter(None, words)).replace("……", "")
+
+
+def _drawn(body: str) -> str:
+    """A table with intervals in it as one drawing, as the page's script draws it."""
+    rows = [[_shown(*cell[1:]) for cell in CELL.findall(row)] for row in ROW.findall(body)]
+    wide: dict[int, int] = {}
+    for row in rows:
+        for at, (drawing, _, text, _) in enumerate(row):
+            wide[at] = max(wide.get(at, 0), GAP + 7 * len(text) + (AXIS + 10 if drawing else 0))
+    parts = []
+    for place, row in enumerate(rows):
+        x, y = 10, LINE * place + 18
+        for at, (drawing, ends, text, right) in enumerate(row):
+            start = x + wide[at] - GAP if right else x + AXIS + 10 if drawing else x
+            parts.append(_written(start, y, text, "end" if right else "start"))
+            for k, end in enumerate(ends):
+                side = ("start", "middle", "end")[(k > 0) + (k == len(ends) - 1)]
+                parts.append(_written(x + AXIS * k / (len(ends) - 1), y, end, side))
+            box = f'x="{x}" y="{y - 16}" width="{AXIS}" height="24" overflow="visible"'
+            parts.append(drawing.replace("<svg", f"<svg {box}", 1))
+            x += wide[at]
+    size = f'width="{10 + sum(wide.values())}" height="{LINE * len(rows)}" font-size="13"'
+    title = " · ".join(cell[2] for cell in rows[0] if cell[2])
+    return f'<svg class="plot" {size} role="img"><title>{escape(title)}</title>{"".join(parts)}</svg>'
+
+
+def _shown(attributes: str, inner: str) -> tuple[str, list[str], str, bool]:
+    """Of a cell: its drawing, the ends of an axis, its words but no gloss, whether they end right."""
+    drawing = DRAWING.search(inner)
+    if drawing:
+        return drawing[0], [], " ".join(map(_text, SMALL.findall(inner))), False
+    ends = [_text(end) for end in SPAN.findall(inner.partition('class="ends"')[2])]
+    text = "" if ends else _text(inner.partition('<span class="gloss"')[0])
+    return "", ends, text, bool(ENDING.search(attributes))
+
+
+def _written(x: float, y: int, text: str, side: str) -> str:
+    return f'<text x="{x:g}" y="{y}" text-anchor="{side}">{escape(text)}</text>' if text else ""
 
 
 def _whole(page: str, start: int) -> str:

@@ -58,8 +58,8 @@ ONLY = re.compile(r"^// only (\w+)\n(.*?)^// always\n", re.MULTILINE | re.DOTALL
 """A part of the script that a page needs for the data of one section."""
 
 
-BREAKS = re.compile(r"(?<=[_\-./])(?=\w)|(?<=[a-z])(?=[A-Z])")
-"""Places inside of names where a line may end."""
+BREAKS = re.compile(r"(?<=[_\-./])(?=\w)(?<!\d[.](?=\d))|(?<=[a-z])(?=[A-Z])")
+"""Places inside of names where a line may end; none is before the decimals of a number."""
 
 
 @dataclass(frozen=True)
@@ -351,8 +351,8 @@ def breakable(name: str) -> Markup:
 
     Examples
     --------
-    >>> str(breakable("card_payment/feeCharged <b>"))
-    'card_<wbr>payment/<wbr>fee<wbr>Charged &lt;b&gt;'
+    >>> str(breakable("card_payment/feeCharged <b>")), str(breakable("v.2 at 0.51"))
+    ('card_<wbr>payment/<wbr>fee<wbr>Charged &lt;b&gt;', 'v.<wbr>2 at 0.51')
     """
     from markupsafe import Markup
 

@@ -332,6 +332,10 @@ def saved(page: Page, name: str) -> str:
     return Path(waited.value.path()).read_bytes().decode()
 
 
+DRAWN = {"path": ("d",), "text": ("x", "y", "text-anchor"), "svg": ("width", "height")}
+"""What a drawing that the page makes has in common with the one in a folder."""
+
+
 @pytest.mark.parametrize("kind", ["binary-slices", "twenty", "comparison-two", "sweep"])
 def test_figures_and_tables_are_saved_under_the_names_of_the_folder(
     opened: Open, written: Callable[[str], Path], kind: str
@@ -339,6 +343,7 @@ def test_figures_and_tables_are_saved_under_the_names_of_the_folder(
     page, made = opened(kind, accept_downloads=True), extracts(written(kind).read_text(encoding="utf-8"))
     names = [path.rpartition("/")[2] for path in made]
     assert sorted(page.locator("a[download]").all_text_contents()) == sorted(names)
+    assert any(b'class="plot"' in data for data in made.values()) == (kind != "sweep")
     tables = [path for path in made if path.endswith("-table.csv") or path == "tables/verdict.csv"]
     for path in tables:  # the script has sorted or filled nothing yet
         here = list(csv.reader(io.StringIO(saved(page, path.rpartition("/")[2]))))
@@ -350,6 +355,15 @@ def test_figures_and_tables_are_saved_under_the_names_of_the_folder(
     drawn = "{http://www.w3.org/2000/svg}path"
     assert [path.get("d") for path in tree.iter(drawn)] == [path.get("d") for path in filed.iter(drawn)]
     assert "fill" in (next(tree.iter(drawn)).get("style") or "")
+    for path in (path for path, data in made.items() if b'class="plot"' in data):
+        tree = ElementTree.fromstring(saved(page, path.rpartition("/")[2]))  # noqa: S314
+        filed = ElementTree.fromstring(made[path])  # noqa: S314
+        for tag, keys in DRAWN.items():
+            shapes, filed_shapes = (
+                [[shape.text, *map(shape.get, keys)] for shape in root.iter(drawn.replace("path", tag))]
+                for root in (tree, filed)
+            )
+            assert shapes == filed_shapes, (path, tag)
 
 
 def test_a_saved_table_holds_no_formula(opened: Open, tmp_path: Path, browser: Browser) -> None:

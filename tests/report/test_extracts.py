@@ -31,8 +31,9 @@ def test_every_figure_and_table_of_a_page_is_a_file(page: str) -> None:
     tree = html5lib.parse(page, namespaceHTMLElements=False)
     found = extracts(page)
     drawn = [svg for svg in tree.iter(f"{SVG}svg") if svg.get("role") == "img"]
-    assert sum(path.endswith(".svg") for path in found) == len(drawn)
     tables = list(tree.iter("table"))
+    plotted = sum(any(table.iter(f"{SVG}svg")) for table in tables)
+    assert sum(path.endswith(".svg") for path in found) == len(drawn) + plotted
     assert sum(path.endswith(".csv") for path in found) == len(tables)
     rows = sorted(len(list(table.iter("tr"))) for table in tables)
     files = [list(csv.reader(io.StringIO(data.decode()))) for path, data in found.items() if "csv" in path]
@@ -49,6 +50,26 @@ def test_a_figure_stands_alone(page: str) -> None:
             assert not re.search(r"url\(|https?:", style)
             shapes = {shape.get("class") for shape in tree.iter(f"{SVG}path")}
             assert all(f".{shape.split()[0]}" in style for shape in shapes if shape), (path, shapes)
+
+
+def test_a_table_of_intervals_is_a_drawing_with_every_word_and_interval() -> None:
+    for page, name in (
+        (render(made("binary-slices")), "verdict"),
+        (render_comparison(several("binary-slices", 2)), "differences"),
+    ):
+        files = extracts(page)
+        drawn = ElementTree.fromstring(files[f"figures/{name}.svg"])  # noqa: S314  our own
+        words = " ".join(text.text or "" for text in drawn.iter(f"{SVG}text"))
+        rows = list(csv.reader(io.StringIO(files[f"tables/{name}.csv"].decode())))
+        limits = [re.search(r"[+−]?[\d.]+%? to [+−]?[\d.]+%?$", cell) for row in rows for cell in row]
+        found = [limit[0] for limit in limits if limit]
+        assert len(found) >= 5 and all(limit in words for limit in found), name
+        tracks = [svg for svg in drawn.iter(f"{SVG}svg") if svg.get("viewBox")]
+        assert sum(path.get("class") == "ci" for svg in tracks for path in svg) >= len(found)
+        ends = [
+            float(text.get("x", 0)) for text in drawn.iter(f"{SVG}text") if text.get("text-anchor") == "end"
+        ]
+        assert max(ends) <= float(drawn.get("width", 0))
 
 
 def test_a_cell_is_its_number_or_its_words_and_never_a_formula() -> None:
