@@ -116,7 +116,7 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
     known = {name: result for name, result in ev.metrics.items() if isinstance(result, Estimate)}
     plain = metric_keys(known, prefix)
     found = {plain[name]: result.value for name, result in known.items()}
-    ends = metric_keys(known, f"{prefix}intervals/")
+    ends = metric_keys(known, f"{prefix}ci/")
     for name, result in known.items():
         if result.low is not None and result.high is not None:
             found |= {f"{ends[name]}_low": result.low, f"{ends[name]}_high": result.high}
@@ -150,8 +150,9 @@ def _gaps(ev: Evaluation, prefix: str) -> dict[str, float]:
 def _best_thresholds(ev: Evaluation, prefix: str) -> dict[str, float]:
     optima = {} if ev.sweep is None else ev.sweep.optima
     best = {name: choice for name, choice in optima.items() if isinstance(choice, Optimum)}
-    keys = objective_keys(best, f"{prefix}best_threshold/")
-    return {keys[name]: found.threshold for name, found in best.items() if math.isfinite(found.threshold)}
+    keys = objective_keys(best, f"{prefix}optima/")
+    known = {name: found.threshold for name, found in best.items() if math.isfinite(found.threshold)}
+    return {f"{keys[name]}_threshold": threshold for name, threshold in known.items()}
 
 
 def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:

@@ -59,8 +59,8 @@ def objective_keys(names: Iterable[str], prefix: str = "") -> dict[str, str]:
 
     Examples
     --------
-    >>> objective_keys(["f1", "recall>=0.95", "fpr<=0.01"], "best_threshold/")["fpr<=0.01"]
-    'best_threshold/fpr_at_most_0.01'
+    >>> objective_keys(["f1", "recall>=0.95", "fpr<=0.01"], "optima/")["fpr<=0.01"]
+    'optima/fpr_at_most_0.01'
     """
     words = {name: _in_letters(name) for name in names}
     keys = metric_keys(words.values(), prefix)

@@ -34,35 +34,32 @@ def chosen_metrics(chosen: ThresholdSelection, prefix: str) -> dict[str, float]:
     chosen : ThresholdSelection
     prefix : str
     """
-    names = objective_keys(chosen.found)
+    names = objective_keys(chosen.found, f"{prefix}sweep/")
     found: dict[str, float | None] = {}
     for name, best in chosen.optima.items():
-        found |= _of_threshold(f"{prefix}sweep", names[name], best.threshold, best.low, best.high)
-        found[f"{prefix}sweep/apparent/{names[name]}"] = best.apparent
+        found |= _of_threshold(names[name], best.threshold, best.low, best.high)
+        found[f"{names[name]}_apparent"] = best.apparent
     for name, cut in chosen.cutoffs.items():
-        found |= _of_threshold(f"{prefix}sweep", names[name], cut.threshold, cut.low, cut.high)
-        found[f"{prefix}sweep/coverage/{names[name]}"] = cut.coverage
+        found |= _of_threshold(names[name], cut.threshold, cut.low, cut.high)
+        found[f"{names[name]}_coverage"] = cut.coverage
     for name, tuned in chosen.tuned.items():
-        found[f"{prefix}sweep/apparent/{names[name]}"] = tuned.apparent
-        found |= _of_labels(chosen, tuned, f"{prefix}sweep/{names[name]}/")
+        found[f"{names[name]}_apparent"] = tuned.apparent
+        found |= _of_labels(chosen, tuned, f"{names[name]}/")
     whole: Mapping[str, Made] = {**chosen.optima, **chosen.cutoffs, **chosen.tuned}
     for name, made in whole.items():
         value = None if made.out_of_sample is None else made.out_of_sample.value
         if isinstance(value, Estimate):
-            found[f"{prefix}sweep/honest/{names[name]}"] = value.value
-            found[f"{prefix}sweep/honest_low/{names[name]}"] = value.low
-            found[f"{prefix}sweep/honest_high/{names[name]}"] = value.high
+            found[f"{names[name]}_honest"] = value.value
+            found[f"{names[name]}_honest_low"] = value.low
+            found[f"{names[name]}_honest_high"] = value.high
     return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
 
 
 def _of_threshold(
-    start: str, name: str, threshold: float, low: float | None, high: float | None
+    start: str, threshold: float, low: float | None, high: float | None
 ) -> dict[str, float | None]:
-    return {
-        f"{start}/best_threshold/{name}": threshold,
-        f"{start}/best_threshold_low/{name}": low,
-        f"{start}/best_threshold_high/{name}": high,
-    }
+    key = f"{start}_threshold"
+    return {key: threshold, f"{key}_low": low, f"{key}_high": high}
 
 
 def _of_labels(chosen: ThresholdSelection, tuned: Tuned, start: str) -> dict[str, float]:

@@ -134,7 +134,7 @@ def test_several_runs_are_logged_in_one_call(sqlite_store: Store, tmp_path: Path
     assert [line["run_id"] for line in lines] == [made.run_id for made in runs]
     for made, line in zip(runs, lines, strict=True):
         assert line["logged"]["state"] == "written"
-        held = snapshot(sqlite_store, made)["metrics"]["eval/sweep/best_threshold/f1"]
+        held = snapshot(sqlite_store, made)["metrics"]["eval/sweep/f1_threshold"]
         assert held == line["sweep"]["optima"]["f1"]["threshold"]
 
 
@@ -161,12 +161,11 @@ def f1(rows: pd.DataFrame) -> pd.Series[float]:
 
 def check_binary(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     metrics, tags, best = after["metrics"], after["tags"], sweep["optima"]["f1"]
-    assert metrics["eval/sweep/best_threshold/f1"] == best["threshold"]
-    assert metrics["eval/sweep/apparent/f1"] == best["apparent"]
-    assert metrics["eval/sweep/honest/f1"] == best["honest"]
+    assert metrics["eval/sweep/f1_threshold"] == best["threshold"]
+    assert metrics["eval/sweep/f1_apparent"] == best["apparent"]
+    assert metrics["eval/sweep/f1_honest"] == best["honest"]
     assert (
-        metrics["eval/sweep/best_threshold_low/recall_at_least_0.95"]
-        == (sweep["optima"]["recall>=0.95"]["low"])
+        metrics["eval/sweep/recall_at_least_0.95_threshold_low"] == (sweep["optima"]["recall>=0.95"]["low"])
     )
     assert tags["evalreport.sweep.threshold/f1"].startswith(f"{best['threshold']:.6g} ")
     points = {step: value for step, _, value in after["history"]["eval/sweep/f1_by_threshold_pct"]}
@@ -189,14 +188,14 @@ def check_multilabel(after: dict[str, Any], sweep: dict[str, Any]) -> None:
 
 def check_searched(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     best = sweep["optima"]["f1_samples"]
-    assert after["metrics"]["eval/sweep/honest/f1_samples"] == best["honest"] > best["without"]
+    assert after["metrics"]["eval/sweep/f1_samples_honest"] == best["honest"] > best["without"]
     assert json.loads(after["tags"]["evalreport.sweep.threshold/f1_samples"]) == best["values"]
     assert len(best["trials"]["trials"]) == 15
 
 
 def check_multiclass(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     best = sweep["optima"]["accuracy>=0.95"]
-    assert after["metrics"]["eval/sweep/best_threshold/accuracy_at_least_0.95"] == best["threshold"]
+    assert after["metrics"]["eval/sweep/accuracy_at_least_0.95_threshold"] == best["threshold"]
     assert "eval/sweep/accuracy_by_coverage_pct" in after["history"]
     rows = table(after)
     kept = rows[rows["accuracy"] >= 0.95]

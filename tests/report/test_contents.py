@@ -101,7 +101,7 @@ def test_every_defined_metric_is_logged_and_no_other(make: Callable[[], Evaluati
         assert (key in what.metrics) == isinstance(result, Estimate)
         if isinstance(result, Estimate):
             assert what.metrics[key] == result.value
-            assert what.metrics.get(f"eval/intervals/{name}_low") == result.low
+            assert what.metrics.get(f"eval/ci/{name}_low") == result.low
 
 
 @pytest.mark.parametrize("make", ALL, ids=IDS)
@@ -200,9 +200,19 @@ def test_the_best_thresholds_are_metrics_with_keys_that_mlflow_takes() -> None:
     ev = binary()
     assert ev.sweep is not None
     what = made(ev).metrics
-    best = {key: value for key, value in what.items() if key.startswith("eval/best_threshold/")}
-    assert best["eval/best_threshold/f1"] == ev.sweep.optima["f1"].threshold  # type: ignore[union-attr]
-    assert "eval/best_threshold/recall_at_least_0.95" in best
+    best = {key: value for key, value in what.items() if key.startswith("eval/optima/")}
+    assert best["eval/optima/f1_threshold"] == ev.sweep.optima["f1"].threshold  # type: ignore[union-attr]
+    assert "eval/optima/recall_at_least_0.95_threshold" in best
+
+
+def test_a_card_of_300_pixels_tells_the_metric() -> None:
+    """Charts of MLflow cut a title there after about 30 characters: the general part takes 12 of them."""
+    for ev in (binary(), multiclass()):
+        for key in made(ev).metrics:
+            section = key.rpartition("/")[0] + "/"
+            assert len(section) <= len("eval/optima/") or section.startswith(
+                ("eval/classes/", "eval/slices/")
+            ), key
 
 
 def test_the_digest_is_of_what_is_said_not_of_when() -> None:
