@@ -22,6 +22,7 @@ _COMPARE = "Compare"
 @click.command("compare", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
+@opt.children
 @opt.describe
 @opt.compared
 @opt.prevalence
@@ -89,7 +90,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.workflow.compare import compared
     from evalreport.workflow.compare_deliver import as_record, deliver_comparison
     from evalreport.workflow.request import STDOUT, Destination
-    from evalreport.workflow.runs import items_of
+    from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     written = {name: options[name] for name in ("output", "pdf", "out", "force", "allow_running", "dry_run")}
@@ -98,7 +99,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     request = request_of(options, command_line())
     if options["by"] or options["systems"]:
         return show_systems(console, files, options, request, where, uri)
-    items = items_of(files, selection_of(options), uri)
+    items = folds_of(items_of(files, selection_of(options), uri), files=False, children=options["children"])
     if options["over_time"]:
         return compared_over_time(console, items, request, options)
     done = compared(items, request, _how(options))

@@ -28,12 +28,7 @@ if TYPE_CHECKING:
 
 @click.command("log", cls=SectionCommand)
 @opt.selection
-@opt.option(
-    "Select runs",
-    "--children",
-    is_flag=True,
-    help="Child runs are folds of a cross-validation; with --answers, samples.",
-)
+@opt.children
 @opt.describe
 @opt.evaluation
 @opt.hold

@@ -243,6 +243,7 @@ describe = together(
     ]
 )
 
+children = option(_RUNS, "--children", is_flag=True, help="Child runs are folds; with --answers, samples.")
 _EVALUATE = "Evaluate"
 threshold = option(
     _EVALUATE,

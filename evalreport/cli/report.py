@@ -27,12 +27,7 @@ if TYPE_CHECKING:
 @click.command("report", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
-@opt.option(
-    "Select runs",
-    "--children",
-    is_flag=True,
-    help="Child runs are folds of a cross-validation; with --answers, samples.",
-)
+@opt.children
 @opt.option(
     "Describe the data",
     "--folds",

@@ -11,7 +11,7 @@ from evalreport.cli.show import as_run, print_delivered
 from evalreport.cli.show_systems import print_systems
 from evalreport.errors import UsageError
 from evalreport.workflow.request import STDOUT, Destination, Request
-from evalreport.workflow.runs import items_of
+from evalreport.workflow.runs import folds_of, items_of
 from evalreport.workflow.systems import (
     GroupedItems,
     compared_systems,
@@ -66,8 +66,9 @@ def _groups(files: Sequence[str], options: dict[str, Any], uri: str | None) -> G
             fix="leave FILE, --by and the selection of runs out",
         )
     if options["systems"]:
-        return named_systems(options["systems"], uri)
+        return named_systems(options["systems"], uri, children=options["children"])
     keys = tuple(
         dict.fromkeys(key.strip() for word in options["by"] for key in word.split(",") if key.strip())
     )
-    return grouped(items_of(files, selection, uri), keys)
+    items = folds_of(items_of(files, selection, uri), files=False, children=options["children"])
+    return grouped(items, keys)

@@ -15,14 +15,14 @@ HALF = 0.5
 
 
 def system_notes(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> tuple[str, ...]:
-    """Return sentences on rows that are not shared, systems of one or two runs, and runs that are the same.
+    """Return sentences on rows that are not shared, few runs, cross-validations, and runs that are the same.
 
     Parameters
     ----------
     found : SystemsComparison
     runs : sequence of the runs of each system, on the shared rows
     """
-    return (*_rows(found), *_few(found), *_same(found, runs))
+    return (*_rows(found), *_few(found), *_folded(found, runs), *_same(found, runs))
 
 
 def _rows(found: SystemsComparison) -> Iterator[str]:
@@ -42,6 +42,14 @@ def _few(found: SystemsComparison) -> Iterator[str]:
             yield f"“{one.system}” is one run: its interval covers new {found.unit[1]} alone, seeds unknown."
         if len(one.runs) == 2:
             yield f"“{one.system}” has two runs: what two seeds tell is little, so its intervals are wide."
+
+
+def _folded(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:
+    if any(p.folds is not None for own in runs for p in own):
+        yield (
+            f"Runs are cross-validations: intervals hold for models that are trained on these "
+            f"{found.unit[1]}; trained on others they vary more."
+        )
 
 
 def _same(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from evalreport.errors import ArtifactNotFoundError, EvalreportError, RunNotFoun
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
 
+PARENT_TAG = "mlflow.parentRunId"
 SHORTEST_ID = 6
 FULL_ID = 32
 PAGE = 1000
@@ -210,7 +211,7 @@ def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError
 
 def child_runs(store: Store, parent: RunInfo) -> tuple[RunInfo, ...]:
     """Return the child runs of a run that are not deleted, by start, whatever became of them."""
-    query = f"tags.mlflow.parentRunId = '{parent.run_id}'"
+    query = f"tags.{PARENT_TAG} = '{parent.run_id}'"
     found = list(_pages(store, query, [parent.experiment_id]))
     found.sort(key=lambda run: (run.info.start_time or 0, run.info.run_id))
     return tuple(run_info(run, parent.experiment) for run in found)

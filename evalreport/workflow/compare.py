@@ -278,10 +278,10 @@ def _other(items: Sequence[Item], word: str) -> Item | None:
     with suppress(OSError, ValueError):
         if Path(word).is_file():
             return Item(path=word)
-    store = next((item.store for item in items if item.store is not None), None)
-    if store is None or not _ID.fullmatch(word):
+    other = next((item for item in items if item.store is not None), None)
+    if other is None or not _ID.fullmatch(word):
         return None
-    return Item(run=find_run(store, word), store=store)
+    return replace(other, run=find_run(other.opened, word), called="")
 
 
 def evaluation_of(item: Item, request: Request) -> Evaluation:
@@ -300,7 +300,10 @@ def evaluation_of(item: Item, request: Request) -> Evaluation:
         stored = None if request.artifact is not None else _logged(item)
         if stored is None:
             raise error from None
-        return stored
+        if stored.folds is None:
+            return stored
+        note = "a cross-validation is compared row by row with --children"
+        return stored.with_provenance(replace(stored.provenance, notes=(*stored.provenance.notes, note)))
 
 
 def _stored(item: Item) -> Evaluation | None:

@@ -12,14 +12,12 @@ from evalreport.gate.documents import as_dicts
 from evalreport.panels.comparison.words import headline
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import RunInfo, find_run
+from evalreport.sources.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.compare import Compared
 from evalreport.workflow.deliver import Delivered, deliver, files_read
 from evalreport.workflow.documents import comparison_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
-
-PARENT_TAG = "mlflow.parentRunId"
 
 
 def deliver_comparison(

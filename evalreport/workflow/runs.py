@@ -13,7 +13,7 @@ from evalreport.predictions import Predictions
 from evalreport.sources.datasets import DataSet
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.readers.limits import PACKED
-from evalreport.sources.runs import RunInfo, Selection, select_runs
+from evalreport.sources.runs import PARENT_TAG, RunInfo, Selection, select_runs
 from evalreport.sources.tables import ACCEPTED
 from evalreport.text import slug
 from evalreport.workflow.collect import (
@@ -160,6 +160,8 @@ def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: st
 def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Item, ...]:
     """Return the files as the folds of one cross-validation, or each run as the parent of its own.
 
+    A run whose parent is among them is one of its folds.
+
     Raises
     ------
     UsageError
@@ -175,7 +177,11 @@ def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Ite
         )
     if files:
         return (Item(path=paths[0], called="cross-validation", folds=paths),)
-    return tuple(replace(item, children=True) for item in items) if children else tuple(items)
+    if not children:
+        return tuple(items)
+    parents = {item.run.run_id for item in items if item.run is not None}
+    runs = (item for item in items if item.run and item.run.tags.get(PARENT_TAG) not in parents)
+    return tuple(replace(item, children=True) for item in runs)
 
 
 def _with_distinct_names(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -11,12 +11,12 @@ from evalreport.codec import encode
 from evalreport.comparison.compare import distinct
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.systems import compare_systems
-from evalreport.errors import ArtifactNotFoundError, UsageError, nearest
+from evalreport.errors import ArtifactNotFoundError, DataError, UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import counted
 from evalreport.panels.systems.words import headline
 from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import RunInfo, find_run
+from evalreport.sources.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.compare_deliver import run_for
 from evalreport.workflow.deliver import Delivered, deliver, files_read
 from evalreport.workflow.documents import comparison_document
@@ -141,8 +141,8 @@ def _alike(keys: Sequence[str], value: str, runs: Sequence[RunInfo]) -> UsageErr
     )
 
 
-def named_systems(words: Sequence[str], tracking_uri: str | None) -> GroupedItems:
-    """Return systems as they are named: ``NAME=RUN,FILE,…``.
+def named_systems(words: Sequence[str], tracking_uri: str | None, *, children: bool = False) -> GroupedItems:
+    """Return systems as they are named: ``NAME=RUN,FILE,…``; with `children` each run is a cross-validation.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def named_systems(words: Sequence[str], tracking_uri: str | None) -> GroupedItem
                 items.append(Item(path=member))
                 continue
             store = store or connect(tracking_uri)
-            items.append(Item(run=find_run(store, member), store=store))
+            items.append(Item(run=find_run(store, member), store=store, children=children))
         systems[name] = tuple(items)
     return GroupedItems(systems)
 
@@ -199,7 +199,14 @@ def compared_systems(groups: GroupedItems, request: Request, primary: str | None
             used.append((name, item))
     names = iter(distinct([item.name for _, item in used]))
     called = {name: [next(names) for _ in runs] for name, runs in systems.items()}
-    found = compare_systems(systems, metrics=request.metrics, primary=primary, names=called, by=groups.by)
+    try:
+        found = compare_systems(systems, metrics=request.metrics, primary=primary, names=called, by=groups.by)
+    except DataError as error:
+        runs = [item.run for _, item in used if item.run is not None and not item.children]
+        if "share no rows" not in error.message or not any(PARENT_TAG in run.tags for run in runs):
+            raise
+        fix = "pass --children, where these child runs are the folds of cross-validations"
+        raise DataError(error.message, where=error.where, fix=fix) from None
     empty = [f"{counted(len(lost), 'run')} without predictions left out: {', '.join(lost[:MOST_NAMED])}"]
     found = replace(found, notes=(*groups.notes, *(empty if lost else ()), *found.notes))
     every = tuple(ev for runs in systems.values() for ev in runs)

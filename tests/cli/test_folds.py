@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from evalreport.sources.mlflow_client import Store
 from tests.cli.running import run
@@ -116,3 +117,69 @@ def test_children_are_logged_into_their_parent(sqlite_store: Store, tmp_path: Pa
         (files_of(sqlite_store, parent.run_id, tmp_path / "got") / "evalreport/evaluation.json").read_text()
     )
     assert whole["folds"]["names"] == ["fold-0", "fold-1", "fold-2"]
+
+
+def cross_validation(store: Store, folder: Path, name: str, rows: pd.DataFrame, dealt: object) -> str:
+    """A parent whose child runs hold a fold each."""
+    parent = make_run(store, experiment="cvs", folder=folder, name=name).run_id
+    store.client.log_param(parent, "model", name[0])
+    for k in range(K):
+        made = make_run(
+            store,
+            {"predictions.csv": rows[dealt == k].to_csv(index=False)},
+            experiment="cvs",
+            name=f"{name}-{k}",
+            tags={"mlflow.parentRunId": parent},
+        )
+        store.client.log_param(made.run_id, "model", name[0])
+    return parent
+
+
+def test_cross_validations_are_compared_row_by_row_and_as_systems(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    """AI4I: two models on the same five folds; then each dealt anew, as two runs of a system."""
+    data = pd.read_parquet(Path(__file__).parents[2] / "examples/data/ai4i_failure/oof_scores.parquet")
+    data = pd.concat([data[data.y_true == 1], data[data.y_true == 0][:700]])
+    server, parents = ("--tracking-uri", sqlite_store.uri), {}
+    for name, score in (
+        ("forest-1", "rf"),
+        ("boosting-1", "histgb"),
+        ("forest-2", "rf"),
+        ("boosting-2", "histgb"),
+    ):
+        rows = data[["example_id", "y_true"]].assign(score=data[f"score_{score}"])
+        dealt = data["fold"] % K if name[-1] == "1" else np.arange(len(data)) % K
+        parents[name] = cross_validation(sqlite_store, tmp_path, name, rows, dealt)
+        data[name] = dealt
+    chosen = ("--run-id", parents["forest-1"], "--run-id", parents["boosting-1"])
+    told = run(capsys, *server, "compare", *chosen)
+    assert (told.code, "pass --children" in told.err) == (3, True)
+    words = (*chosen, "--children", "--metrics", "roc_auc,accuracy", "--json")
+    done = run(capsys, *server, "compare", *words)
+    assert done.code == 0, done.err
+    auc, accuracy = (d for d in done.json["comparison"]["differences"])
+    assert done.json["comparison"]["pairings"][0]["n_shared"] == len(data)
+
+    def mean_auc(score: str, fold: str) -> float:
+        return float(np.mean([roc_auc_score(part.y_true, part[score]) for _, part in data.groupby(fold)]))
+
+    assert auc["difference"] == pytest.approx(
+        mean_auc("score_histgb", "boosting-1") - mean_auc("score_rf", "forest-1")
+    )
+    right = [((data[s] >= 0.5) == data.y_true) for s in ("score_histgb", "score_rf")]
+    assert accuracy["difference"] == pytest.approx(np.mean(right[0]) - np.mean(right[1]))
+
+    by = ("--experiment", "cvs", "--by", "params.model", "--metrics", "roc_auc", "--json")
+    apart = run(capsys, *server, "compare", *by)
+    assert (apart.code, "--children" in apart.json["error"]["fix"]) == (5, True)
+    together = run(capsys, *server, "compare", *by, "--children")
+    assert together.code == 0, together.err
+    systems = {one["system"]: one for one in together.json["comparison"]["systems"]}
+    assert {name: set(one["runs"]) for name, one in systems.items()} == {
+        "f": {"forest-1", "forest-2"},
+        "b": {"boosting-1", "boosting-2"},
+    }
+    each = [mean_auc("score_rf", f"forest-{k}") for k in (1, 2)]
+    assert systems["f"]["value"] == pytest.approx(np.mean(each))
+    assert "cross-validations: intervals hold for models that are trained on these cases" in together.err
