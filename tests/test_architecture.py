@@ -45,9 +45,11 @@ HOMES = {
     "seaborn": {"figures"},
     "mlflow": {"sources", "sinks", "adapters/mlflow.py"},
     "optuna": {"sources", "study"},
+    "pyspark": {"sources"},
 }
 LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"} | {
-    "markdown_it"
+    "markdown_it",
+    "pyspark",
 }
 """Imported inside the function that needs them, or in a module that is itself imported late."""
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from evalreport.api.comparisons import Comparison, compare
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
-from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run
+from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run, evaluate_spark
 from evalreport.api.sweeps import sweep
 from evalreport.api.views import Evaluation
 from evalreport.comparison import system_values as seeded
@@ -53,6 +53,7 @@ __all__ = [
     "evaluate_file",
     "evaluate_files",
     "evaluate_run",
+    "evaluate_spark",
     "log",
     "parse",
     "report",

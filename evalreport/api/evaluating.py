@@ -37,6 +37,8 @@ from evalreport.workflow.collect import Collected, collect_table
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
+from evalreport.workflow.spark import collect_frame
+from evalreport.workflow.stream import evaluated_facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,6 +287,42 @@ def evaluate_files(
     wanted = replace(asked(request, columns), engine="stream")
     item = Item(path=str(several[0]), files=tuple(map(str, several)))
     return viewed(Evaluation, item.evaluate(wanted)[0])
+
+
+def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any) -> Evaluation:
+    """Evaluate the two labels of a Spark DataFrame where its rows are.
+
+    Each task counts its rows and sorts their scores into ranges; the driver gets counts, the rows that may be
+    among the worst mistakes, and each distinct score once. Nothing is sampled: the numbers are those of
+    `evaluate_files` on the same rows. The session stays as it is.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Of a session that runs: of a notebook, Databricks, EMR or Spark Connect; the workers need evalreport,
+        too. It is read two to four times: cache what is dear to make.
+    request, **columns
+        As of `evaluate_files`: ``truth``, ``score`` or ``pred``, ``positive``, ``slices``, ``threshold`` …
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the rows from being evaluated: what, in which partition and row, how to mend it.
+
+    Examples
+    --------
+    >>> evaluate_spark([0.1, 0.9])
+    Traceback (most recent call last):
+    evalreport.errors.UsageError: the frame is list, not a Spark DataFrame
+    """
+    if not hasattr(frame, "mapInArrow"):
+        raise UsageError(
+            f"the frame is {type(frame).__name__}, not a Spark DataFrame",
+            where="frame",
+            fix="pass spark.table(name), or evaluate(frame) for a frame in memory",
+        )
+    wanted = asked(request, columns)
+    return viewed(Evaluation, evaluated_facts(collect_frame(frame, "Spark DataFrame", wanted), wanted))
 
 
 def evaluate_run(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,6 @@ from evalreport.errors import UsageError
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
 from evalreport.facts.counts import sums
 from evalreport.facts.summary import merge
-from evalreport.facts.words import Budget, ScoreWords
 from evalreport.labels import UNPARSED, LabelSpace
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, ScoreKind
@@ -26,19 +26,40 @@ EXTREMES = 20
 whatever the threshold."""
 
 
+class ScoreHolder(Protocol):
+    """What scores with a binary truth go into, and the table of them comes out of."""
+
+    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], /) -> None:
+        """Take some rows."""
+
+    def table(self) -> ScoreTable:
+        """Return the table of all rows that were added."""
+
+    def close(self) -> None:
+        """Give back memory and files."""
+
+
+class Holders(Protocol):
+    """What makes a holder for each table."""
+
+    def holder(self) -> ScoreHolder:
+        """Return a new one."""
+
+
 class BinaryStream:
     """Counts of binary predictions, added batch by batch; one more for each value of each slice.
 
     Parameters
     ----------
     space : Binary
-    budget : Budget
-        Of the scores, for each table that is made of them.
+    holders : Holders
+        What the scores go into, such as a `Budget`.
     answered : bool
         Whether the batches come with answers; else a threshold decides in the end.
 
     Examples
     --------
+    >>> from evalreport.facts.words import Budget
     >>> from evalreport.labels import Binary
     >>> from evalreport.predictions import predictions
     >>> from evalreport.scores import Probabilities
@@ -49,10 +70,9 @@ class BinaryStream:
     4.0
     """
 
-    def __init__(self, space: LabelSpace, budget: Budget, *, answered: bool = False) -> None:
+    def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool = False) -> None:
         self.space, self.answered = space, answered
-        self._budget = budget
-        self._truth, self._decided = ScoreWords(budget), ScoreWords(budget)
+        self._truth, self._decided = holders.holder(), holders.holder()
         self._counts: list[Counts] = []
         self._kind: ScoreKind | None = None
         self._implied = True
@@ -83,22 +103,36 @@ class BinaryStream:
 
     def summary(self) -> Summary:
         """Return the facts of all batches; nothing can be added after it."""
-        plain = Summary(
+        if self._kind is None:
+            return self.counted
+        plain = replace(self.counted, scores=self._truth.table())
+        if self._kind == "decision" or self.answered:
+            return plain
+        return decided_at(plain, Threshold(0.5, "default"))
+
+    @property
+    def counted(self) -> Summary:
+        """The facts of all batches but for their scores."""
+        implied = self.answered and self._implied and self._kind not in (None, "decision")
+        return Summary(
             space=self.space,
             rows=self.rows,
             weight=float(self.rows),
             tally=Tally.of({}, np.array([float(self.rows)])),
             counts=self._counts[0] if self._counts else None,
             score_kind=self._kind,
+            threshold=Threshold(0.5, "predictions") if implied else None,
         )
-        if self._kind is None:
-            return plain
-        plain = replace(plain, scores=self._truth.table())
-        if self._kind == "decision" or (self.answered and not self._implied):
-            return plain
-        if self.answered:
-            return replace(plain, threshold=Threshold(0.5, "predictions"))
-        return decided_at(plain, Threshold(0.5, "default"))
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, but for the scores: nothing else is added."""
+        self.rows, self._kind = counted.rows, counted.score_kind
+        self._counts = [counted.counts] if isinstance(counted.counts, Counts) else []
+        self._implied = counted.threshold is not None
+
+    def holders(self) -> tuple[ScoreHolder, ScoreHolder]:
+        """Return what holds the scores against the truth, and against the answers."""
+        return self._truth, self._decided
 
     def decided(self) -> ScoreTable | None:
         """Return the scores against the answers, where these follow from no threshold that is known."""
@@ -108,7 +142,7 @@ class BinaryStream:
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
         for words in (self._truth, self._decided):
-            words.__exit__()
+            words.close()
 
 
 class ClassStream:
@@ -227,6 +261,11 @@ class _Kept:
 class Extremes:
     """The rows of two labels with scores among which the worst mistakes are, whatever the threshold.
 
+    Parameters
+    ----------
+    first : int
+        Number of the first row.
+
     Examples
     --------
     >>> from evalreport.labels import Binary
@@ -238,9 +277,9 @@ class Extremes:
     [1]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
         self._cells: dict[tuple[int, int | None, int], list[_Kept]] = {}
-        self._rows = 0
+        self._rows = first
 
     @property
     def rows(self) -> list[_Kept]:
@@ -280,9 +319,21 @@ class Extremes:
                 _Kept(self._rows + row, *cell, scores[row].item(), None if ids is None else str(ids[row]))
                 for row in some.tolist()
             ]
-            known = [*self._cells.get((*cell, sign), []), *found]
-            known.sort(key=lambda one: (sign * one.score, one.row))
-            self._cells[*cell, sign] = known[:EXTREMES]
+            self._keep((*cell, sign), found)
+
+    def _keep(self, cell: tuple[int, int | None, int], found: list[_Kept]) -> None:
+        known = [*self._cells.get(cell, []), *found]
+        known.sort(key=lambda one: (cell[2] * one.score, one.row))
+        self._cells[cell] = known[:EXTREMES]
+
+    def state(self) -> list[Any]:
+        """Return the rows that are kept as what JSON can hold."""
+        return [[*cell, [list(vars(one).values()) for one in kept]] for cell, kept in self._cells.items()]
+
+    def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
+        """Add the rows of another, each under a number that follows from the one it has there."""
+        for truth, answer, sign, rows in state:
+            self._keep((truth, answer, sign), [_Kept(number(row), *more) for row, *more in rows])
 
 
 class TruthDigest:

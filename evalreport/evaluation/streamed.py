@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import counted_wrong
-from evalreport.engines.stream import BinaryStream, ClassStream, TruthDigest, decided_at
+from evalreport.engines.stream import BinaryStream, ClassStream, Holders, TruthDigest, decided_at
 from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import absent_labels, table_facts
 from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes
 from evalreport.facts import ScoreTable, Summary
-from evalreport.facts.words import Budget
 from evalreport.labels import UNPARSED, Binary, LabelSpace
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, clipped
@@ -32,12 +31,16 @@ class Watch:
     Parameters
     ----------
     space : Binary or Multiclass
-    budget : Budget
+    holders : Holders
+        What scores go into, such as a `Budget`.
     answered : bool
         Whether the batches come with answers.
+    first : int
+        Number of the first row.
 
     Examples
     --------
+    >>> from evalreport.facts.words import Budget
     >>> from evalreport.predictions import predictions
     >>> p = predictions(Binary(0, 1), [0, 1], [0, 0])
     >>> with Watch(p.space, Budget(), answered=True) as watch:
@@ -47,11 +50,12 @@ class Watch:
     (1, 2)
     """
 
-    def __init__(self, space: LabelSpace, budget: Budget, *, answered: bool) -> None:
-        self.space, self.budget, self.answered = space, budget, answered
+    def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool, first: int = 0) -> None:
+        self.space, self.holders, self.answered = space, holders, answered
+        self._first = first
         self._whole = self._stream()
         self._parts: dict[str, dict[str, BinaryStream | ClassStream]] = {}
-        self._shown: MixUps | ScoredMistakes = MixUps(space)
+        self._shown: MixUps | ScoredMistakes = MixUps(space, first)
         self._digest = TruthDigest(space)
         self._ids = False
         self._lost = self._clipped = 0
@@ -67,7 +71,7 @@ class Watch:
 
     def _stream(self) -> BinaryStream | ClassStream:
         if isinstance(self.space, Binary):
-            return BinaryStream(self.space, self.budget, answered=self.answered)
+            return BinaryStream(self.space, self.holders, answered=self.answered)
         return ClassStream(self.space)
 
     @property
@@ -79,7 +83,7 @@ class Watch:
         """Count a batch, and look at its rows."""
         scored = not isinstance(batch.scores, NoScores)
         if scored and not self.rows:
-            self._shown = ScoredMistakes(self.space, answered=self.answered)
+            self._shown = ScoredMistakes(self.space, self._first, answered=self.answered)
         self._whole.add(batch)
         self._shown.add(batch, ids)
         self._digest.add(batch)
@@ -88,21 +92,21 @@ class Watch:
         if not isinstance(batch.scores, NoScores):
             self._clipped += sum(int(note.split()[0]) for note in batch.scores.notes)
         for name, column in batch.slices.items():
-            parts = self._parts.setdefault(name, {})
             for code in np.unique(column.codes).tolist():
-                value = column.values[code]
-                if value not in parts:
-                    self._check(name, parts)
-                    parts[value] = self._stream()
-                parts[value].add(batch.take(column.codes == code))
+                self._part(name, column.values[code]).add(batch.take(column.codes == code))
 
-    def _check(self, name: str, parts: Mapping[str, BinaryStream | ClassStream]) -> None:
-        if len(parts) >= MOST_SLICES:
-            raise DataError(
-                f"column {name!r} has over {MOST_SLICES:,} values, which are no slices",
-                where=f"--slice {name}",
-                fix="name a column of fewer values",
-            )
+    def _part(self, name: str, value: str) -> BinaryStream | ClassStream:
+        """The rows with a value of a column of slices."""
+        parts = self._parts.setdefault(name, {})
+        if value not in parts:
+            if len(parts) >= MOST_SLICES:
+                raise DataError(
+                    f"column {name!r} has over {MOST_SLICES:,} values, which are no slices",
+                    where=f"--slice {name}",
+                    fix="name a column of fewer values",
+                )
+            parts[value] = self._stream()
+        return parts[value]
 
     def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed, decided at a threshold where one is given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,10 +34,10 @@ class MixUps:
     [3, 1, 2]
     """
 
-    def __init__(self, space: LabelSpace) -> None:
+    def __init__(self, space: LabelSpace, first: int = 0) -> None:
         self._space = space
-        self._rows: dict[int, list[tuple[int, str]]] = {}
-        self._seen = 0
+        self._rows: dict[int, list[tuple[int, str | None]]] = {}
+        self._seen = first
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Look at a batch with answers, with the ids of its rows."""
@@ -55,7 +56,7 @@ class MixUps:
         most = 1 if len(self._rows) > MISTAKES else MISTAKES
         for row in rows[: max(most - len(known), 0)].tolist():
             at = self._seen + row
-            known.append((at, str(at) if ids is None else str(ids[row])))
+            known.append((at, None if ids is None else str(ids[row])))
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
         """Return the most frequent mix-ups, one row of each in turn."""
@@ -70,8 +71,18 @@ class MixUps:
         rows = in_turns([[row for row, _ in self._rows[code]] for code in often])
         return tuple(self._mistake(row, of_row[row][1], *pairs[of_row[row][0]]) for row in rows)
 
-    def _mistake(self, row: int, name: str, truth: int, answer: int) -> Mistake:
-        names = self._space.names
+    def state(self) -> list[Any]:
+        """Return the rows that are kept as what JSON can hold."""
+        return [[code, rows] for code, rows in self._rows.items()]
+
+    def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
+        """Add the rows of another, each under a number that follows from the one it has there."""
+        for code, rows in state:
+            known = [*self._rows.get(code, []), *((number(row), name) for row, name in rows)]
+            self._rows[code] = sorted(known, key=lambda one: one[0])[:MISTAKES]
+
+    def _mistake(self, row: int, name: str | None, truth: int, answer: int) -> Mistake:
+        names, name = self._space.names, str(row) if name is None else name
         return Mistake(row, name, (names[truth],), () if answer == 0 else (names[answer - 1],), None)
 
 
@@ -92,13 +103,21 @@ class ScoredMistakes:
     [1, 0]
     """
 
-    def __init__(self, space: LabelSpace, *, answered: bool) -> None:
+    def __init__(self, space: LabelSpace, first: int = 0, *, answered: bool) -> None:
         self._space, self._answered = space, answered
-        self._kept = Extremes()
+        self._kept = Extremes(first)
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Look at a batch with scores, with the ids of its rows."""
         self._kept.add(batch, ids)
+
+    def state(self) -> list[Any]:
+        """Return the rows that are kept as what JSON can hold."""
+        return self._kept.state()
+
+    def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
+        """Add the rows of another, each under a number that follows from the one it has there."""
+        self._kept.take(state, number)
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
         """Return the worst mistakes at a threshold, by the rule of rows in memory."""

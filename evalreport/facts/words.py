@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -50,6 +50,10 @@ class Budget:
 
     memory: int = 1 << 30
     spill: Path | None = None
+
+    def holder(self) -> ScoreWords:
+        """Return what holds the scores of one table."""
+        return ScoreWords(self)
 
 
 @dataclass(eq=False)
@@ -116,6 +120,10 @@ class ScoreWords:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back memory and files."""
         for one in self._ranges:
             one.close()
 
@@ -166,7 +174,7 @@ class ScoreWords:
             for one in self._ranges:
                 one.write(folder)
         except OSError as error:
-            self.__exit__()
+            self.close()
             raise no_room(folder, self._held) from error
         self._held, self._written = 0, True
 
@@ -174,16 +182,8 @@ class ScoreWords:
         """Return the table of all rows that were added; nothing is kept behind."""
         if self._loose:
             return self._of_loose()
-        kind, folder = (np.float32 if self._kind.itemsize == 4 else np.float64), self._budget.spill
-        stored = StoredColumns(kind, folder if self._written else None)
-        size = 0
-        for runs in self._runs():
-            stored.append(*runs)
-            size += len(runs[0])
-        table = ScoreTable.of_stored(stored)
-        if size > max(FEW, self._budget.memory // ARRAYS):
-            return table
-        return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
+        kind = np.float32 if self._kind.itemsize == 4 else np.float64
+        return table_of_runs(self._runs(), kind, self._budget, written=self._written)
 
     def _of_loose(self) -> ScoreTable:
         """Scores outside of [0, 2) do not fit into a word with their truth: they are sorted as a whole."""
@@ -231,6 +231,37 @@ class ScoreWords:
             finer._heavy = known[order]
             finer._counted = np.concatenate([finer._counted, counted], axis=1)[:, order]
             yield from finer._runs()
+
+
+def table_of_runs(
+    runs: Iterable[tuple[Array, Array, Array]], kind: npt.DTypeLike, budget: Budget, *, written: bool
+) -> ScoreTable:
+    """Return the table of distinct scores that come in pieces, ascending, with positives and negatives.
+
+    Parameters
+    ----------
+    runs : iterable of (scores, positives, negatives)
+    kind : float32 or float64
+        What holds each score exactly.
+    budget : Budget
+        Within which a table is held as arrays.
+    written : bool
+        Whether it is kept in the folder of the budget, where there is one.
+
+    Examples
+    --------
+    >>> pieces = [(np.array([0.5]), np.array([1.0]), np.array([2.0]))]
+    >>> table_of_runs(pieces, np.float32, Budget(), written=False).total
+    3.0
+    """
+    stored, size = StoredColumns(kind, budget.spill if written else None), 0
+    for piece in runs:
+        stored.append(*piece)
+        size += len(piece[0])
+    table = ScoreTable.of_stored(stored)
+    if size > max(FEW, budget.memory // ARRAYS):
+        return table
+    return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 
 
 def check_room(folder: Path, need: int) -> None:

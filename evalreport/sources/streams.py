@@ -95,6 +95,13 @@ class PredictionStream:
             As of the same rows in a file of their own, with the row counted from the file's first.
         """
         rows = 0
+        for batch in self.some_batches():
+            yield batch
+            rows += len(batch[0])
+        self.check_any(rows)
+
+    def some_batches(self) -> Iterator[tuple[Predictions, npt.NDArray[Any] | None]]:
+        """Yield validated batches of a part of the data, which may hold no row."""
         for path, before, batch in self.data.batches(self.columns):
             with in_file(str(path)), _CountedFrom(before):
                 whole = _table(batch, path, self.data)
@@ -102,7 +109,14 @@ class PredictionStream:
                 if table.n:
                     yield self._predictions(table)
             self.read.append(whole.n)
-            rows += table.n
+
+    def check_any(self, rows: int) -> None:
+        """Refuse data of which no row was counted.
+
+        Raises
+        ------
+        DataError
+        """
         if not rows:
             clauses = " and ".join(self.request.where)
             raise DataError(
@@ -242,7 +256,7 @@ def _without(names: Sequence[str], request: Columns) -> tuple[str, ...]:
 
 
 def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
-    for path, _, batch in data.batches(read):
+    for path, _, batch in data.first_batches(read):
         with in_file(str(path)):
             table = _kept(_table(batch, path, data), request)
         if table.n:
@@ -284,7 +298,7 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
         return request.labels
     found: dict[str, set[Label]] = {}
     names = [truth, *([] if pred is None else [pred])]
-    for path, before, batch in data.batches((*names, *_filters(request))):
+    for path, before, batch in data.distinct((*names, *_filters(request))):
         with in_file(str(path)), _CountedFrom(before):
             table = _kept(_table(batch, path, data), request)
             for name in names if table.n else ():

@@ -18,7 +18,7 @@ from evalreport.sources.request import Columns
 from evalreport.text import slug
 
 STDOUT = "-"
-Engine: TypeAlias = Literal["auto", "memory", "stream"]
+Engine: TypeAlias = Literal["auto", "memory", "stream", "spark"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +94,14 @@ class Request(PageRequest):
         What people call a label, wherever a person reads it.
     unit, no_examples, checklist
         How the page looks.
-    engine : {"auto", "memory", "stream"}
-        What counts the rows of files: all of them in memory, or batch by batch.
+    engine : {"auto", "memory", "stream", "spark"}
+        What counts the rows: all of them in memory, batch by batch, or where a Spark table is.
     memory : int
         Bytes that the scores of a stream may take.
     spill : str or None
         Folder to which scores of a stream go beyond that.
+    spark_master : str or None
+        Of a session of Spark that is begun; the active one, or Spark's own settings, without it.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -121,6 +123,7 @@ class Request(PageRequest):
     engine: Engine = "memory"
     memory: int = 1 << 30
     spill: str | None = None
+    spark_master: str | None = None
 
     def origin(self) -> dict[str, Any]:
         """Return what the request itself says of where numbers come from, as fields of `Provenance`."""

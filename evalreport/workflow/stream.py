@@ -102,24 +102,46 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
     EvalreportError
         Whatever keeps them from being counted; nothing is left behind.
     """
+    stream = stream_of(data, request)
+    space = renamed(ordered(stream.space, request), dict(request.label_names))
+    with Watch(space, budget_of(request), answered=stream.pred is not None) as watch:
+        _count(stream, watch)
+        seen, sweep = observed(watch, stream, request)
+    taken = (*stream.found.taken, ("engine", _engine_words(data, request)))
+    return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
+
+
+def stream_of(data: DataSet, request: Request) -> PredictionStream:
+    """Settle what the columns of a data set mean, and refuse what a stream cannot do.
+
+    Raises
+    ------
+    EvalreportError
+    """
     _refuse(request)
     stream = open_stream(data, request.columns)
     if request.threshold is not None and isinstance(stream.space, Multiclass):
         raise no_threshold()
-    budget = Budget(request.memory, None if request.spill is None else Path(request.spill))
-    if budget.spill is not None:
-        _check_folder(budget.spill, data, stream)
-    space = renamed(ordered(stream.space, request), dict(request.label_names))
-    with Watch(space, budget, answered=stream.pred is not None) as watch:
-        _count(stream, watch)
-        number = None if request.threshold is None else number_of(request.threshold)
-        point = None if number is None else Threshold(number, "given")
-        seen, sweep = watch.observed(point, stream.notes(watch.rows)), None
-        if request.threshold is not None and number is None:
-            point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
-            seen = watch.decided(seen, point, again=point)
-    taken = (*stream.found.taken, ("engine", _engine_words(data, request)))
-    return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
+    spill = budget_of(request).spill
+    if spill is not None:
+        _check_folder(spill, data, stream)
+    return stream
+
+
+def budget_of(request: Request) -> Budget:
+    """Return what scores may take."""
+    return Budget(request.memory, None if request.spill is None else Path(request.spill))
+
+
+def observed(watch: Watch, stream: PredictionStream, request: Request) -> tuple[Observed, Sweep | None]:
+    """Return what was observed of all rows, decided as it is asked for, and the sweep where one chose."""
+    number = None if request.threshold is None else number_of(request.threshold)
+    point = None if number is None else Threshold(number, "given")
+    seen = watch.observed(point, stream.notes(watch.rows))
+    if request.threshold is None or number is not None:
+        return seen, None
+    point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
+    return watch.decided(seen, point, again=point), sweep
 
 
 def table_in(seen: Observed) -> ScoreTable:

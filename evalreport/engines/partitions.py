@@ -1,0 +1,191 @@
+"""Scores that are counted in many places: words in ranges, packed where the rows are, merged range by range.
+
+A word is an unsigned integer that sorts as its score does, whatever the score is. Each place sends, for every
+range between two edges, its words of positives and of negatives, a word that occurs several times once with
+its count. Merged, a range is its distinct scores with their counts: whatever the edges, the places and their
+order are, the table is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array
+
+Words = npt.NDArray[Any]
+
+
+class PackedWords(NamedTuple):
+    """What one place sends of one range."""
+
+    bucket: int
+    positive: bool
+    wide: int
+    """Bytes of a word: 4 of single precision, 8 of double."""
+    words: bytes
+    """Those that occur once, and then those of `times`."""
+    times: bytes
+    """How often the last words occur, as int64."""
+
+
+class MergedWords(NamedTuple):
+    """The distinct words of one range, ascending, with their counts as unsigned integers of any width."""
+
+    wide: int
+    words: bytes
+    positives: bytes
+    negatives: bytes
+
+    def runs(self) -> tuple[Array, Array, Array]:
+        """Return the scores with their positives and negatives."""
+        words = np.frombuffer(self.words, dtype=f"u{self.wide}")
+        positives, negatives = (_counts(data, len(words)) for data in (self.positives, self.negatives))
+        return scores_of(words).astype(np.float64), positives, negatives
+
+
+def words_of(scores: npt.NDArray[Any]) -> Words:
+    """Return unsigned integers that sort as finite scores do; a negative zero is a zero.
+
+    Examples
+    --------
+    >>> words = words_of(np.array([-0.5, -0.0, 0.0, 0.25]))
+    >>> (np.diff(words.astype(float)) > 0).tolist(), scores_of(words).tolist()
+    ([True, False, True], [-0.5, 0.0, 0.0, 0.25])
+    """
+    kind, top = _kind_of(scores.dtype.itemsize)
+    bits = np.ascontiguousarray(scores + scores.dtype.type(0)).view(kind)
+    found: Words = np.where(bits & top, ~bits, bits | top)
+    return found
+
+
+def scores_of(words: Words) -> npt.NDArray[Any]:
+    """Return the scores of words."""
+    kind, top = _kind_of(words.dtype.itemsize)
+    bits = np.where(words & top, words ^ top, ~words).astype(kind)
+    return bits.view(np.float32 if kind == np.uint32 else np.float64)
+
+
+def _kind_of(size: int) -> tuple[Any, Any]:
+    """The unsigned integer of so many bytes, and its topmost bit."""
+    kind: Any = np.uint32 if size == 4 else np.uint64
+    return kind, kind(1 << (8 * size - 1))
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """What makes holders of packed words; `edges` are scores between ranges, ascending."""
+
+    edges: tuple[float, ...] = ()
+
+    def holder(self) -> BucketWords:
+        """Return a new holder."""
+        return BucketWords(self.edges)
+
+
+class BucketWords:
+    """Scores of one place on their way out; where all places come together, what became of them.
+
+    Examples
+    --------
+    >>> held = Buckets((0.5,)).holder()
+    >>> held.add(np.array([0.75, 0.25, 0.75]), np.array([True, False, True]))
+    >>> [(part.bucket, part.positive, len(part.words), len(part.times)) for part in held.packed()]
+    [(0, False, 8, 0), (1, True, 8, 8)]
+    """
+
+    def __init__(self, edges: tuple[float, ...]) -> None:
+        self._edges = np.array(edges)
+        self.whole: ScoreTable | None = None
+        self._parts: list[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]] = []
+
+    def __len__(self) -> int:
+        return sum(len(scores) for scores, _ in self._parts)
+
+    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
+        """Take some rows: finite scores of shape (n,), float32 or float64, and their truth."""
+        self._parts.append((scores, positive))
+
+    def packed(self) -> Iterator[PackedWords]:
+        """Give away what is held."""
+        parts, self._parts = self._parts, []
+        if not parts:
+            return
+        scores, positive = (np.concatenate(part) for part in zip(*parts, strict=True))
+        wide = scores.dtype.itemsize
+        edges = words_of(self._edges.astype(scores.dtype))
+        for truth in (False, True):
+            words = np.sort(words_of(scores[positive == truth]))
+            for bucket, part in enumerate(np.split(words, np.searchsorted(words, edges))):
+                if len(part):
+                    yield PackedWords(bucket, truth, wide, *_run_lengths(part))
+
+    def table(self) -> ScoreTable:
+        """Return the table of the scores of all places, once it is there."""
+        return ScoreTable.of(np.empty(0), np.empty(0, dtype=bool)) if self.whole is None else self.whole
+
+    def close(self) -> None:
+        """Give back memory."""
+        self._parts.clear()
+
+
+def _run_lengths(words: Words) -> tuple[bytes, bytes]:
+    distinct, times = np.unique(words, return_counts=True)
+    once = times == 1
+    both = np.concatenate([distinct[once], distinct[~once]])
+    return both.tobytes(), times[~once].astype(np.int64).tobytes()
+
+
+def merged(parts: Iterable[PackedWords]) -> MergedWords:
+    """Return the distinct words of one range from what all places sent of it.
+
+    Examples
+    --------
+    >>> held = Buckets().holder()
+    >>> held.add(np.array([0.5, 0.5, 0.75]), np.array([True, False, True]))
+    >>> [column.tolist() for column in merged(held.packed()).runs()]
+    [[0.5, 0.75], [1.0, 1.0], [1.0, 0.0]]
+    """
+    parts = list(parts)
+    wide = max(part.wide for part in parts)
+    sides = [_side([part for part in parts if part.positive == truth], wide) for truth in (False, True)]
+    distinct = np.unique(np.concatenate([words for words, _ in sides]))
+    negatives, positives = (_spread(words, times, distinct) for words, times in sides)
+    return MergedWords(wide, distinct.tobytes(), positives, negatives)
+
+
+def _side(parts: list[PackedWords], wide: int) -> tuple[Words, npt.NDArray[np.int64]]:
+    """The distinct words of one class with their counts."""
+    kind, _ = _kind_of(wide)
+    once, often, times = [np.empty(0, dtype=kind)], [np.empty(0, dtype=kind)], [np.empty(0, dtype=np.int64)]
+    for part in parts:
+        words = np.frombuffer(part.words, dtype=f"u{part.wide}")
+        if part.wide < wide:  # single precision fits into double
+            words = words_of(scores_of(words).astype(np.float64))
+        counts = np.frombuffer(part.times, dtype=np.int64)
+        once.append(words[: len(words) - len(counts)])
+        often.append(words[len(words) - len(counts) :])
+        times.append(counts)
+    words, counts = np.unique(np.concatenate(once), return_counts=True)
+    if not any(map(len, often)):
+        return words, counts
+    distinct, places = np.unique(np.concatenate([words, *often]), return_inverse=True)
+    summed = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(summed, places, np.concatenate([counts, *times]))
+    return distinct, summed
+
+
+def _spread(words: Words, times: npt.NDArray[np.int64], distinct: Words) -> bytes:
+    """Counts at all distinct words, in the narrowest integer."""
+    found = np.zeros(len(distinct), dtype=np.min_scalar_type(int(times.max(initial=0))))
+    found[np.searchsorted(distinct, words)] = times
+    return found.tobytes()
+
+
+def _counts(data: bytes, size: int) -> Array:
+    return np.frombuffer(data, dtype=f"u{len(data) // size if size else 1}").astype(np.float64)

@@ -1,0 +1,132 @@
+"""What is observed of partitions of the same rows, each in a process of its own, and of all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+from evalreport.engines.partitions import BucketWords, PackedWords
+from evalreport.engines.stream import BinaryStream, Holders, ScoreHolder
+from evalreport.evaluation.observed import Observed
+from evalreport.evaluation.streamed import Watch
+from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes
+from evalreport.facts import Summary
+from evalreport.labels import LabelSpace
+from evalreport.predictions import Threshold
+
+APART = 40
+"""Bits of the number of a row in its partition: above them stands the number of the partition."""
+
+
+class PartitionWatch(Watch):
+    """Everything that is observed of one partition; or of several, once it has taken what was of each.
+
+    Parameters
+    ----------
+    space : Binary
+    holders : Holders
+    answered : bool
+    number : int
+        Of the partition.
+
+    Examples
+    --------
+    >>> from evalreport.engines.partitions import Buckets
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> whole = PartitionWatch(Binary(0, 1), Buckets(), answered=True)
+    >>> for number in (1, 0):
+    ...     part = PartitionWatch(whole.space, Buckets(), answered=True, number=number)
+    ...     part.add(predictions(whole.space, [0, 1, 0], [0, 0, 0]), None)
+    ...     whole.take(part.state())
+    >>> whole.take_facts("[]", part.facts()["[]"])
+    >>> whole.count_through()
+    >>> [mistake.row for mistake in whole.observed().mistakes]
+    [1, 4]
+    """
+
+    def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool, number: int = 0) -> None:
+        super().__init__(space, holders, answered=answered, first=number << APART)
+        self._number = number
+        self._sizes: dict[int, int] = {}
+        self.read = 0
+        """Rows that were read, those included that are not counted."""
+
+    @property
+    def partitions(self) -> int:
+        """How many were taken."""
+        return len(self._sizes)
+
+    def tables(self) -> Iterator[tuple[str, ScoreHolder]]:
+        """Yield what holds the scores of each table, with a key of it."""
+        for place, stream in self._streams():
+            for kind, holder in zip(("truth", "answers"), stream.holders(), strict=True):
+                yield json.dumps([*place, kind]), holder
+
+    def packed(self, most: int = 0) -> Iterator[tuple[str, PackedWords]]:
+        """Give away the scores that are held, once there are more than `most`, with the keys of tables."""
+        held = [(key, holder) for key, holder in self.tables() if isinstance(holder, BucketWords)]
+        if sum(len(holder) for _, holder in held) > most:
+            for key, holder in held:
+                yield from ((key, part) for part in holder.packed())
+
+    def facts(self) -> dict[str, Summary]:
+        """Return what was counted of the whole and of each slice, but for the scores."""
+        return {json.dumps(place): stream.counted for place, stream in self._streams() if stream.rows}
+
+    def take_facts(self, key: str, counted: Summary) -> None:
+        """Take over what was counted of the whole or of a slice in all partitions."""
+        place = json.loads(key)
+        stream = self._part(*place) if place else self._whole
+        if isinstance(stream, BinaryStream):
+            stream.take(counted)
+
+    def state(self) -> str:
+        """Return the rest: what is neither scores nor facts."""
+        return json.dumps(
+            {
+                "sizes": list(self._sizes.items()) or [(self._number, self.rows)],
+                "scored": isinstance(self._shown, ScoredMistakes),
+                "shown": self._shown.state(),
+                "ids": self._ids,
+                "lost": self._lost,
+                "clipped": self._clipped,
+                "read": self.read,
+            }
+        )
+
+    def take(self, state: str) -> None:
+        """Add the rest of other partitions."""
+        found: dict[str, Any] = json.loads(state)
+        self._sizes |= dict(found["sizes"])
+        if found["scored"] and isinstance(self._shown, MixUps):
+            self._shown = ScoredMistakes(self.space, answered=self.answered)
+        self._shown.take(found["shown"], int)
+        self._ids |= found["ids"]
+        self._lost += found["lost"]
+        self._clipped += found["clipped"]
+        self.read += found["read"]
+
+    def count_through(self) -> None:
+        """Number the rows of all partitions through, in the order of these."""
+        numbers = sorted(self._sizes)
+        before = accumulate((self._sizes[number] for number in numbers), initial=0)
+        starts = dict(zip(numbers, before, strict=False))
+        state, scored = self._shown.state(), isinstance(self._shown, ScoredMistakes)
+        self._shown = ScoredMistakes(self.space, answered=self.answered) if scored else MixUps(self.space)
+        self._shown.take(state, lambda row: starts[row >> APART] + row % (1 << APART))
+
+    def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
+        """Return what was observed; rows of partitions stand in no order, and have no digest."""
+        return replace(super().observed(threshold, notes), truth_digest="")
+
+    def _streams(self) -> Iterator[tuple[list[str], BinaryStream]]:
+        parts = [
+            ([name, value], part) for name, column in self._parts.items() for value, part in column.items()
+        ]
+        for place, stream in [([], self._whole), *parts]:
+            if isinstance(stream, BinaryStream):
+                yield place, stream

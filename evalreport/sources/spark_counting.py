@@ -1,0 +1,248 @@
+"""Predictions counted where a Spark table is: partitions in parallel, their scores merged range by range.
+
+Nothing is summed up in accumulators: all that a task finds travels through the shuffle, so that a task which
+runs twice, or again after its executor was lost, counts once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, groupby
+from typing import Any
+
+import numpy as np
+
+from evalreport.engines.partitions import Buckets, BucketWords, MergedWords, PackedWords, merged
+from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
+from evalreport.evaluation.partitions import PartitionWatch
+from evalreport.facts import ScoreTable
+from evalreport.facts.counts import Array
+from evalreport.facts.summary import merge
+from evalreport.facts.wire import from_bytes, to_bytes
+from evalreport.facts.words import Budget, table_of_runs
+from evalreport.labels import LabelSpace
+from evalreport.scores import NoScores
+from evalreport.sources.spark_tables import SparkTable, partition_of
+from evalreport.sources.streams import PredictionStream
+
+BUCKET = 1 << 20
+"""Rows of a range, about: four to eight megabytes, sorted in one piece."""
+SAMPLE = 20_000
+"""Scores that settle where the ranges end; any ends are exact."""
+HELD = 1 << 22
+"""Scores that a task holds before they leave it."""
+FACTS, STATE, ERROR = -1, -2, -3
+"""In place of the number of a range: what was counted, what else was observed, and what went wrong."""
+ONE = "table string, bucket int, positive boolean, wide int, words binary, times binary"
+ALL = "table string, bucket int, wide int, words binary, positives binary, negatives binary"
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionPlan:
+    """What a task has to know.
+
+    Parameters
+    ----------
+    shown : str
+        How the table is called.
+    stream : PredictionStream
+        What its columns mean; its own data stay with the driver.
+    space : Binary
+    buckets : Buckets
+    """
+
+    shown: str
+    stream: PredictionStream
+    space: LabelSpace
+    buckets: Buckets
+
+    def watch(self, number: int = 0) -> PartitionWatch:
+        """Return what a task observes a partition with."""
+        answered = self.stream.pred is not None
+        return PartitionWatch(self.space, self.buckets, answered=answered, number=number)
+
+    def partition(self, number: int, batches: Iterator[Any]) -> PredictionStream:
+        """Return the predictions of a partition."""
+        data = partition_of(self.shown, self.stream.data.names, number, batches)
+        return replace(self.stream, data=data, read=[])
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTable:
+    """What was counted of a Spark table.
+
+    Parameters
+    ----------
+    watch : PartitionWatch
+    ranges : int
+        Ranges of scores.
+    distinct : int
+        Distinct scores that came to the driver.
+    """
+
+    watch: PartitionWatch
+    ranges: int
+    distinct: int
+
+
+def count_table(
+    table: SparkTable, stream: PredictionStream, space: LabelSpace, budget: Budget
+) -> CountedTable:
+    """Count the predictions of a table where it is.
+
+    Raises
+    ------
+    DataError
+        A value that cannot be evaluated; names the partition and the row in it.
+    """
+    own = replace(stream, data=partition_of(table.shown, table.names, 0, iter(())))
+    plan = PartitionPlan(table.shown, own, space, Buckets())
+    plan = replace(plan, buckets=_buckets(table, plan))
+    parts = table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
+    whole = (
+        parts.groupBy("table", "bucket").applyInArrow(lambda found: merge_group(found, plan), ALL).persist()
+    )
+    try:
+        return _collected(whole.orderBy("table", "bucket").toLocalIterator(), plan, budget)
+    finally:
+        whole.unpersist()
+
+
+def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]:
+    """Yield what a task found in its partition."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    number = 0 if context is None else context.partitionId()
+    watch, stream = plan.watch(number), plan.partition(number, batches)
+    try:
+        for batch, ids in stream.some_batches():
+            watch.add(batch, ids)
+            yield from _packed(watch, HELD)
+    except EvalreportError as error:
+        told = [number, type(error).__name__, error.message, error.where, error.fix]
+        yield _batch([("", ERROR, None, None, json.dumps(told).encode(), None)], ONE)
+        return
+    yield from _packed(watch, 0)
+    watch.read = sum(stream.read)
+    rest = [("", STATE, None, None, watch.state().encode(), None)]
+    facts = [(key, FACTS, None, None, to_bytes(one), None) for key, one in watch.facts().items()]
+    yield _batch([*rest, *facts], ONE)
+
+
+def _packed(watch: PartitionWatch, most: int) -> Iterator[Any]:
+    rows = [(key, *part) for key, part in watch.packed(most)]
+    if rows:
+        yield _batch(rows, ONE)
+
+
+def merge_group(found: Any, plan: PartitionPlan) -> Any:
+    """Return what all tasks found of one range, or of one kind, as one row."""
+    rows = found.to_pylist()
+    table, bucket = rows[0]["table"], rows[0]["bucket"]
+    data = [row["words"] for row in rows]
+    match bucket:
+        case _ if bucket >= 0:
+            parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
+            whole: tuple[Any, ...] = merged(parts)
+        case _ if bucket == FACTS:
+            whole = (None, to_bytes(merge(list(map(from_bytes, data)))), None, None)
+        case _ if bucket == STATE:
+            watch = plan.watch()
+            for state in data:
+                watch.take(state.decode())
+            whole = (None, watch.state().encode(), None, None)
+        case _:
+            whole = (None, min(data, key=lambda told: json.loads(told)[0]), None, None)
+    return _table([(table, bucket, *whole)], ALL)
+
+
+def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
+    """Ranges of about as many rows each, by a sample of the scores."""
+    if plan.stream.score is None or table.rows <= BUCKET:
+        return Buckets()
+    share = min(1.0, SAMPLE / table.rows)
+    some = table.selected(plan.stream.columns).sample(fraction=share, seed=0)
+    found = some.mapInArrow(partial(sampled_scores, plan=plan), "score double").toArrow()
+    scores = np.sort(found.column("score").to_numpy())
+    ranges = -(-table.rows // BUCKET)
+    places = np.arange(1, ranges) * len(scores) // ranges
+    return Buckets(tuple(np.unique(scores[places]).tolist()) if len(scores) else ())
+
+
+def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]:
+    """Yield scores of some rows; those that cannot be evaluated are told where all rows are counted."""
+    import pyarrow as pa
+
+    with suppress(EvalreportError):
+        for batch, _ in plan.partition(0, batches).some_batches():
+            if not isinstance(batch.scores, NoScores):
+                yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64)})
+
+
+def _collected(rows: Iterable[Any], plan: PartitionPlan, budget: Budget) -> CountedTable:
+    """What came to the driver, put together: rows in the order of tables and ranges."""
+    watch, scores = plan.watch(), _Arrived(budget)
+    tables: dict[str, ScoreTable] = {}
+    for (key, kind), group in groupby(rows, key=lambda row: (row["table"], min(row["bucket"], 0))):
+        if kind == 0:
+            tables[key] = scores.table(group)
+            continue
+        data = bytes(next(group)["words"])
+        if kind == FACTS:
+            watch.take_facts(key, from_bytes(data))
+        elif kind == STATE:
+            watch.take(data.decode())
+        else:
+            raise _error(json.loads(data))
+    for key, holder in watch.tables():
+        if isinstance(holder, BucketWords):
+            holder.whole = tables.get(key)
+    watch.count_through()
+    return CountedTable(watch, len(plan.buckets.edges) + 1, scores.distinct)
+
+
+class _Arrived:
+    """Distinct scores as they come to the driver."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.distinct = 0
+
+    def table(self, rows: Iterator[Any]) -> ScoreTable:
+        """The table of ranges that come in order."""
+        first = next(rows)
+        kind = np.float32 if first["wide"] == 4 else np.float64
+        return table_of_runs(self._runs(chain([first], rows)), kind, self._budget, written=True)
+
+    def _runs(self, rows: Iterator[Any]) -> Iterator[tuple[Array, Array, Array]]:
+        for row in rows:
+            found = MergedWords(*(row[name] for name in MergedWords._fields)).runs()
+            self.distinct += len(found[0])
+            yield found
+
+
+def _error(told: list[Any]) -> EvalreportError:
+    _, name, message, where, fix = told
+    kind = {one.__name__: one for one in (DataError, UsageError, ColumnNotFoundError)}.get(name, DataError)
+    return kind(message, where=where, fix=fix)
+
+
+def _batch(rows: list[tuple[Any, ...]], layout: str) -> Any:
+    """Rows as Arrow, the columns of a layout of Spark."""
+    return _table(rows, layout).combine_chunks().to_batches()[0]
+
+
+def _table(rows: list[tuple[Any, ...]], layout: str) -> Any:
+    import pyarrow as pa
+
+    kinds = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_(), "binary": pa.binary()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in (one.split() for one in layout.split(", "))])
+    columns = [
+        pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), schema, strict=True)
+    ]
+    return pa.table(columns, schema=schema)

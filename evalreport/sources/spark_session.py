@@ -1,0 +1,183 @@
+"""A session of Spark: the one that runs, or one that is begun and ended here, without its chatter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evalreport.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
+
+JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"
+SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
+"""Of a session that is begun here."""
+DELTA = "_delta_log"
+
+
+@contextmanager
+def spark_session(master: str | None = None) -> Iterator[Any]:
+    """Give the active session of Spark; else one of a master, ended when it is done with.
+
+    Raises
+    ------
+    MissingExtraError
+        There is no PySpark, or no Java.
+    UsageError
+        The master cannot be reached; or another session runs.
+
+    Examples
+    --------
+    >>> with spark_session("local[1]") as spark:  # doctest: +SKIP
+    ...     spark.range(3).count()
+    3
+    """
+    spark = active_session()
+    if spark is not None:
+        if master is not None:
+            raise UsageError(
+                "a session of Spark runs already", where="--spark-master", fix="leave --spark-master out"
+            )
+        yield spark
+        return
+    spark = _begun(master)
+    try:
+        yield spark
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            spark.stop()
+
+
+def active_session() -> Any:
+    """Return the session that runs in this process; None where there is none.
+
+    Raises
+    ------
+    MissingExtraError
+        There is no PySpark.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingExtraError(
+            "Spark needs PySpark", where="--engine spark", fix="pip install 'evalreport[spark]'"
+        ) from error
+    return SparkSession.getActiveSession()
+
+
+def _begun(master: str | None) -> Any:
+    from pyspark.sql import SparkSession
+
+    local = master is None or master.startswith("local")
+    if local and shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
+        raise MissingExtraError("Spark needs Java, and there is none", where="--engine spark", fix=JAVA)
+    if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("evalreport")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    if master is not None:
+        builder = builder.master(master)
+    try:
+        with warnings.catch_warnings(), _without_stderr():
+            warnings.simplefilter("ignore")
+            return builder.getOrCreate()
+    except Exception as error:  # py4j and Java say so in many classes
+        raise UsageError(
+            f"Spark does not start: {_first_line(error)}",
+            where=f"--spark-master {master}" if master else "Spark's own settings",
+            fix=f"check the master, as in local[2]; {JAVA}",
+        ) from error
+
+
+@contextmanager
+def _without_stderr() -> Iterator[None]:
+    """Have what Java writes while it starts, and later on, go nowhere: what fails comes back as an error."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def read_table(spark: Any, name: str) -> Any:
+    """Return the frame of a table, or of a Parquet or Delta path.
+
+    Raises
+    ------
+    FileMissingError
+        There is none of the name.
+
+    Examples
+    --------
+    >>> read_table(None, "scores.csv")
+    Traceback (most recent call last):
+    evalreport.errors.UsageError: Spark reads tables, Parquet and Delta here
+    """
+    if Path(name).suffix.lower() in (".csv", ".json", ".jsonl", ".arrow", ".feather", ".npz", ".npy"):
+        raise UsageError(
+            "Spark reads tables, Parquet and Delta here",
+            where=name,
+            fix="write it as Parquet, or leave --engine spark out",
+        )
+    with spark_errors(name):
+        if not _is_path(name):
+            return spark.table(name)
+        return spark.read.format("delta" if (Path(name) / DELTA).is_dir() else "parquet").load(name)
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith(".parquet") or Path(name).exists()
+
+
+@contextmanager
+def spark_errors(name: str) -> Iterator[None]:
+    """Turn what Spark raises into errors of three lines; warnings about its dependencies are not shown."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import AnalysisException, PySparkException
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except AnalysisException as error:
+        text = _first_line(error)
+        if "NOT_FOUND" in text or "NOT_EXIST" in text:
+            raise FileMissingError(
+                f"Spark knows no table {name}",
+                where=name,
+                fix="check the name: catalog.schema.table, or a path",
+            ) from None
+        raise DataError(f"Spark refuses it: {text}", where=name, fix="check the table") from None
+    except (PySparkException, Py4JError) as error:
+        raise _failed(str(error), name) from None
+
+
+def _failed(text: str, name: str) -> EvalreportError:
+    for module in ("evalreport", "pyarrow", "numpy"):
+        if f"No module named '{module}" in text:
+            return UsageError(
+                f"the workers of Spark have no {module}",
+                where=name,
+                fix="install evalreport[spark] on them, or set PYSPARK_PYTHON to the Python that has it",
+            )
+    told = [line for line in text.splitlines() if line.strip()]
+    last = next((line for line in reversed(told) if "Error" in line or "Exception" in line), told[0])
+    return DataError(
+        f"Spark failed: {last.strip()[:200]}", where=name, fix="see the log of Spark's executors"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200]

@@ -1,0 +1,138 @@
+"""Predictions in a Spark table: their columns and a few rows are looked at, the rest stays where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evalreport.cells import gaps_of
+from evalreport.sources.datasets import DataSet
+from evalreport.sources.readers.arrow import check_schema, to_arrays
+from evalreport.sources.readers.batches import ROWS, Batch, Opened
+from evalreport.sources.shapes.subsets import rows_where
+from evalreport.sources.tables import RawTable
+
+FORMAT = "spark"
+HEAD = 1000
+"""Rows that tell what columns hold."""
+MOST_DISTINCT = 100_000
+"""Combinations of labels, and of values that rows are chosen by, that come to the driver."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable(DataSet):
+    """A table of a Spark session as a data set whose rows stay there.
+
+    `batches` is of a partition, in an executor: see `partition_of`.
+    """
+
+    frame: Any = None
+    where: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """How the table is called."""
+        return str(self.files[0])
+
+    @cached_property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.frame.count())
+
+    def settled(self, wanted: Collection[str]) -> SparkTable:
+        """Refuse columns of types without labels, numbers or texts."""
+        schema = _schema(self.selected(wanted))
+        check_schema(schema, schema.names)
+        return self
+
+    def selected(self, wanted: Collection[str]) -> Any:
+        """Return a frame of some columns."""
+        return self.frame.select(*(_quoted(name) for name in self.names if name in wanted))
+
+    def first_batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield one batch of the first rows that are meant."""
+        import pyarrow as pa
+
+        some = self.selected(wanted)
+        if self.where:
+            some = some.mapInArrow(partial(_kept, names=self.names, where=self.where), some.schema)
+        rows = [row.asDict() for row in some.take(HEAD)]
+        if rows:
+            yield self.files[0], 0, to_arrays(pa.Table.from_pylist(rows, schema=_schema(some)))
+
+    def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield one batch of all combinations without gaps; the gaps are told where the rows are counted."""
+        some = self.selected(wanted)
+        counts = some.groupBy(*map(_quoted, some.columns)).count().limit(MOST_DISTINCT).toArrow()
+        columns = to_arrays(counts.select(counts.column_names[:-1]))
+        kept = np.ones(len(counts), dtype=bool)
+        for name in columns.keys() - {clause.partition("=")[0].strip() for clause in self.where}:
+            kept[gaps_of(columns[name])] = False
+        if kept.any():
+            yield self.files[0], 0, {name: values[kept] for name, values in columns.items()}
+
+
+def open_frame(frame: Any, shown: str, where: tuple[str, ...] = ()) -> SparkTable:
+    """Return a Spark DataFrame as a data set.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    shown : str
+        How messages call it.
+    where : tuple of str
+        Rows to keep, each ``COLUMN=VALUE``.
+    """
+    opened = Opened(tuple(frame.columns), {}, None, _nothing)
+    return SparkTable((Path(shown),), (opened,), FORMAT, frame, where)
+
+
+def partition_of(shown: str, names: Sequence[str], number: int, batches: Iterator[Any]) -> DataSet:
+    """Return the Arrow batches of a partition as a data set, put together to fewer and larger ones."""
+    import pyarrow as pa
+
+    def read(wanted: Collection[str]) -> Iterator[Batch]:
+        held: list[Any] = []
+        for batch in batches:
+            held.append(batch)
+            if sum(map(len, held)) >= ROWS:
+                yield _columns(pa.Table.from_batches(held), wanted)
+                held = []
+        if held:
+            yield _columns(pa.Table.from_batches(held), wanted)
+
+    opened = Opened(tuple(names), {}, None, read)
+    return DataSet((Path(f"{shown}, partition {number}"),), (opened,), FORMAT)
+
+
+def _columns(table: Any, wanted: Collection[str]) -> Batch:
+    return to_arrays(table.select([name for name in table.column_names if name in wanted]))
+
+
+def _nothing(_: Collection[str]) -> Iterator[Batch]:
+    return iter(())
+
+
+def _schema(frame: Any) -> Any:
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(frame.schema)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _kept(batches: Iterator[Any], *, names: tuple[str, ...], where: tuple[str, ...]) -> Iterator[Any]:
+    """The rows of Arrow batches that are meant."""
+    import pyarrow as pa
+
+    for batch in batches:
+        columns = to_arrays(pa.Table.from_batches([batch]))
+        found = rows_where(RawTable(columns, len(batch), "", "", FORMAT, names), where)
+        yield batch.filter(pa.array(np.logical_and.reduce(list(found.values()))))

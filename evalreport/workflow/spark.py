@@ -1,0 +1,82 @@
+"""Predictions in a table of Spark, counted where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from evalreport.errors import UsageError
+from evalreport.labels import Binary, renamed
+from evalreport.provenance import Provenance
+from evalreport.sources.request import listed
+from evalreport.sources.spark_counting import CountedTable, count_table
+from evalreport.sources.spark_session import read_table, spark_errors, spark_session
+from evalreport.sources.spark_tables import open_frame
+from evalreport.sources.streams import PredictionStream
+from evalreport.stages import stage
+from evalreport.workflow.request import Request
+from evalreport.workflow.stream import CollectedFacts, budget_of, observed, stream_of
+
+BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
+ELSEWHERE = "write the rows to a file, and pass --engine memory"
+
+
+def collect_table_of(name: str, request: Request) -> CollectedFacts:
+    """Count the predictions of a table, or of a Parquet or Delta path, in the session that runs or a new one.
+
+    Raises
+    ------
+    EvalreportError
+        No PySpark, no Java, no such table, or whatever keeps it from being counted.
+    """
+    with spark_session(request.spark_master) as spark:
+        return collect_frame(read_table(spark, name), name, request)
+
+
+def collect_frame(frame: Any, name: str, request: Request) -> CollectedFacts:
+    """Count the predictions of a Spark DataFrame where they are.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps them from being counted.
+    """
+    table = open_frame(frame, name, request.columns.where)
+    with spark_errors(name):
+        try:
+            stage("looking at the columns in Spark")
+            stream = stream_of(table, request)
+            if not isinstance(stream.space, Binary):
+                raise UsageError(f"there are {len(stream.space)} labels, and Spark counts two")
+        except UsageError as error:
+            fix = ELSEWHERE if "memory" in error.fix or not error.fix else error.fix
+            raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
+        stage("counting rows in Spark", 0, table.rows)
+        space = renamed(stream.space, dict(request.label_names))
+        counted = count_table(table, stream, space, budget_of(request))
+    watch = counted.watch
+    stream.read.append(watch.read)
+    stream.check_any(watch.rows)
+    seen, sweep = observed(watch, stream, request)
+    if stream.request.id is None:
+        seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
+    taken = (*stream.found.taken, ("engine", _words(counted)))
+    return CollectedFacts(seen, taken, _origin(name, stream, request, taken), sweep)
+
+
+def _words(counted: CountedTable) -> str:
+    parts = f"{counted.watch.partitions:,} partition{'s' if counted.watch.partitions != 1 else ''}"
+    return f"Spark, {parts}; {counted.distinct:,} distinct scores came to the driver"
+
+
+def _origin(
+    name: str, stream: PredictionStream, request: Request, taken: tuple[tuple[str, str], ...]
+) -> Provenance:
+    unused = stream.found.unused
+    return Provenance(
+        run_name=name.rstrip("/").rsplit("/", 1)[-1],
+        source=name,
+        columns=taken,
+        **request.origin(),
+        notes=(f"not used: {listed(unused)}",) if unused else (),
+    )

@@ -1,0 +1,206 @@
+"""Spark gives, of the same rows in any partitions, what the engines in memory and of streams give."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalreport as er
+from evalreport.engines.partitions import Buckets, PackedWords, merged
+from evalreport.errors import DataError, UsageError
+from evalreport.facts import ScoreTable
+
+FEW: dict[str, Any] = {"resamples": 100}
+N = 600
+PARTITIONS = 5
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, -0.0, 5e-324, -1e-320, 0.25, 0.5, 1.0 - 2**-53, 1.0, -3.5, 1e300]),
+            st.booleans(),
+            st.integers(0, 3),
+        ),
+        max_size=60,
+    ),
+    st.lists(st.sampled_from([-1.0, 0.0, 0.3, 0.5, 2.0]), max_size=3, unique=True),
+)
+def test_any_places_and_ranges_make_the_same_table(
+    rows: list[tuple[float, bool, int]], edges: list[float]
+) -> None:
+    buckets, parts = Buckets(tuple(sorted(edges))), list[PackedWords]()
+    for place in range(4):
+        holder = buckets.holder()
+        some = [(score, truth) for score, truth, at in rows if at == place]
+        if some:  # a place that was given nothing sends nothing
+            short = place == 3 and all(score in (0.0, 0.25, 0.5, 1.0, -3.5) for score, _ in some)
+            kind = np.float32 if short else np.float64
+            holder.add(
+                np.array([score for score, _ in some], dtype=kind), np.array([truth for _, truth in some])
+            )
+        parts += holder.packed()
+    ranges = sorted({part.bucket for part in parts})
+    runs = [merged(part for part in reversed(parts) if part.bucket == bucket).runs() for bucket in ranges]
+    found = [np.concatenate([np.empty(0), *column]).tolist() for column in zip(*runs, strict=True)] or [
+        []
+    ] * 3
+    expected = ScoreTable.of(
+        np.array([row[0] for row in rows]), np.array([row[1] for row in rows], dtype=bool)
+    )
+    assert found == [expected.scores.tolist(), expected.pos.tolist(), expected.neg.tolist()]
+
+
+def ties() -> pa.Table:
+    rng = np.random.default_rng(3)
+    score = rng.random(N)
+    score[: N // 3] = 0.5
+    truth = np.where(rng.random(N) < score, "ill", "well")
+    return pa.table({"y_true": truth, "score": score, "site": np.arange(N) % 3})
+
+
+def nearly_all_on_one() -> pa.Table:
+    rng = np.random.default_rng(4)
+    score = np.full(N, 0.75, dtype=np.float32)
+    score[::100] = rng.random(6)
+    return pa.table({"y_true": rng.integers(0, 2, N), "score": score})
+
+
+def margins() -> pa.Table:
+    values = np.array([-3.5, -0.0, 0.0, 5e-324, -1e-320, 1e300, 0.25, -3.5, 2.0, 0.0])
+    return pa.table({"y_true": np.arange(10) % 3 == 0, "margin": values})
+
+
+def answers() -> pa.Table:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, N)
+    answer = np.where(rng.random(N) < 0.8, truth, 1 - truth).tolist()
+    return pa.table(
+        {
+            "y_true": truth,
+            "answer": [None if row % 50 == 7 else one for row, one in enumerate(answer)],
+            "score": rng.random(N),
+            "name": [f"case {row}" for row in range(N)],
+            "part": np.where(np.arange(N) < N // 3, "a", "b"),
+        }
+    )
+
+
+CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
+    "ties and slices": (ties(), {"positive": "ill", "slices": "site", "threshold": "max-f1"}),
+    "99 % on one score": (nearly_all_on_one(), {}),
+    "margins, signed zeros, subnormals": (margins(), {"score": "margin", "score_kind": "decision"}),
+    "one class": (
+        pa.table({"y_true": np.ones(7, dtype=int), "score": np.linspace(0, 1, 7)}),
+        {"labels": (0, 1)},
+    ),
+    "answers with gaps, some rows": (
+        answers(),
+        {"pred": "answer", "id": "name", "where": ("part=b",), "missing": "wrong", "score": "score"},
+    ),
+    "answers alone": (answers(), {"pred": "answer", "no_scores": True, "missing": "wrong", "id": "name"}),
+}
+
+
+def plain(ev: er.Evaluation) -> dict[str, Any]:
+    """Everything but the origin, what an engine does not look for, and which of equal rows are the first."""
+    found: dict[str, Any] = json.loads(ev.to_json())
+    found["notes"] = [
+        note for note in found["notes"] if "stand twice" not in note and "by partition" not in note
+    ]
+    found["findings"] = [one for one in found["findings"] if "notes" not in one["evidence"]]
+    for one in found["mistakes"]:
+        del one["row"]
+        if one["confidence"] is None or one["id"].isdigit():
+            del one["id"]
+    return {key: value for key, value in found.items() if key not in ("provenance", "truth_digest")}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_engines_agree(case: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers are equal, the last digit of sums excepted; small tables leave some partitions empty."""
+    monkeypatch.setattr("evalreport.sources.spark_counting.BUCKET", 100)
+    table, asked = CASES[case]
+    path = tmp_path / "rows.parquet"
+    pq.write_table(table, path)
+    expected = plain(er.evaluate_file(path, **asked, **FEW))
+    frame = spark.createDataFrame(table).repartition(PARTITIONS)
+    found = er.evaluate_spark(frame, **asked, **FEW)
+    assert_close(plain(found), expected)
+    for memory in (1 << 30, 64 << 10):
+        stream = er.evaluate_files(path, memory=memory, spill=str(tmp_path), **asked, **FEW)
+        assert_close(plain(stream), expected)
+
+
+def assert_close(found: Any, expected: Any, at: str = "") -> None:
+    match expected:
+        case dict():
+            assert found.keys() == expected.keys(), at
+            for key in expected:
+                assert_close(found[key], expected[key], f"{at}/{key}")
+        case list():
+            assert len(found) == len(expected), at
+            for place, (one, other) in enumerate(zip(found, expected, strict=True)):
+                assert_close(one, other, f"{at}/{place}")
+        case float():
+            assert found == pytest.approx(expected, rel=1e-12, abs=1e-15), at
+        case _:
+            assert found == expected, at
+
+
+def test_a_task_that_dies_once_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame(ties()).repartition(2)
+    mark = str(tmp_path / "died")
+
+    def dying(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+        try:
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        os._exit(1)
+
+    asked: dict[str, Any] = {"positive": "ill", "confidence": None}
+    once = er.evaluate_spark(frame, **asked)
+    with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
+        other = frame.mapInArrow(dying, frame.schema)
+    found = er.evaluate_spark(other, labels=("well", "ill"), **asked)
+    assert Path(mark).exists()
+    assert plain(found)["metrics"] == plain(once)["metrics"]
+
+
+def test_a_value_that_cannot_be_evaluated_is_named_with_its_partition(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalreport.sources.spark_tables.HEAD", 50)  # it is not among the first rows
+    table = ties()
+    score = table["score"].to_numpy().copy()
+    score[77] = np.nan
+    frame = spark.createDataFrame(table.set_column(1, "score", pa.array(score))).coalesce(1)
+    with pytest.raises(DataError) as caught:
+        er.evaluate_spark(frame, positive="ill", **FEW)
+    assert caught.value.where.startswith("Spark DataFrame, partition 0")
+    assert "row 77" in caught.value.where
+
+
+def test_what_spark_cannot_do_is_refused_with_what_can(spark: Any) -> None:
+    frame = spark.createDataFrame(ties())
+    with pytest.raises(UsageError) as caught:
+        er.evaluate_spark(frame, group="site", **FEW)
+    assert caught.value.where == "--engine spark"
+    assert "--engine memory" in caught.value.fix
+    with pytest.raises(UsageError, match="there are 3 labels"):
+        er.evaluate_spark(frame, truth="site", pred="site", no_scores=True, **FEW)
