@@ -403,7 +403,7 @@ const painted = figure => {
 };
 // A table with intervals in it as one drawing: a line of 26 units per row, columns as wide as their longest text.
 const tabled = table => {
-  const space = "http://www.w3.org/2000/svg", out = document.createElementNS(space, "svg"), wide = [];
+  const space = table.querySelector("svg").namespaceURI, out = document.createElementNS(space, "svg"), wide = [];
   const dress = (made, values) => each(values, (name, value) => set(made, name, value));
   const put = (made, values) => { dress(made, values); out.append(made); };
   const rows = [...table.rows].map(row => [...row.cells].map((cell, i) => {

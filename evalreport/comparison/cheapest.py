@@ -68,13 +68,14 @@ def cheapest(samples: PairedSamples, costs: Costs) -> tuple[Array, Array, tuple[
                 at = _chosen(p, fold != k, objective)
                 if at is None:
                     return None
-                share[fold == k] += (_scores(p)[fold == k] >= at) / repeats
+                share[fold == k] += (scores_of(p)[fold == k] >= at) / repeats
     whole = [_chosen(p, np.ones(len(p), dtype=bool), objective) for p in sides]
     assert whole[0] is not None and whole[1] is not None  # noqa: S101  parts of them had one
     return flagged[0], flagged[1], (whole[0], whole[1])
 
 
-def _scores(p: Predictions) -> npt.NDArray[np.floating]:
+def scores_of(p: Predictions) -> npt.NDArray[np.floating]:
+    """Return the scores of predictions that have some."""
     assert not isinstance(p.scores, NoScores)  # noqa: S101  asked before
     return p.scores.values
 
@@ -82,7 +83,7 @@ def _scores(p: Predictions) -> npt.NDArray[np.floating]:
 def _chosen(p: Predictions, rows: Bools, objective: Objective) -> float | None:
     """The cheapest threshold of some rows; infinite where flagging none is."""
     weights = p.weights[rows] if p.weighted else None
-    best = Sweep.of(ScoreTable.of(_scores(p)[rows], p.y_true[rows].astype(bool), weights)).best(objective)
+    best = Sweep.of(ScoreTable.of(scores_of(p)[rows], p.y_true[rows].astype(bool), weights)).best(objective)
     return best.threshold if isinstance(best, Optimum) else None
 
 

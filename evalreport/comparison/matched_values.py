@@ -8,14 +8,18 @@ from typing import Literal, TypeAlias
 from evalreport.codec import Infinite, Mass
 
 MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"]
-MatchVerdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "equal_by_design", "undefined"]
+MatchVerdict: TypeAlias = Literal[
+    "better", "worse", "not_demonstrated", "equal_by_design", "too_few_to_say", "undefined"
+]
 
 
 @dataclass(frozen=True)
 class MatchedCount:
     """A count of both runs at a matched point, in rows: run first, and run minus baseline.
 
-    `low` and `high` are None, and `verdict` is ``undefined``, where no resample differs or there were none.
+    `low` and `high` are None, and `verdict` is ``undefined``, where no resample differs or there were none;
+    ``too_few_to_say`` where the runs decide so few rows differently that no count of these would demonstrate
+    anything: the limits are then those of resamples where they hold 0, else None.
     """
 
     values: tuple[float, float]

@@ -7,6 +7,7 @@ cost both stand where that is lowest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -21,7 +22,7 @@ from evalreport.comparison.alarms import (
     gaps_found,
     raising,
 )
-from evalreport.comparison.cheapest import cheapest, cost_of, rechosen, spread_of
+from evalreport.comparison.cheapest import Bools, cheapest, cost_of, rechosen, scores_of, spread_of
 from evalreport.comparison.matched_values import (
     AlarmList,
     MatchedCount,
@@ -37,12 +38,29 @@ from evalreport.intervals.units import Units
 from evalreport.labels import Binary
 from evalreport.scores import NoScores
 from evalreport.thresholds.objectives import Costs
+from evalreport.thresholds.tuned import units_of
 
 RESAMPLES = 400
 """Resamples of rows behind the standard errors: 400 know one to 3.5 % (1 / sqrt(2 * 400))."""
 MOST_ROWS = 200_000
 """Rows up to which matching is repeated in resamples, which takes about a second for each pair of runs;
 beyond, the counts stand without an interval, which would be a few thousandths of them."""
+
+
+def fewest_moved(level: float) -> int:
+    """Return from how many rows on that two runs decide differently these can demonstrate a difference.
+
+    With fewer not even all of them on one side would: the sign test's p is 2 / 2^m (McNemar, exactly). The
+    spread of so few rows over resamples is no guide, it calls four of four a difference (p = 0.125).
+
+    Examples
+    --------
+    >>> fewest_moved(0.95), fewest_moved(0.9)
+    (6, 5)
+    """
+    return math.ceil(1 - math.log2(1 - level))
+
+
 KINDS: tuple[MatchKind, ...] = ("own_thresholds", "equal_recall", "equal_alarms")
 
 
@@ -130,13 +148,15 @@ def _matched(
     point = _point(kind, own, tables)
     again = [_point(kind, own, pair) for pair in repeated]
     count = _Counter(samples)
-    found = count.of(point.tp, [p.tp for p in again], more_is_better=True)
-    alarms = count.of(point.fp, [p.fp for p in again], more_is_better=False)
+    tp_moved, fp_moved = count.moved((point.threshold, own[1]))
+    found = count.of(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
+    alarms = count.of(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
     if kind == "equal_recall":
         found = replace(found, low=None, high=None, verdict="equal_by_design")
     cost = None
     if costs is not None:
-        cost = count.of(point.cost(costs), [p.cost(costs) for p in again], more_is_better=False)
+        every = [p.cost(costs) for p in again]
+        cost = count.of(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
     return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost)
 
 
@@ -180,24 +200,46 @@ class _Counter:
 
     samples: PairedSamples
 
+    def moved(self, thresholds: tuple[float, float]) -> tuple[int, int]:
+        """Return how many positives and negatives, or groups of these, two thresholds decide differently."""
+        sides = (self.samples.run.predictions, self.samples.baseline.predictions)
+        run, base = (scores_of(p) >= at for p, at in zip(sides, thresholds, strict=True))
+        return self.units(run != base)
+
+    def units(self, differ: Bools) -> tuple[int, int]:
+        """Return of how many independent positives and negatives rows that differ are."""
+        p = self.samples.run.predictions
+        positive, unit = p.y_true.astype(bool), units_of(p)
+        found, alarms = (len(np.unique(unit[differ & side])) for side in (positive, ~positive))
+        return found, alarms
+
     def of(
-        self, values: tuple[float, float], again: list[tuple[float, float]], *, more_is_better: bool
+        self,
+        values: tuple[float, float],
+        again: list[tuple[float, float]],
+        moved: int,
+        *,
+        more_is_better: bool,
     ) -> MatchedCount:
         """Return a count with the spread of its difference over resamples."""
         spread = float(np.std([a - b for a, b in again])) if len(again) > 1 else 0.0
         free = float(max(len(self.samples) - 1, 1))
-        return self.known(values, spread, free, more_is_better=more_is_better)
+        return self.known(values, spread, free, moved, more_is_better=more_is_better)
 
     def known(
-        self, values: tuple[float, float], spread: float, free: float, *, more_is_better: bool
+        self, values: tuple[float, float], spread: float, free: float, moved: int, *, more_is_better: bool
     ) -> MatchedCount:
         """Return a count whose difference has a standard error and its degrees of freedom."""
         gap = values[0] - values[1]
         if spread == 0:
             return MatchedCount(values, gap)
         low, high = StudentCurve(gap, spread, free).limits(self.samples.sampling.level)
+        excludes = low > 0 or high < 0
+        if moved < fewest_moved(self.samples.sampling.level):
+            few = MatchedCount(values, gap, low, high, "too_few_to_say")
+            return replace(few, low=None, high=None) if excludes else few  # no interval may say otherwise
         verdict: MatchVerdict = "not_demonstrated"
-        if low > 0 or high < 0:
+        if excludes:
             verdict = "better" if (low > 0) == more_is_better else "worse"
         return MatchedCount(values, gap, low, high, verdict)
 
@@ -214,11 +256,12 @@ def _alarms(
     _, marked = alarm_numbers(rows, (raised[0], raised[1]))
     again = np.array([gaps_found(pair, marked / rows) for pair in repeated])
     found = [found_at(t, raising(t, marked))[0] for t in tables]
+    reached = [np.append(t.scores, np.inf)[raising(t, marked)].tolist() for t in tables]
     count, free = _Counter(samples), float(max(len(samples) - 1, 1))
     spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))
     counted = {
-        alarms: count.known((float(a), float(b)), float(s), free, more_is_better=True)
-        for alarms, a, b, s in zip(marked.tolist(), *found, spread, strict=True)
+        alarms: count.known((float(a), float(b)), float(s), free, count.moved((*at,))[0], more_is_better=True)
+        for alarms, a, b, s, *at in zip(marked.tolist(), *found, spread, *reached, strict=True)
     }
     return alarm_list(names, tables, (raised[0], raised[1]), counted)
 
@@ -243,19 +286,22 @@ def _lowest_cost(
     positive, count = p.y_true.astype(bool), _Counter(samples)
     again = rechosen(tables, repeated, costs) if repeated else (np.zeros((1, 2)),) * 2
 
-    def both(per: tuple[float, float], *, more_is_better: bool) -> MatchedCount:
+    tp_moved, fp_moved = count.units(run != base)
+
+    def both(per: tuple[float, float], moved_rows: int, *, more_is_better: bool) -> MatchedCount:
         """What flagged rows add up to, a positive and a negative with its own amount."""
         each = np.where(positive, *per)
         spread, free = spread_of(p, each * (run - base))
         moved = sum(amount * (cells[:, 0] - cells[:, 1]) for amount, cells in zip(per, again, strict=True))
         values = [float(p.weights @ (each * side)) for side in (run, base)]
         error = float(np.hypot(spread, np.std(moved)))
-        return count.known((values[0], values[1]), error, free, more_is_better=more_is_better)
+        return count.known((values[0], values[1]), error, free, moved_rows, more_is_better=more_is_better)
 
     total = float(p.weights.sum())
-    found, alarms = both((1.0, 0.0), more_is_better=True), both((0.0, 1.0), more_is_better=False)
+    found = both((1.0, 0.0), tp_moved, more_is_better=True)
+    alarms = both((0.0, 1.0), fp_moved, more_is_better=False)
     per = (1000 * (costs.tp - costs.fn) / total, 1000 * (costs.fp - costs.tn) / total)
-    gap = both(per, more_is_better=False)
+    gap = both(per, tp_moved + fp_moved, more_is_better=False)
     totals = (float(p.weights[positive].sum()), float(p.weights[~positive].sum()))
     values = [cost_of(costs, cells, totals) for cells in zip(found.values, alarms.values, strict=True)]
     cost = replace(gap, values=(values[0], values[1]))

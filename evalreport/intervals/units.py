@@ -275,15 +275,17 @@ def table_replicates(
 ) -> tuple[ScoreTable, list[ScoreTable]]:
     """Return the table in blocks of adjacent scores, and its replicates.
 
-    Blocks hold at most a few thousandths of either class: their spread is that of the table.
+    Blocks hold at most a few thousandths of either class: their spread is that of the table. A small table is
+    its own blocks, so that no threshold falls into one of them.
     """
     tiny = np.finfo(float).tiny
     share = np.cumsum(table.pos) / max(table.positives, tiny) + np.cumsum(table.neg) / max(
         table.negatives, tiny
     )
     share /= share[-1]
-    block = np.ceil(share * min(BLOCKS, len(table)) - 1e-9).astype(np.int64)
-    _, block = np.unique(block, return_inverse=True)
+    block = np.arange(len(table))
+    if len(table) > BLOCKS:
+        _, block = np.unique(np.ceil(share * BLOCKS - 1e-9).astype(np.int64), return_inverse=True)
     size = int(block[-1]) + 1
     weight = table.pos + table.neg
     middle = sums(block, weight * table.scores, size) / sums(block, weight, size)

@@ -17,7 +17,7 @@ from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
-from evalreport.predictions import Predictions, predictions
+from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Decisions, NoScores
 from evalreport.thresholds.objectives import Costs
 from tests.comparison import models
@@ -211,3 +211,27 @@ def test_what_changed_at_equal_recall_is_counted_by_hand() -> None:
         assert moved.at_equal_recall[name] == wanted
     fixed, broken, _ = moved.at_equal_recall["1"]
     assert fixed == broken, "as many positives are found"
+
+
+def few_false_alarms(moved: int) -> list[Predictions]:
+    """Two runs that find all positives; the second raises so many false alarms more."""
+    truth = np.arange(200) < 60
+    old = np.where(truth, 0.9, 0.1)
+    new = np.where(np.arange(200) >= 200 - moved, 0.8, old)
+    scores = (Decisions(old), Decisions(new))
+    return [predictions(Binary(0, 1), truth.astype(int), scores=s, threshold=0.5) for s in scores]
+
+
+@pytest.mark.parametrize("moved", [3, 5, 6, 20])
+def test_few_rows_that_differ_are_too_few_to_say(moved: int) -> None:
+    """All on one side: McNemar's exact p is 2 / 2^moved, above 0.05 up to five of them."""
+    found = points(few_false_alarms(moved))["own_thresholds"].false_alarms
+    assert list(found.values) == [0, moved]
+    low, high = found.low or 0.0, found.high or 0.0
+    assert str(found.verdict) == ("better" if 2 / 2**moved < 0.05 else "too_few_to_say")
+    assert moved > 5 or low <= 0 <= high
+
+
+def test_rows_of_one_group_are_one_of_the_few() -> None:
+    pair = [replace(p, groups=Categorical.of(np.arange(200) // 20)) for p in few_false_alarms(20)]
+    assert points(pair)["own_thresholds"].false_alarms.verdict == "too_few_to_say"

@@ -118,7 +118,7 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
     assert against(found).text == "1 of 2 runs is better and 1 is worse than half by Accuracy."
     assert headline(found).text == "whole is best by Accuracy; the next, half, is 50.0 points behind."
     found = compare([ev, half, none], 0, names=["whole", "half", "none"])
-    assert against(found).text == "All 2 runs are worse than whole by Accuracy."
+    assert against(found).text == "Both runs are worse than whole by Accuracy."
     same = compare([ev, ev, none], 0, names=["one", "two", "none"])
     assert (
         headline(same).text

@@ -28,7 +28,7 @@ def leaderboard(comparison: Comparison) -> Table:
     """Return the runs, the best first: possible ranks, value, interval, and how each stands to the best."""
     metric = find(comparison.primary, comparison.evaluations[0].task)
     known = [entry for entry in comparison.ranking if entry.value is not None]
-    low, high = _axis(known)
+    low, high = _axis(known, (metric.low, metric.high))
     ends = f"{tick_text(low)} to {tick_text(high)}"
     level = f"{comparison.level * 100:.10g}%"
     heads = (
@@ -42,8 +42,8 @@ def leaderboard(comparison: Comparison) -> Table:
     return Table.of("ranking-table", f"Runs ranked by {metric.title}", heads, rows)
 
 
-def _axis(known: Sequence[RankedRun]) -> tuple[float, float]:
-    """Ends of the axis: what lies near the best, in round steps."""
+def _axis(known: Sequence[RankedRun], most: tuple[float, float]) -> tuple[float, float]:
+    """Ends of the axis: what lies near the best, in round steps, and nothing that no run could reach."""
     if not known or known[0].value is None:
         return 0.0, 1.0
     best = known[0].value
@@ -51,7 +51,8 @@ def _axis(known: Sequence[RankedRun]) -> tuple[float, float]:
     ends = [end for e in near for end in (e.low, e.value, e.high) if end is not None]
     middle = (min(ends) + max(ends)) / 2
     step = axis_end([Difference("", "", "", (None, None), (max(ends) - min(ends)) / 2)]) / 2
-    return round((middle / step - 3) // 1 * step, 10), round(-((-middle / step - 3) // 1) * step, 10)
+    low, high = (middle / step - 3) // 1 * step, -((-middle / step - 3) // 1) * step
+    return max(round(low, 10), most[0]), min(round(high, 10), most[1])
 
 
 def _ranked_row(comparison: Comparison, entry: RankedRun, axis: tuple[float, float]) -> Row:

@@ -40,6 +40,7 @@ def sentence(comparison: Comparison) -> Sentence:
     lead = {
         "better": "*Matched, it is better*: at equal recall",
         "worse": "_Matched, it is worse_: at equal recall",
+        "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
     }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
     told = say(
         lead

@@ -83,7 +83,7 @@ def _counted(better: Sequence[Difference], worse: Sequence[Difference], rivals: 
     whole = " of {rivals:count} runs"
     for name, found, word in (("better", better, "*better*"), ("worse", worse, "_worse_")):
         if len(found) == rivals:
-            yield f"All {{rivals:count}} runs are {word}"
+            yield f"{'Both' if rivals == 2 else 'All {rivals:count}'} runs are {word}"
         elif found:
             yield f"{{{name}:count}}{whole} {'is' if len(found) == 1 else 'are'} {word}"
             whole = ""
