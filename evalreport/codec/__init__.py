@@ -8,7 +8,7 @@ of three ways: a number's range by `Between` within its hint, keys that are told
 
 from evalreport.codec.kinds import LARGEST, Between, Infinite, Mass, NullIsInfinite, Share, Whole
 from evalreport.codec.reading import decode, loads
-from evalreport.codec.writing import differing, dumps, encode
+from evalreport.codec.writing import alike, differing, dumps, encode
 
 __all__ = [
     "LARGEST",
@@ -18,6 +18,7 @@ __all__ = [
     "NullIsInfinite",
     "Share",
     "Whole",
+    "alike",
     "decode",
     "differing",
     "dumps",

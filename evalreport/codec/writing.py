@@ -57,6 +57,19 @@ def _object(value: Any) -> dict[str, Any]:
     return {key: own[key] if key in own else encode(value_at(value, key)) for key in order}
 
 
+def alike(value: Any, kind: type) -> dict[str, Any]:
+    """Return the fields of a dataclass that another has under the same name.
+
+    Examples
+    --------
+    >>> from evalreport.values import Estimate, Undefined
+    >>> alike(Estimate(0.5, 8.0, reason="too few"), Undefined)
+    {'n': 8.0, 'reason': 'too few'}
+    """
+    names = {entry.name for entry in fields(kind)}
+    return {entry.name: getattr(value, entry.name) for entry in fields(value) if entry.name in names}
+
+
 def value_at(value: Any, key: str) -> Any:
     """Return what stands under a key of `KEYS` that is no field: a property, `again` of the key, or null."""
     again = getattr(value, "again", None)

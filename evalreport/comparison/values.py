@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from evalreport.codec import Between, Whole, dumps
+from evalreport.codec import Between, Whole, alike, dumps
 from evalreport.comparison.matched_values import AlarmList, MatchedPoint, RocCrossing
 from evalreport.comparison.pairing import Kind, Pairing
 from evalreport.evaluation.model import Evaluation
@@ -328,24 +328,12 @@ class Comparison:
 
     def to_wire(self) -> ComparisonRecord:
         """Return the comparison as it stands in a file; the evaluations have files of their own."""
-        return ComparisonRecord(
-            baseline=None if self.baseline is None else self.names[self.baseline],
-            level=self.level,
-            primary=self.primary,
-            pairings=tuple(PairingRecord.of(*entry) for entry in self.pairings),
-            differences=self.differences,
-            parts=self.parts,
-            mcnemar=self.mcnemar,
-            delong=self.delong,
-            movements=self.movement,
-            verdicts=self.verdicts,
-            ranking=self.ranking,
-            costs=self.costs,
-            matched=self.matched,
-            alarms=self.alarms,
-            crossings=self.crossings,
-            notes=self.notes,
-        )
+        own: dict[str, Any] = {
+            "baseline": None if self.baseline is None else self.names[self.baseline],
+            "pairings": tuple(PairingRecord.of(*entry) for entry in self.pairings),
+            "movements": self.movement,
+        }
+        return ComparisonRecord(**(alike(self, ComparisonRecord) | own))
 
     def to_json(self) -> str:
         """Return the comparison as JSON: the same text for the same value; what is not finite is null."""

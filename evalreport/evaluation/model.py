@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from evalreport.codec import decode, differing, dumps, encode, loads
+from evalreport.codec import alike, decode, differing, dumps, encode, loads
 from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.estimates import valued
@@ -166,43 +166,20 @@ class Evaluation:
 
     def to_wire(self) -> EvaluationRecord:
         """Return the evaluation as `evaluation.json` holds it, key by key."""
-        point = self.threshold
-        return EvaluationRecord(
-            schema=SCHEMA,
-            task=self.task,
-            n=self.rows,
-            weight=self.weight,
-            labels=self.space.labels,
-            positive=self.space.positive if isinstance(self.space, Binary) else None,
-            ordered=isinstance(self.space, Multiclass) and self.space.ordered,
-            threshold=None if point is None else point.value,
-            threshold_origin=None if point is None else point.origin,
-            score_kind=self.score_kind,
-            weighted=self.weighted,
-            clusters=self.clusters,
-            truth_digest=self.truth_digest,
-            sampling=self.sampling,
-            metrics=self.metrics,
-            no_skill=self.no_skill,
-            classes=self.classes,
-            confusion=None if self.confusion is None else ConfusionRecord.of(self.space, self.confusion),
-            curves=self.curves,
-            thresholds=self._thresholds(),
-            parsing=self.parsing,
-            slices=self.slices,
-            disparities=self.disparities,
-            mistakes=self.mistakes,
-            swaps=self.swaps,
-            pair_texts=self.pair_texts,
-            row_counts=self.row_counts,
-            off_coverage=self.off_coverage,
-            folds=self.folds,
-            answers=self.answers,
-            facts=self.facts,
-            notes=self.notes,
-            findings=self.findings,
-            provenance=self.provenance,
-        )
+        point, known = self.threshold, self.confusion
+        own: dict[str, Any] = {
+            "schema": SCHEMA,
+            "task": self.task,
+            "n": self.rows,
+            "labels": self.space.labels,
+            "positive": self.space.positive if isinstance(self.space, Binary) else None,
+            "ordered": isinstance(self.space, Multiclass) and self.space.ordered,
+            "threshold": None if point is None else point.value,
+            "threshold_origin": None if point is None else point.origin,
+            "confusion": None if known is None else ConfusionRecord.of(self.space, known),
+            "thresholds": self._thresholds(),
+        }
+        return EvaluationRecord(**(alike(self, EvaluationRecord) | own))
 
     def _thresholds(self) -> SweepRecord | None:
         if self.tuned is not None:
@@ -213,38 +190,16 @@ class Evaluation:
     def from_wire(cls, wire: EvaluationRecord) -> Self:
         """Return the evaluation that a document holds."""
         space = wire.space()
-        return cls(
-            space=space,
-            rows=wire.n,
-            weight=wire.weight,
-            sampling=wire.sampling,
-            metrics=wire.metrics,
-            score_kind=wire.score_kind,
-            threshold=wire.operating_point(),
-            weighted=wire.weighted,
-            clusters=wire.clusters,
-            truth_digest=wire.truth_digest,
-            no_skill=wire.no_skill,
-            classes=wire.class_results(),
-            confusion=None if wire.confusion is None else wire.confusion.counts(len(space)),
-            curves=wire.curves,
-            sweep=wire.sweep(),
-            tuned=wire.tuned(),
-            parsing=wire.parsing,
-            slices=wire.slices,
-            disparities=wire.disparities,
-            mistakes=wire.mistakes,
-            swaps=wire.swaps,
-            pair_texts=wire.pair_texts,
-            row_counts=wire.row_counts,
-            off_coverage=wire.off_coverage,
-            folds=wire.folds,
-            answers=wire.answers,
-            facts=wire.facts,
-            notes=wire.notes,
-            findings=wire.findings,
-            provenance=wire.provenance,
-        )
+        own: dict[str, Any] = {
+            "space": space,
+            "rows": wire.n,
+            "threshold": wire.operating_point(),
+            "classes": wire.class_results(),
+            "confusion": None if wire.confusion is None else wire.confusion.counts(len(space)),
+            "sweep": wire.sweep(),
+            "tuned": wire.tuned(),
+        }
+        return cls(**(alike(wire, cls) | own))
 
     def to_json(self) -> str:
         """Return `evaluation.json`: the same bytes for the same evaluation, no NaN or infinity."""

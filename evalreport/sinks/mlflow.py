@@ -53,17 +53,46 @@ class MlflowSink:
     allow_running: bool = False
     repair: bool = False
 
-    def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
-        """Log a payload into the run; see `log`."""
-        return log(
-            payload,
-            self.run_id,
-            self.tracking,
-            timestamp=now(),
-            force=self.force,
-            allow_running=self.allow_running,
-            repair=self.repair,
-            dry_run=dry_run,
+    def log(self, payload: Payload, *, dry_run: bool = False, timestamp: int | None = None) -> Logged:
+        """Log a payload into the run; its status and end time stay as they are.
+
+        Parameters
+        ----------
+        payload : Payload
+        dry_run : bool
+            Whether to check everything and write nothing.
+        timestamp : int, optional
+            Of all metrics of one logging, in milliseconds since 1970, else now. Where the run already has one
+            that is later (a clock that went back), it is the next millisecond after that, or the values would
+            not show.
+
+        Raises
+        ------
+        RunNotFoundError, UsageError
+            See `check_run`; also files of our names that we did not write, which are listed, or are links.
+        UnsafeFileError
+            The run's artifacts are at an address where we do not go.
+        ServerError
+        """
+        run = check_run(self.tracking, self.run_id, allow_running=self.allow_running)
+        where = f"run {self.run_id[:8]} ({run.info.run_name})"
+        at = now() if timestamp is None else timestamp
+        job = Job(payload, self.tracking, self.run_id, where, at, self.force, self.repair)
+        plan = planned(job, run)
+        if not plan.nothing and not dry_run:
+            plan = _written(job, plan)
+        keys = (*payload.metrics, *payload.series)
+        state: State = "unchanged" if plan.nothing else "dry run" if dry_run else "written"
+        return Logged(
+            state=state,
+            metrics=keys,
+            files=tuple(plan.files),
+            replaced=tuple(path for path in plan.files if path in plan.held.sizes),
+            left=_left(keys, plan.files, plan.held.manifest),
+            notes=(*plan.notes, *_theirs(keys, plan.held)),
+            page=self.tracking.page_of_run(run.info.experiment_id, self.run_id),
+            model=plan.link.model_id or None,
+            values=dict(payload.metrics),
         )
 
 
@@ -94,65 +123,6 @@ def check_run(tracking: Tracking, run_id: str, *, allow_running: bool = False) -
             fix="wait until it has ended, or pass --allow-running",
         )
     return run
-
-
-def log(
-    payload: Payload,
-    run_id: str,
-    tracking: Tracking,
-    *,
-    timestamp: int,
-    force: bool = False,
-    allow_running: bool = False,
-    repair: bool = False,
-    dry_run: bool = False,
-) -> Logged:
-    """Log a payload into a run; its status and end time stay as they are.
-
-    Parameters
-    ----------
-    payload : Payload
-    run_id : str
-        Full id.
-    tracking : Tracking
-    timestamp : int
-        Now, in milliseconds since 1970. Of all metrics of one logging; where the run already has one that
-        is later (a clock that went back), the next millisecond after that, or the values would not show.
-    force : bool
-        Whether to write over files of others, and files again that stand.
-    allow_running : bool
-        Whether to write to a run that has not ended.
-    repair : bool
-        Whether files of ours that somebody has changed since are put as they were.
-    dry_run : bool
-        Whether to check everything and write nothing.
-
-    Raises
-    ------
-    RunNotFoundError, UsageError
-        See `check_run`; also files of our names that we did not write, which are listed, or are links.
-    UnsafeFileError
-        The run's artifacts are at an address where we do not go.
-    ServerError
-    """
-    run = check_run(tracking, run_id, allow_running=allow_running)
-    job = Job(payload, tracking, run_id, f"run {run_id[:8]} ({run.info.run_name})", timestamp, force, repair)
-    plan = planned(job, run)
-    if not plan.nothing and not dry_run:
-        plan = _written(job, plan)
-    keys = (*payload.metrics, *payload.series)
-    state: State = "unchanged" if plan.nothing else "dry run" if dry_run else "written"
-    return Logged(
-        state=state,
-        metrics=keys,
-        files=tuple(plan.files),
-        replaced=tuple(path for path in plan.files if path in plan.held.sizes),
-        left=_left(keys, plan.files, plan.held.manifest),
-        notes=(*plan.notes, *_theirs(keys, plan.held)),
-        page=tracking.page_of_run(run.info.experiment_id, run_id),
-        model=plan.link.model_id or None,
-        values=dict(payload.metrics),
-    )
 
 
 def _left(keys: Sequence[str], files: Mapping[str, bytes], before: Manifest) -> tuple[str, ...]:

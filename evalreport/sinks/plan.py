@@ -30,7 +30,7 @@ _YEAR = 366 * 24 * 3600 * 1000
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be logged, and how; see `evalreport.sinks.mlflow.log`."""
+    """What is to be logged, and how; see `MlflowSink.log`."""
 
     payload: Payload
     tracking: Tracking

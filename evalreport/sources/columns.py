@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from evalreport.errors import ColumnNotFoundError, DataError
 from evalreport.labels import Binary, LabelSpace
+from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.sources.readers.content import in_file
@@ -289,17 +290,18 @@ def scores_of(found: Found) -> Scores:
 
 def to_predictions(
     found: Found,
+    answers: Parsed | None = None,
     *,
-    threshold: float | Sequence[float] | None = None,
     missing: str | None = None,
     weight_kind: WeightKind = "sampling",
 ) -> Predictions:
-    """Return validated predictions of what was found (without generated answers, which need a parser).
+    """Return validated predictions of what was found.
 
     Parameters
     ----------
-    threshold : float or one per label, optional
-        Decides rows of a binary or multilabel problem: ``score >= threshold``.
+    found : Found
+    answers : Parsed, optional
+        What was read from generated answers, where there are some.
     missing : str, optional
         ``wrong``: rows without a prediction count as wrong.
     weight_kind : {"sampling", "count"}
@@ -314,9 +316,8 @@ def to_predictions(
         return predictions(
             found.space,
             found.y_true,
-            found.y_pred,
+            found.y_pred if answers is None else answers,
             scores_of(found),
-            threshold=threshold,
             weights=found.weights,
             weight_kind=weight_kind,
             ids=found.ids,

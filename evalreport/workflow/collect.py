@@ -10,11 +10,11 @@ from typing import BinaryIO
 from evalreport.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
 from evalreport.intervals.repeated import AnswerSamples, collapsed
 from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
-from evalreport.parsing import make_parser, parse_all
-from evalreport.predictions import Predictions, predictions
+from evalreport.parsing import Parsed, make_parser, parse_all
+from evalreport.predictions import Predictions
 from evalreport.provenance import Provenance
 from evalreport.report.names import UNIT_TAG
-from evalreport.sources.columns import Found, find, find_folds, find_in_files, scores_of, to_predictions
+from evalreport.sources.columns import Found, find, find_folds, find_in_files, to_predictions
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import listed
@@ -218,12 +218,11 @@ def _parser_name(rows: Predictions) -> str:
 
 def _predictions(found: Found, request: Request) -> Predictions:
     found = replace(found, space=ordered(found.space, request))
-    if found.text is None:
-        return to_predictions(found, missing=request.columns.missing, weight_kind=request.columns.weight_kind)
     try:
-        return _read_answers(found, request)
+        answers, missing = _answers(found, request), request.columns.missing if found.text is None else None
     except EvalreportError as error:
         raise error.located(found.files[0].source)  # noqa: B904 (its own kind)
+    return to_predictions(found, answers, missing=missing, weight_kind=request.columns.weight_kind)
 
 
 def ordered(space: LabelSpace, request: Request) -> LabelSpace:
@@ -243,25 +242,14 @@ def ordered(space: LabelSpace, request: Request) -> LabelSpace:
     return Multiclass(space.labels, ordered=True)
 
 
-def _read_answers(found: Found, request: Request) -> Predictions:
-    space, texts = found.space, [] if found.text is None else found.text.tolist()
+def _answers(found: Found, request: Request) -> Parsed | None:
+    """What is read from generated answers; None without any."""
+    if found.text is None:
+        return None
+    space = found.space
     if not isinstance(space, Multiclass | Binary):
         raise UsageError(
             "several labels cannot be read from one answer",
             fix="parse them before, and name the column of their lists with --pred",
         )
-    parsed = parse_all(texts, make_parser(request.parse, space.texts, fuzzy=request.fuzzy))
-    return predictions(
-        space,
-        found.y_true,
-        parsed,
-        scores_of(found),
-        weights=found.weights,
-        weight_kind=request.columns.weight_kind,
-        ids=found.ids,
-        groups=found.groups,
-        folds=found.folds,
-        slices=found.slices,
-        texts=None if found.example_texts is None else found.example_texts.tolist(),
-        notes=found.notes,
-    )
+    return parse_all(found.text.tolist(), make_parser(request.parse, space.texts, fuzzy=request.fuzzy))

@@ -30,7 +30,7 @@ from evalreport.report.names import FIGURES, in_run, is_ours
 from evalreport.report.payload import Payload
 from evalreport.report.tables import as_csv
 from evalreport.scores import Decisions, Probabilities
-from evalreport.sinks.mlflow import log
+from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sources.mlflow_client import Store
 from evalreport.values import Estimate, Finding
 from tests.sinks.test_mlflow import png
@@ -315,9 +315,9 @@ def test_rows_that_nothing_decides() -> None:
 def test_a_real_evaluation_goes_into_a_real_run(sqlite_store: Store, tmp_path: Path) -> None:
     run = make_run(sqlite_store, folder=tmp_path)
     what = made(multiclass())
-    assert log(what, run.run_id, sqlite_store, timestamp=1).state == "written"
+    assert MlflowSink(sqlite_store, run.run_id).log(what, timestamp=1).state == "written"
     held = sqlite_store.ask(lambda client: client.get_run(run.run_id)).data.metrics
     last = {key: points[-1][1] for key, points in what.series.items()}
     assert held == {**what.metrics, **last}
     assert all(math.isfinite(value) for value in held.values())
-    assert log(made(multiclass()), run.run_id, sqlite_store, timestamp=2).state == "unchanged"
+    assert MlflowSink(sqlite_store, run.run_id).log(made(multiclass()), timestamp=2).state == "unchanged"

@@ -22,7 +22,7 @@ from evalreport.report.payload import Payload, split_json
 from evalreport.sinks import marks
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import STALE, UNFINISHED, Mark
-from evalreport.sinks.mlflow import check_run, log
+from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.sink import Logged
 from evalreport.sinks.tags import BEGIN, END
 from evalreport.sources.mlflow_client import Store, connect
@@ -81,7 +81,8 @@ def payload(f1: float = 0.75, digest: str = "digest-1", colour: str = "red", **c
 
 
 def do(store: Store, run: MadeRun, what: Payload, **options: Any) -> Logged:
-    return log(what, run.run_id, store, **{"timestamp": NOW, **options})
+    logging = {name: options.pop(name) for name in ("dry_run", "timestamp") if name in options}
+    return MlflowSink(store, run.run_id, **options).log(what, **{"timestamp": NOW, **logging})
 
 
 def contents(store: Store, run: MadeRun) -> dict[str, bytes]:
@@ -189,7 +190,7 @@ def test_series_have_integer_steps_and_one_timestamp(sqlite_store: Store, local_
 def test_metrics_go_in_one_batch(sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     watched = Watched(sqlite_store)
-    log(payload(), made.run_id, watched, timestamp=NOW)
+    MlflowSink(watched, made.run_id).log(payload(), timestamp=NOW)
     files = ["log_artifact"] * 7  # the manifest, three files, a table, an image and its preview
     assert watched.writes == ["set_tag", *files, "log_batch", "set_tag"]
 
@@ -198,7 +199,7 @@ def test_a_second_identical_call_writes_nothing(store: Store, run: MadeRun) -> N
     do(store, run, payload())
     before = snapshot(store, run)
     watched = Watched(store)
-    logged = log(payload(), run.run_id, watched, timestamp=NOW + 5000)
+    logged = MlflowSink(watched, run.run_id).log(payload(), timestamp=NOW + 5000)
     assert logged.state == "unchanged"
     assert not watched.writes
     assert snapshot(store, run) == before
@@ -332,11 +333,11 @@ def test_a_logging_that_was_cut_short_is_done_again(
     if not first:
         do(sqlite_store, made, old)
     with pytest.raises(ServerError):
-        log(new, made.run_id, Watched(sqlite_store, break_at), timestamp=NOW + 1)
+        MlflowSink(Watched(sqlite_store, break_at), made.run_id).log(new, timestamp=NOW + 1)
     digest = snapshot(sqlite_store, made)["tags"].get(DIGEST_TAG)
     assert digest != "digest-2"
     for what, at in ((old, 2), (new, 3)):
-        logged = log(what, made.run_id, sqlite_store, timestamp=NOW + at)
+        logged = MlflowSink(sqlite_store, made.run_id).log(what, timestamp=NOW + at)
         assert logged.state == ("unchanged" if digest == what.digest else "written")
         digest = what.digest
         held = snapshot(sqlite_store, made)
@@ -349,7 +350,7 @@ def test_while_it_is_under_way_the_digest_says_so(sqlite_store: Store, tmp_path:
     made = make_run(sqlite_store, folder=tmp_path)
     do(sqlite_store, made, payload())
     with pytest.raises(ServerError):
-        log(payload(digest="digest-2"), made.run_id, Watched(sqlite_store, 1), timestamp=NOW)
+        MlflowSink(Watched(sqlite_store, 1), made.run_id).log(payload(digest="digest-2"), timestamp=NOW)
     assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG].startswith(UNFINISHED)
 
 
@@ -359,7 +360,7 @@ def test_a_store_that_takes_nothing_is_known_before_a_file_lies_there(
     made = make_run(sqlite_store, folder=tmp_path)
     before = snapshot(sqlite_store, made)
     with pytest.raises(ServerError):
-        log(payload(), made.run_id, Watched(sqlite_store, 0), timestamp=NOW)
+        MlflowSink(Watched(sqlite_store, 0), made.run_id).log(payload(), timestamp=NOW)
     assert snapshot(sqlite_store, made) == before
 
 
@@ -387,7 +388,7 @@ def test_while_one_writes_another_says_so_and_leaves_it_alone(sqlite_store: Stor
         refusals.append(caught.value.fix)
 
     both = Interrupted(sqlite_store, "log_batch", late)
-    assert log(payload(), made.run_id, both, timestamp=NOW).state == "written"
+    assert MlflowSink(both, made.run_id).log(payload(), timestamp=NOW).state == "written"
     assert refusals == ["wait until it has ended, and log again"]
     assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == "digest-1"
     assert do(sqlite_store, made, other, timestamp=NOW + 5).state == "written"
@@ -408,7 +409,7 @@ def test_files_that_another_logging_just_wrote_are_not_strangers(sqlite_store: S
 
     late = Late(sqlite_store, "download_artifacts", lambda: do(sqlite_store, made, other))
     with pytest.raises(UsageError, match="another logging is writing into this run"):
-        log(payload(f1=0.5, digest="digest-3"), made.run_id, late, timestamp=NOW)
+        MlflowSink(late, made.run_id).log(payload(f1=0.5, digest="digest-3"), timestamp=NOW)
     assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == "digest-2"
 
 
@@ -561,7 +562,7 @@ def with_model(run: MadeRun, store: Store, *, dataset: bool = False) -> str:
 @pytest.mark.parametrize("dataset", [False, True], ids=["alone", "with its dataset"])
 def test_numbers_show_on_the_one_model_of_a_run(store: Store, run: MadeRun, dataset: bool) -> None:
     model_id = with_model(run, store, dataset=dataset)
-    done = log(payload(model=model_id), run.run_id, store, timestamp=NOW)
+    done = MlflowSink(store, run.run_id).log(payload(model=model_id), timestamp=NOW)
     assert done.model == model_id
     held = store.ask(lambda client: client.get_logged_model(model_id)).metrics
     assert {entry.key: entry.value for entry in held} == {"eval/f1": 0.75, "eval/classes/f1/größe": 0.5}
@@ -576,7 +577,7 @@ def test_a_model_that_is_gone_keeps_nothing_from_the_run(store: Store, run: Made
     model_id = with_model(run, store)
     store.ask(lambda client: client.delete_logged_model(model_id))
     for gone in (model_id, "m-" + "0" * 32):
-        done = log(payload(model=gone, digest=gone), run.run_id, store, timestamp=NOW)
+        done = MlflowSink(store, run.run_id).log(payload(model=gone, digest=gone), timestamp=NOW)
         assert (done.state, done.model) == ("written", None)
     assert store.ask(lambda client: client.get_run(run.run_id)).data.metrics["eval/f1"] == 0.75
 
@@ -609,13 +610,12 @@ def test_what_is_swallowed_once_is_sent_again_and_twice_is_an_error(
 ) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     with pytest.raises(ServerError, match="does not hold") as caught:
-        log(payload(), made.run_id, Swallowing(sqlite_store, call, 99), timestamp=NOW)
+        MlflowSink(Swallowing(sqlite_store, call, 99), made.run_id).log(payload(), timestamp=NOW)
     assert "the same command sends what is missing" in caught.value.fix
     assert snapshot(sqlite_store, made)["tags"].get(DIGEST_TAG) != "digest-1"
     if call != "set_tag":  # the mark itself
-        assert (
-            log(payload(), made.run_id, Swallowing(sqlite_store, call, 1), timestamp=NOW).state == "written"
-        )
+        sink = MlflowSink(Swallowing(sqlite_store, call, 1), made.run_id)
+        assert sink.log(payload(), timestamp=NOW).state == "written"
     else:
         do(sqlite_store, made, payload())
     assert_whole(sqlite_store, made, payload())
@@ -662,7 +662,7 @@ def test_after_a_cut_logging_a_file_of_the_user_is_not_taken_for_ours(
 ) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     with pytest.raises(ServerError):
-        log(payload(), made.run_id, Watched(sqlite_store, 2), timestamp=NOW)
+        MlflowSink(Watched(sqlite_store, 2), made.run_id).log(payload(), timestamp=NOW)
     log_bytes(sqlite_store.client, made.run_id, "evalreport_roc_curve.png", b"theirs")
     with pytest.raises(UsageError, match=r"evalreport_roc_curve\.png"):
         do(sqlite_store, made, payload())
@@ -674,7 +674,7 @@ def test_half_a_file_of_ours_is_taken_up(sqlite_store: Store, tmp_path: Path, le
     made = make_run(sqlite_store, folder=tmp_path)
     whole = payload().files["evalreport_roc_curve.png"]
     with pytest.raises(ServerError):
-        log(payload(), made.run_id, Watched(sqlite_store, 4), timestamp=NOW)
+        MlflowSink(Watched(sqlite_store, 4), made.run_id).log(payload(), timestamp=NOW)
     log_bytes(sqlite_store.client, made.run_id, "evalreport_roc_curve.png", whole[:length])
     do(sqlite_store, made, payload())
     assert_whole(sqlite_store, made, payload())
@@ -685,7 +685,7 @@ def test_a_run_that_is_deleted_meanwhile_gets_no_further_file(sqlite_store: Stor
         made = make_run(sqlite_store, folder=tmp_path)
         delete = lambda made=made: sqlite_store.client.delete_run(made.run_id)  # noqa: E731
         with pytest.raises(RunNotFoundError, match="is deleted"):
-            log(payload(), made.run_id, Interrupted(sqlite_store, call, delete), timestamp=NOW)
+            MlflowSink(Interrupted(sqlite_store, call, delete), made.run_id).log(payload(), timestamp=NOW)
         sqlite_store.client.restore_run(made.run_id)
         files = contents(sqlite_store, made)
         assert (set(files) <= {MANIFEST}) == (call == "log_artifact")
@@ -715,7 +715,7 @@ def test_of_several_loggings_of_one_run_one_completes(store: Store, run: MadeRun
 
     def attempt(what: Payload) -> str:
         try:
-            return log(what, run.run_id, connect(store.uri), timestamp=marks.now()).state
+            return MlflowSink(connect(store.uri), run.run_id).log(what, timestamp=marks.now()).state
         except UsageError as error:
             return error.message
 
