@@ -14,7 +14,7 @@ import numpy as np
 
 from evalreport.curves.series import POINTS, Curve, numbers
 from evalreport.curves.thin import CANDIDATES, along, bends, stairs
-from evalreport.facts import ClassScores, ScoreTable
+from evalreport.facts import LabelScores, ScoreTable
 from evalreport.facts.counts import Array, Places
 from evalreport.values import Undefined
 
@@ -23,7 +23,7 @@ Line: TypeAlias = tuple[Array, Array]
 NONE = np.empty(0, dtype=np.intp)
 
 
-def averaged(scores: ClassScores) -> Mapping[str, Curve | Undefined]:
+def averaged(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
     """Return ``roc_macro``, ``roc_micro``, ``pr_macro`` and ``pr_micro``.
 
     A class without examples, or to which every row belongs, has no ROC curve, and one without examples no
@@ -31,10 +31,11 @@ def averaged(scores: ClassScores) -> Mapping[str, Curve | Undefined]:
 
     Parameters
     ----------
-    scores : ClassScores
+    scores : LabelScores
 
     Examples
     --------
+    >>> from evalreport.facts import ClassScores
     >>> found = averaged(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
     >>> found["roc_macro"].y
     (0.0, 1.0, 1.0)

@@ -19,7 +19,7 @@ from evalreport.curves.series import (
     numbers,
 )
 from evalreport.curves.thin import CANDIDATES, along, stairs
-from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
+from evalreport.facts import ClassScores, Counts, LabelScores, ScoreTable, Summary
 from evalreport.facts.counts import Array, Places
 from evalreport.values import Undefined
 
@@ -113,7 +113,7 @@ def coverage(table: ScoreTable) -> Curve:
 def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | Undefined:
     """Return the curves of a multiclass summary, or why there are none."""
     scores, table = summary.scores, summary.confidence
-    if not isinstance(scores, ClassScores):
+    if not isinstance(scores, LabelScores):
         return Undefined("needs scores; got labels alone", summary.weight)
     if table is None:
         margins = Undefined("needs probabilities; got decision scores", summary.weight)

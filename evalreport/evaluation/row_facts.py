@@ -111,11 +111,21 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
     most scores occur once, or where the whole sample stands there several times: how often each row occurs
     then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
     """
-    return _again([np.unique(_keys(p, scores.values), return_counts=True)[1]])
+    return again([np.unique(row_keys(p, scores.values), return_counts=True)[1]])
 
 
-def _again(parts: Iterable[npt.NDArray[Any]]) -> dict[str, float]:
-    """Rows beyond the first of each kind, from how often each kind occurs, where that is no accident."""
+def again(parts: Iterable[npt.NDArray[Any]]) -> dict[str, float]:
+    """Return the rows beyond the first of each kind, where that is no accident.
+
+    Parameters
+    ----------
+    parts : arrays of how often each kind occurs
+
+    Examples
+    --------
+    >>> again([np.ones(30), np.full(2, 2)])
+    {'repeated_rows': 2.0}
+    """
     rows = kinds = once = common = 0
     for part in parts:
         times = part[part > 0].astype(np.int64)
@@ -148,7 +158,7 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     constant = len(table) == 1 and table.total > 1
     hard = probabilities and not constant and len(table) <= 2 and bool((table.scores % 1 == 0).all())
     facts = {"constant_scores": float(constant), "hard_scores": float(hard)}
-    facts |= _again(part[b] for b in table.blocks() for part in (table.pos, table.neg))
+    facts |= again(part[b] for b in table.blocks() for part in (table.pos, table.neg))
     if decided is None:
         return facts
     off, threshold = _nearest_rule(decided)
@@ -156,11 +166,18 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     return {**facts, "off_scores": off, **near}
 
 
-def _keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """One number for each row of truth, scores and text: equal for equal rows, for others by rare accident.
+def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Return a number for each row of truth, scores and text: equal for equal rows, else by rare accident.
 
     A sum of bits times odd factors drawn once (multiply-shift hashing, Dietzfelbinger et al. 1997): columns
     stay columns, and a million rows of a thousand scores are never sorted.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> p = predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.5, 0.5, 0.5]))
+    >>> (row_keys(p, p.scores.values)[1:] == row_keys(p, p.scores.values)[:-1]).tolist()
+    [False, True]
     """
     scores = np.ascontiguousarray(values + 0.0, dtype=np.float64).view(np.uint64).reshape(len(p), -1)
     columns = [scores, p.y_true.reshape(len(p), -1).astype(np.uint64)]
@@ -179,6 +196,22 @@ def _keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     return keys
 
 
+def unlike_scores(p: Predictions) -> float:
+    """Return how many answers to rows of several classes are not those of the highest score.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> unlike_scores(predictions(Multiclass("ab"), ["a"], ["b"], Probabilities([[0.9, 0.1]])))
+    1.0
+    """
+    if isinstance(p.scores, NoScores) or p.y_pred is None:
+        return 0.0
+    values, rows = p.scores.values, np.flatnonzero(p.y_pred != UNPARSED)
+    own, best = values[rows, p.y_pred[rows]], values[rows, highest(values)[rows]]
+    return float(np.count_nonzero(own < best))
+
+
 def _all(values: npt.NDArray[Any], holds: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_]]) -> bool:
     """Whether something holds of every score; usually the first thousand rows tell that it does not."""
     return bool(holds(values[:1000]).all()) and bool(holds(values).all())
@@ -190,9 +223,7 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
     values, decided = scores.values, p.y_pred
     match p.space:
         case Multiclass():
-            rows = np.flatnonzero(decided != UNPARSED)
-            own, best = values[rows, decided[rows]], values[rows, highest(values)[rows]]
-            return {"off_scores": float(np.count_nonzero(own < best))}
+            return {"off_scores": unlike_scores(p)}
         case Binary():
             rows = np.flatnonzero(decided != UNPARSED)
             off, threshold = _nearest_rule(ScoreTable.of(values[rows], decided[rows].astype(bool)))

@@ -15,8 +15,13 @@ from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import absent_labels, table_facts
 from evalreport.evaluation.slices import MOST_VALUES
-from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes
+from evalreport.evaluation.streamed_facts import RowFacts
+from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, WorstRows
 from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.words import Budget
+from evalreport.intervals import Sampling
+from evalreport.intervals.averages import looked_at
+from evalreport.intervals.calibration import PLACE, class_rows
 from evalreport.labels import UNPARSED, Binary, LabelSpace
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, clipped
@@ -56,6 +61,10 @@ class Watch:
         self._whole = self._stream()
         self._parts: dict[str, dict[str, BinaryStream | ClassStream]] = {}
         self._shown: MixUps | ScoredMistakes = MixUps(space, first)
+        self._worst: WorstRows | None = None
+        # what counts elsewhere than here counts two labels, of which their tables tell all
+        budget = holders if isinstance(holders, Budget) else Budget()
+        self._row_facts, self._known = RowFacts(budget), dict[str, float]()
         self._digest = TruthDigest(space)
         self._ids = False
         self._lost = self._clipped = 0
@@ -65,14 +74,15 @@ class Watch:
 
     def __exit__(self, *_: object) -> None:
         self._whole.close()
+        self._row_facts.close()
         for column in self._parts.values():
             for part in column.values():
                 part.close()
 
-    def _stream(self) -> BinaryStream | ClassStream:
+    def _stream(self, *, tables: bool = True) -> BinaryStream | ClassStream:
         if isinstance(self.space, Binary):
             return BinaryStream(self.space, self.holders, answered=self.answered)
-        return ClassStream(self.space)
+        return ClassStream(self.space, self.holders, tables=tables)
 
     @property
     def rows(self) -> int:
@@ -83,9 +93,14 @@ class Watch:
         """Count a batch, and look at its rows."""
         scored = not isinstance(batch.scores, NoScores)
         if scored and not self.rows:
-            self._shown = ScoredMistakes(self.space, self._first, answered=self.answered)
+            if isinstance(self.space, Binary):
+                self._shown = ScoredMistakes(self.space, self._first, answered=self.answered)
+            else:
+                self._worst = WorstRows()
         self._whole.add(batch)
-        self._shown.add(batch, ids)
+        if isinstance(self._whole, ClassStream):
+            self._row_facts.add(batch)
+        (self._worst or self._shown).add(batch, ids)
         self._digest.add(batch)
         self._ids = ids is not None
         self._lost += 0 if batch.y_pred is None else int(np.count_nonzero(batch.y_pred == UNPARSED))
@@ -105,8 +120,27 @@ class Watch:
                     where=f"--slice {name}",
                     fix="name a column of fewer values",
                 )
-            parts[value] = self._stream()
+            parts[value] = self._stream(tables=False)
         return parts[value]
+
+    def again(self, sampling: Sampling) -> bool:
+        """Return whether the same batches are to go by again, and make ready for them."""
+        if not isinstance(self._whole, ClassStream) or not self._whole.is_scored:
+            return False
+        self._known = self._row_facts.found()  # now, so that what it holds is gone before places are counted
+        rows, size = self.rows, len(self.space)
+        wanted = np.empty(0, dtype=np.intp)
+        if sampling.intervals:
+            wanted = np.union1d(
+                looked_at(rows, size, sampling), class_rows(rows, size, sampling.generator(PLACE))
+            )
+        self._whole.again(wanted)
+        return True
+
+    def place(self, batch: Predictions) -> None:
+        """Take a batch that goes by again."""
+        if isinstance(self._whole, ClassStream):
+            self._whole.place(batch)
 
     def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed, decided at a threshold where one is given."""
@@ -123,7 +157,7 @@ class Watch:
     def _facts(self, summary: Summary, threshold: Threshold | None) -> dict[str, float]:
         match self._whole:
             case ClassStream() as several:
-                return absent_labels(several.support)
+                return absent_labels(several.support) | self._known
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
                 table = None if threshold is not None else binary.decided()
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")
@@ -138,7 +172,7 @@ class Watch:
                 for name, parts in seen.slices.items()
             }
             seen = replace(seen, summary=decided_at(seen.summary, again), slices=slices)
-        return replace(seen, mistakes=self._shown.mistakes(seen.summary, point))
+        return replace(seen, mistakes=(self._worst or self._shown).mistakes(seen.summary, point))
 
 
 def _most_frequent(parts: Mapping[str, BinaryStream | ClassStream]) -> dict[str, Summary]:

@@ -86,10 +86,46 @@ class MixUps:
         return Mistake(row, name, (names[truth],), () if answer == 0 else (names[answer - 1],), None)
 
 
-class ScoredMistakes:
-    """The most confident wrong answers.
+class WorstRows:
+    """The worst mistakes of several labels with scores: those of each batch, of which the worst are kept.
 
-    Of two labels rows at both ends of the scores are kept, for a threshold that is not known yet.
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> kept = WorstRows()
+    >>> for scores in ([[0.2, 0.8]], [[0.1, 0.9]]):
+    ...     kept.add(predictions(Multiclass("ab"), ["a"], scores=Probabilities(scores)), None)
+    >>> [(one.row, one.confidence) for one in kept.mistakes(None, None)]
+    [(1, 0.9), (0, 0.8)]
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[Mistake] = []
+        self._seen = 0
+
+    def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
+        """Look at a batch, with the ids of its rows."""
+        for one in worst_mistakes(batch):
+            row = self._seen + one.row
+            name = str(row) if ids is None else str(ids[one.row])
+            self._rows.append(replace(one, row=row, id=name))
+        self._rows = sorted(self._rows, key=_least_bad_last)[:MISTAKES]
+        self._seen += len(batch)
+
+    def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
+        """Return the worst of all."""
+        del summary, point
+        return tuple(self._rows)
+
+
+def _least_bad_last(one: Mistake) -> tuple[float, int]:
+    return (np.inf if one.confidence is None else -one.confidence), one.row
+
+
+class ScoredMistakes:
+    """The most confident wrong answers to two labels.
+
+    Rows at both ends of the scores are kept, for a threshold that is not known yet.
 
     Examples
     --------

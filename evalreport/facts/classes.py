@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,8 +35,47 @@ def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
     return place
 
 
+class LabelScores(ABC):
+    """Scores of several labels, one column per label, with the truth: what metrics and curves ask of them.
+
+    Two hold them: `ClassScores` every row, `PlacedScores` what was counted of rows that went by.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Rows."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of labels K."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> float:
+        """Weight of all rows."""
+
+    @property
+    @abstractmethod
+    def rankings(self) -> Rankings:
+        """Areas of each label against all others."""
+
+    @property
+    @abstractmethod
+    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
+        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
+
+    @abstractmethod
+    def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
+        """Return the label's scores of the rows that carry it, and their weights."""
+
+    @abstractmethod
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some rows, whole."""
+
+
 @dataclass(frozen=True, eq=False)
-class ClassScores:
+class ClassScores(LabelScores):
     """The score matrix with its truth; exact one-vs-rest tables are made from it on demand.
 
     Nothing smaller is exact: one-vs-one AUC needs each column by true class. Adding concatenates.
@@ -83,6 +123,21 @@ class ClassScores:
     def size(self) -> int:
         """Number of labels K."""
         return int(self.scores.shape[1])
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.row_weights.sum())
+
+    def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
+        """Return the label's scores of the rows that carry it, and their weights."""
+        carried = self.positive(label)
+        return self.scores[carried, label], self.row_weights[carried]
+
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some rows, whole."""
+        weights = None if self.weights is None else self.weights[rows]
+        return ClassScores(self.scores[rows], self.truth[rows], weights)
 
     def positive(self, label: int) -> npt.NDArray[np.bool_]:
         """Return which rows carry a label, shape (n,)."""

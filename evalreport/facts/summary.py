@@ -10,7 +10,7 @@ from operator import add
 from typing import Any
 
 from evalreport.errors import DataError
-from evalreport.facts.classes import ClassBins, ClassScores
+from evalreport.facts.classes import ClassBins, LabelScores
 from evalreport.facts.counts import BinaryCounts, Counts
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.tally import Tally
@@ -32,7 +32,7 @@ class Summary:
         Their weight.
     counts : Counts (binary, multiclass), BinaryCounts with one entry per label (multilabel), or None
         None when nothing decides: decision scores without predictions or threshold.
-    scores : ScoreTable (binary), ClassScores (multiclass, multilabel), or None without scores
+    scores : ScoreTable (binary), LabelScores (multiclass, multilabel), or None without scores
     tally : Tally
         Means over rows (log loss, top-k hits, sample-wise set scores).
     confidence : ScoreTable or None
@@ -49,7 +49,7 @@ class Summary:
     weight: float
     tally: Tally
     counts: Counts | BinaryCounts | None = None
-    scores: ScoreTable | ClassScores | None = None
+    scores: ScoreTable | LabelScores | None = None
     confidence: ScoreTable | None = None
     bins: ClassBins | None = None
     cardinality: Counts | None = None

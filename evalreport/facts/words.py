@@ -264,6 +264,36 @@ def table_of_runs(
     return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 
 
+class KeyTimes:
+    """How often each of some keys occurs, batch by batch; kept as words are.
+
+    Examples
+    --------
+    >>> keys = KeyTimes(Budget())
+    >>> keys.add(np.array([7, 4, 7], dtype=np.uint64))
+    >>> sorted(int(times) for part in keys.times() for times in part if times)
+    [1, 2]
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self._words = ScoreWords(budget)
+
+    def add(self, keys: npt.NDArray[np.uint64]) -> None:
+        """Take keys of shape (n,)."""
+        if len(keys):
+            self._words._take(np.sort(keys))
+
+    def times(self) -> Iterator[Array]:
+        """Yield how often each key occurs, some of them 0 times; nothing is kept behind."""
+        for _, odd, even in self._words._runs():  # the lowest bit stands where a word has its truth
+            yield odd
+            yield even
+
+    def close(self) -> None:
+        """Give back memory and files."""
+        self._words.close()
+
+
 def check_room(folder: Path, need: int) -> None:
     """Refuse a folder whose disk has less room than words need.
 

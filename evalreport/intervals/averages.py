@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts import ClassScores, ScoreTable
+from evalreport.facts import ClassScores, LabelScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
@@ -61,14 +61,14 @@ class AverageInfluence:
 
 
 def ranking_errors(
-    averages: Sequence[AreaAverage], scores: ClassScores, sampling: Sampling
+    averages: Sequence[AreaAverage], scores: LabelScores, sampling: Sampling
 ) -> list[tuple[float, float]]:
     """Return the standard error and degrees of freedom of averages of rankings.
 
     Parameters
     ----------
     averages : sequence of AreaAverage
-    scores : ClassScores
+    scores : LabelScores
         Without weights.
 
     Returns
@@ -84,8 +84,9 @@ def ranking_errors(
     >>> 0.0 <= error < 0.02, df > 28
     (True, True)
     """
-    some, n = _sample(scores, sampling.generator(5), ROWS), len(scores)
-    fewer = _sample(some, sampling.generator(9), POOLED_ROWS)
+    n = len(scores)
+    some = scores.take(looked_at(n, scores.size, sampling))
+    fewer = some.take(_chosen(len(some), some.size, sampling.generator(9), POOLED_ROWS))
     found = []
     for average in averages:
         if average.over == "micro":
@@ -97,15 +98,23 @@ def ranking_errors(
     return found
 
 
-def _sample(scores: ClassScores, generator: np.random.Generator, least: int) -> ClassScores:
-    most = max(CELLS // scores.size, least)
-    if len(scores) <= most:
-        return scores
-    rows = np.sort(generator.choice(len(scores), most, replace=False))
-    return ClassScores(scores.scores[rows], scores.truth[rows], None)
+def looked_at(rows: int, size: int, sampling: Sampling) -> npt.NDArray[np.intp]:
+    """Return the rows from which it is told what labels vary together, ascending.
+
+    Examples
+    --------
+    >>> len(looked_at(10, 3, Sampling())), len(looked_at(10**6, 100, Sampling()))
+    (10, 2000)
+    """
+    return _chosen(rows, size, sampling.generator(5), ROWS)
 
 
-def _average_error(average: AreaAverage, some: ClassScores, everything: ClassScores) -> tuple[float, float]:
+def _chosen(rows: int, size: int, generator: np.random.Generator, least: int) -> npt.NDArray[np.intp]:
+    most = max(CELLS // size, least)
+    return np.arange(rows) if rows <= most else np.sort(generator.choice(rows, most, replace=False))
+
+
+def _average_error(average: AreaAverage, some: ClassScores, everything: LabelScores) -> tuple[float, float]:
     ranked, n = everything.rankings, len(everything)
     if average.area == "roc_auc":
         fewest = np.minimum(ranked.positives, n - ranked.positives)[average.weights(ranked) > 0]
@@ -147,14 +156,15 @@ def pooled_moves(average: AreaAverage, scores: ClassScores) -> Array | None:
     return moves
 
 
-def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScores) -> AverageInfluence:
+def average_moves(average: AreaAverage, some: ClassScores, everything: LabelScores) -> AverageInfluence:
     """Return how an average over labels of an area moves with each row.
 
     Parameters
     ----------
     average : AreaAverage
         But a ``micro`` one.
-    some, everything : ClassScores
+    some : ClassScores
+    everything : LabelScores
         The rows that are looked at, and those that the average is taken over.
 
     Examples
@@ -177,7 +187,7 @@ def average_moves(average: AreaAverage, some: ClassScores, everything: ClassScor
 
 
 def _areas(
-    average: AreaAverage, some: ClassScores, everything: ClassScores, weight: Array
+    average: AreaAverage, some: ClassScores, everything: LabelScores, weight: Array
 ) -> AverageInfluence:
     """Influence on a weighted mean of the labels' areas, from their merged tables."""
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(len(weight))
@@ -224,7 +234,7 @@ def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:
     return np.searchsorted(values, scores, "left") + np.searchsorted(values, scores, "right")
 
 
-def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> AverageInfluence:
+def _pairs(some: ClassScores, everything: LabelScores, weight: Array) -> AverageInfluence:
     """Influence on the mean AUC over pairs of classes: negatives count the same for each class.
 
     What a class's own examples do is told from all of them, against the negatives that are looked at.
@@ -237,8 +247,7 @@ def _pairs(some: ClassScores, everything: ClassScores, weight: Array) -> Average
     held = np.where(support > 0, support, 1.0)[some.truth]  # rows of no weight may be all that a class has
     for label in np.flatnonzero((weight > 0) & (sampled > 0)):
         column, mine = some.scores[:, label], some.truth == label
-        positive = everything.truth == label
-        values, heavy = everything.scores[positive, label], everything.row_weights[positive]
+        values, heavy = everything.own(int(label))
         below = _below(column[~mine], each[~mine], values)
         centre, factor = inner(heavy, below) / support[label], weight[label] / support[label]
         spread = inner(heavy, (below - centre) ** 2) * support[label] / max(support[label] - 1, 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts import ClassBins, ClassScores, Summary
+from evalreport.facts import ClassBins, LabelScores, Summary
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.sampling import Sampling
@@ -35,6 +35,8 @@ FEW = 500
 """Draws below which tails come from their mean and spread."""
 ROWS = 2000
 """Rows that tell how the bins of several labels go together, at least (or all)."""
+PLACE = 8
+"""Place of the random numbers of bins of several labels."""
 UNITS = 400
 """Sums that these rows are merged into at random."""
 
@@ -180,7 +182,18 @@ def class_bins(gaps: ClassGaps, summary: Summary) -> tuple[tuple[Array, Array, A
     return parts, np.repeat(counted, BINS)
 
 
-def class_draws(scores: ClassScores, sampling: Sampling) -> Array:
+def class_rows(rows: int, size: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the rows that tell how the bins of several labels go together, ascending.
+
+    Examples
+    --------
+    >>> class_rows(3, 2, Sampling().generator(PLACE))
+    array([0, 1, 2])
+    """
+    return np.sort(generator.permutation(rows)[: max(ROWS, CELLS // size)])
+
+
+def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
     """Return standard normal draws of the bins of all labels, correlated as the rows' residuals are.
 
     A row lies in one bin of each label, and its probabilities add up: taken as independent, the bins of
@@ -192,13 +205,15 @@ def class_draws(scores: ClassScores, sampling: Sampling) -> Array:
 
     Examples
     --------
+    >>> from evalreport.facts import ClassScores
     >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
     >>> class_draws(scores, Sampling()).shape
     (2000, 30)
     """
-    generator, size = sampling.generator(8), scores.size * BINS
-    rows = np.sort(generator.permutation(len(scores))[: max(ROWS, CELLS // scores.size)])
-    values, truth = scores.scores[rows], scores.truth[rows]
+    generator, size = sampling.generator(PLACE), scores.size * BINS
+    rows = class_rows(len(scores), scores.size, generator)
+    some = scores.take(rows)
+    values, truth = some.scores, some.truth
     positive = truth if truth.ndim == 2 else truth[:, None] == np.arange(scores.size)
     unit = generator.integers(0, UNITS, len(rows)) if len(rows) > UNITS else np.arange(len(rows))
     bins = np.stack([bin_of(column) for column in values.T], axis=1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, ClassScores, ScoreTable, Summary
+from evalreport.facts import BinaryCounts, ClassScores, LabelScores, ScoreTable, Summary
 from evalreport.intervals.onelabel import AnalyticBounds, BootstrapBounds, merged
 from evalreport.intervals.resampled import Replicates
 from evalreport.intervals.sampling import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
@@ -91,11 +91,11 @@ def _without(summary: Summary, sampling: Sampling) -> Limits | None:
     return TOO_FEW if summary.rows < FEWEST else None
 
 
-def _truth(scores: ClassScores) -> BinaryCounts:
+def _truth(scores: LabelScores) -> BinaryCounts:
     """Counts of the truth alone, as if every answer were right: nothing decides."""
     positives = scores.rankings.positives
     none = np.zeros(len(positives))
-    return BinaryCounts(positives, none, none, scores.row_weights.sum() - positives, none)
+    return BinaryCounts(positives, none, none, scores.weight - positives, none)
 
 
 def _per_label(values: Any, size: int) -> Any:
@@ -115,13 +115,14 @@ def _from_scores(
     maker: AnalyticBounds | BootstrapBounds,
     found: list[dict[str, Result]],
 ) -> None:
-    if not metrics or not isinstance(summary.scores, ClassScores):
+    scores = summary.scores
+    if not metrics or not isinstance(scores, LabelScores):
         return
     missing = _without(summary, maker.sampling)
     whole = not all(merged(metric) for metric in metrics)
-    for k, (short, label) in enumerate(zip(summary.scores.rankings.tables, found, strict=True)):
+    for k, (short, label) in enumerate(zip(scores.rankings.tables, found, strict=True)):
         between = Tables(short)
-        full = Tables(summary.scores.table(k)) if whole else between
+        full = Tables(scores.table(k)) if whole and isinstance(scores, ClassScores) else between
         for metric in metrics:
             tables = between if merged(metric) else full
             value = metric.function(tables.exact)

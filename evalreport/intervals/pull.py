@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.facts import ClassScores, ScoreTable
+from evalreport.facts import LabelScores, ScoreTable
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.influence import influence, standard_error
@@ -129,7 +129,7 @@ def shared(share: Array, reach: Array, off: Array) -> float:
     return inner(mine, share * off) / max(float(mine.sum()), 1e-300)
 
 
-def area_spread(average: AreaAverage, scores: ClassScores, error: float, level: float) -> Spread:
+def area_spread(average: AreaAverage, scores: LabelScores, error: float, level: float) -> Spread:
     """Return the spread of an average of areas with how far its limits stand off, from those of each class.
 
     The limits of a class are those of its own area: DeLong's in Newcombe's form, or symmetric on the logit.
@@ -141,7 +141,7 @@ def area_spread(average: AreaAverage, scores: ClassScores, error: float, level: 
     ----------
     average : AreaAverage
         But a ``micro`` one.
-    scores : ClassScores
+    scores : LabelScores
     error : float
         Standard error of the average.
     level : float
@@ -149,6 +149,7 @@ def area_spread(average: AreaAverage, scores: ClassScores, error: float, level: 
 
     Examples
     --------
+    >>> from evalreport.facts import ClassScores
     >>> rng = np.random.default_rng(0)
     >>> truth = np.array([0] * 45 + [1] * 5)
     >>> scores = ClassScores(rng.random((50, 2)) + (truth[:, None] == np.arange(2)), truth, None)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, ClassScores, Marginals, Tally
+from evalreport.facts import BinaryCounts, LabelScores, Marginals, Tally
 from evalreport.facts.counts import Array
 from evalreport.facts.rankings import Rankings
 from evalreport.metrics.record import divide
@@ -149,6 +149,7 @@ class AreaAverage:
 
     Examples
     --------
+    >>> from evalreport.facts import ClassScores
     >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
     >>> AreaAverage("roc_auc", "pairs")(scores), AreaAverage("average_precision", "micro")(scores)
     (1.0, 1.0)
@@ -157,7 +158,7 @@ class AreaAverage:
     area: Literal["roc_auc", "average_precision"]
     over: Over | Literal["micro", "pairs"]
 
-    def __call__(self, scores: ClassScores) -> float:
+    def __call__(self, scores: LabelScores) -> float:
         """Return the average, NaN over nothing."""
         ranked = scores.rankings
         if self.over == "micro":
@@ -188,6 +189,6 @@ class AreaAverage:
         share: Array = weight / max(weight.sum(), np.finfo(np.float64).tiny)
         return share
 
-    def unmeasured(self, scores: ClassScores) -> int:
+    def unmeasured(self, scores: LabelScores) -> int:
         """Return how many classes have no area."""
         return int(np.isnan(self.each(scores.rankings)).sum())

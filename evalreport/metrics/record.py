@@ -160,7 +160,7 @@ def view(summary: Summary, reads: Reads) -> Any:
     """Return the fact that a metric takes.
 
     ``counts`` is `BinaryCounts` for binary (numbers) and multilabel (one entry per label) and `Marginals`
-    for multiclass; ``scores`` is a `ScoreTable` for binary, else `ClassScores`; ``truth`` is the counts, or
+    for multiclass; ``scores`` is a `ScoreTable` for binary, else `LabelScores`; ``truth`` is the counts, or
     the scores where nothing decides.
     """
     if reads == "truth":

@@ -7,7 +7,7 @@ and by a pass over the labels alone. A batch is then read without a guess.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evalreport.answers import answers_of, with_gaps
 from evalreport.errors import DataError, EvalreportError, UsageError
-from evalreport.labels import Binary, Label, LabelSpace, distinct_labels
+from evalreport.labels import Label, LabelSpace, Multilabel, distinct_labels
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
 from evalreport.sources.columns import Found, find
@@ -26,16 +26,18 @@ from evalreport.sources.readers.batches import Batch
 from evalreport.sources.readers.content import Content, in_file
 from evalreport.sources.reading import named_after_labels
 from evalreport.sources.request import Columns
+from evalreport.sources.shapes.given import in_label_order
 from evalreport.sources.shapes.join import Rows, check_ids
 from evalreport.sources.shapes.layout import raw_scores
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, is_confidence
+from evalreport.sources.shapes.nested import matrix_of
 from evalreport.sources.shapes.roles import Part, pred_part, wanted
 from evalreport.sources.shapes.scoring import score_part
 from evalreport.sources.shapes.single import named_like, scores_in_order
-from evalreport.sources.shapes.spaces import check_count, harmonised, labels_of
+from evalreport.sources.shapes.spaces import check_count, harmonised, labels_of, like
 from evalreport.sources.shapes.spelling import one_spelling
 from evalreport.sources.shapes.subsets import rows_where, taken_rows
-from evalreport.sources.shapes.unfold import truth_of
+from evalreport.sources.shapes.unfold import truth_of, unfolded
 from evalreport.sources.tables import RawTable
 
 MEMORY = "--engine memory"
@@ -59,7 +61,7 @@ class PredictionStream:
     columns : tuple of str
         What is read.
     read : list of int
-        Rows of each batch that was read, those included that `--where` leaves out.
+        Rows of each batch that was read last, those included that `--where` leaves out.
     """
 
     data: DataSet
@@ -95,6 +97,7 @@ class PredictionStream:
             As of the same rows in a file of their own, with the row counted from the file's first.
         """
         rows = 0
+        self.read.clear()
         for batch in self.some_batches():
             yield batch
             rows += len(batch[0])
@@ -150,7 +153,8 @@ class PredictionStream:
     def _scores(self, table: RawTable) -> Scores:
         if self.score is None:
             return NoScores()
-        rows = Rows(table.columns, table.columns, table.names, table.n, None)
+        columns = self._unfolded(table)
+        rows = Rows(columns, columns, table.names, table.n, None)
         raw = raw_scores(rows, self.score, self.found.score_kind)
         values, _ = scores_in_order(
             named_like(replace(raw, labels=self.score.labels), self.space), self.space
@@ -162,6 +166,21 @@ class PredictionStream:
                 return Decisions(values)
             case _:
                 return Probabilities(values)
+
+    def _unfolded(self, table: RawTable) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns with lists of scores as one column each; what a row does not score is 0."""
+        names = () if self.score is None else self.score.columns
+        nested = {_column_of(name, table.columns.keys()) for name in names} - {*names}
+        if not nested:
+            return table.columns
+        columns = dict(table.columns)
+        for name in nested:
+            parts = matrix_of(columns[name], name)
+            new = [label for label in parts if f"{name}[{label}]" not in names]
+            if new:
+                raise refused(f"{name} scores {new[0]!r} for the first time", "the scores (--no-scores)")
+            columns |= {f"{name}[{label}]": part for label, part in parts.items()}
+        return {**dict.fromkeys(names, np.zeros(table.n)), **columns}
 
 
 def open_stream(data: DataSet, request: Columns) -> PredictionStream:
@@ -192,20 +211,43 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
     fractions = pred is not None and request.score is None and _is_score(head, pred)
     if fractions:
         told, pred = replace(request, score=pred), None
-    if request.labels is None:
-        told = replace(told, labels=labels if _lacks(head, truth, pred, labels) else None)
+    used = (truth, *(() if pred is None else (pred,)))
+    part = _scored(head, told, labels, used)
+    if request.labels is None and _lacks(head, truth, pred, labels):
+        scored = (
+            () if part is None else (like(label, labels, "score column for label") for label in part.labels)
+        )
+        told = replace(told, labels=tuple(sorted({*labels, *scored})))
     found = find(head, replace(told, where=()))
     _refuse_found(found, head, told, pred)
-    known = {str(label) for label in labels}
-    used = (truth, *(() if pred is None else (pred,)))
-    part = score_part(head.columns, head.names, told, known, head.name, taken=used)
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
-    columns = dict.fromkeys((*used, *(part.columns if part else ()), *told.slices, *_filters(told)))
+    scores = () if part is None else (_column_of(name, data.names) for name in part.columns)
+    columns = dict.fromkeys((*used, *scores, *told.slices, *_filters(told)))
     if ids is not None:
         columns[ids] = None
     named = replace(told, id=ids, truth=truth, pred=pred)
     return PredictionStream(data, named, found, truth, pred, part, tuple(columns))
+
+
+def _scored(head: RawTable, request: Columns, labels: Sequence[Label], used: tuple[str, ...]) -> Part | None:
+    """The columns of the scores, each named after its label: numbered ones in the order of the labels."""
+    table, named, _ = unfolded(head, request)
+    known = {str(label) for label in labels}
+    part = score_part(table.columns, table.names, named, known, head.name, taken=used)
+    if part is None or not part.labels:
+        return part
+    values = np.column_stack([table.columns[name] for name in part.columns])
+    answers = None
+    if len(used) > 1:
+        answers = labels_of(answers_of(table.columns[used[1]], used[1], "wrong")[0], used[1])
+    declared = request.labels is not None
+    return in_label_order(part, request.labels or labels, values, answers, declared=declared)[0]
+
+
+def _column_of(name: str, names: Collection[str]) -> str:
+    """The column of a file that scores stand in: one of its own, or one of lists that hold them."""
+    return name if name in names else name.rpartition("[")[0]
 
 
 def refused(what: str, leave: str) -> UsageError:
@@ -229,8 +271,8 @@ def _refuse(request: Columns) -> None:
 
 def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | None) -> None:
     """Refuse what only the data showed to need all rows."""
-    if not isinstance(found.space, Binary) and found.scores is not None:
-        raise refused(f"there are scores of {len(found.space)} labels", "the scores (--no-scores)")
+    if isinstance(found.space, Multilabel):
+        raise refused("several labels per row", "")
     if found.text is not None:
         raise refused("generated answers are read from all rows", "")
     if found.weights is not None:

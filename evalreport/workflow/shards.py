@@ -13,6 +13,7 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import table_facts
 from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.places import PlacedScores
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import KEY, from_bytes, to_bytes
 from evalreport.intervals.sampling import by_rows
@@ -107,6 +108,12 @@ def write_facts(read: Collected | CollectedFacts, path: str, *, force: bool) -> 
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
     if isinstance(read, CollectedFacts):
         summary = read.seen.summary
+        if isinstance(summary.scores, PlacedScores):
+            raise UsageError(
+                "facts of scores of several classes hold their rows, and a stream does not",
+                where="--facts",
+                fix="pass --engine memory, or leave the scores out (--no-scores)",
+            )
     elif by_rows(read.predictions):
         raise UsageError(
             "facts do not know which rows weigh more or belong together",

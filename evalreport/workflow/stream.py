@@ -106,6 +106,8 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     with Watch(space, budget_of(request), answered=stream.pred is not None) as watch:
         _count(stream, watch)
+        if watch.again(request.sampling):
+            _place(stream, watch)
         seen, sweep = observed(watch, stream, request)
     taken = (*stream.found.taken, ("engine", _engine_words(data, request)))
     return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
@@ -180,6 +182,15 @@ def _count(stream: PredictionStream, watch: Watch) -> None:
     for batch, ids in stream.batches():
         watch.add(batch, ids)
         stage("rows counted", watch.rows, stream.data.rows or 0)
+
+
+def _place(stream: PredictionStream, watch: Watch) -> None:
+    """Read the rows again, to place each score among those that the first time has shown."""
+    done = 0
+    for batch, _ in stream.batches():
+        watch.place(batch)
+        done += len(batch)
+        stage("rows placed", done, watch.rows)
 
 
 def _engine_words(data: DataSet, request: Request) -> str:

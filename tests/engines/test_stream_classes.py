@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import evalreport as er
 from evalreport.errors import DataError, UsageError
+from evalreport.facts import ClassScores
+from evalreport.facts.places import OwnScores, ScorePlaces
+from tests.cli.running import run
 from tests.engines.test_stream import FEW, FORMATS, parts, plain
 
 N = 900
@@ -48,11 +53,28 @@ ASKED: Mapping[str, dict[str, Any]] = {
 
 
 def agree(found: er.Evaluation, expected: er.Evaluation, *, digest: bool = True) -> None:
+    """Whatever is counted is equal; sums in another order may differ in their last digits."""
     one, other = plain(expected), plain(found)
     if not digest:  # of rows in the order of their ids
         assert other.pop("truth_digest") == ""
         one.pop("truth_digest")
-    assert other == one
+    same(other, one, "")
+
+
+def same(found: Any, expected: Any, where: str) -> None:
+    assert type(found) is type(expected), where
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for key, value in expected.items():
+            same(found[key], value, f"{where}/{key}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for place, value in enumerate(expected):
+            same(found[place], value, f"{where}/{place}")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-11, abs=1e-13), where
+    else:
+        assert found == expected, where
 
 
 @pytest.mark.parametrize("asked", ASKED)
@@ -60,6 +82,98 @@ def test_labels_alone(asked: str, tmp_path: Path) -> None:
     whole, many = parts(classes(), tmp_path, ".parquet")
     known = {"truth": "y_true", "pred": "y_pred", **FEW, **ASKED[asked]}
     agree(er.evaluate_files(many, **known), er.evaluate_file(whole, **known), digest="id" not in known)
+
+
+def scored(n: int = N) -> pa.Table:
+    """Probabilities with ties, margins, and lists of the probabilities."""
+    rng = np.random.default_rng(4)
+    rows = classes(n)
+    code = np.searchsorted(np.sort(SIZES), rows["y_true"].to_numpy(zero_copy_only=False))
+    margins = rng.normal(size=(n, len(SIZES))).round(2)
+    margins[np.arange(n), code] += 1.2
+    odds = np.exp(margins)
+    odds[n // 2 :] = np.exp(margins[n // 2 :].round())  # many rows with the same scores
+    chances = odds / odds.sum(axis=1, keepdims=True)
+    for place, label in enumerate(np.sort(SIZES)):
+        rows = rows.append_column(f"proba_{label}", pa.array(chances[:, place].astype(np.float32)))
+        rows = rows.append_column(f"margin_{label}", pa.array(margins[:, place]))
+        rows = rows.append_column(f"col_{place}", pa.array(chances[:, place]))
+    lists = [dict(zip(np.sort(SIZES).tolist(), row, strict=True)) for row in chances.tolist()]
+    return rows.append_column("probs", pa.array(map(str, lists))).append_column(
+        "list", pa.array(chances.tolist())
+    )
+
+
+RANKED: Mapping[str, dict[str, Any]] = {
+    "probabilities": {"scores": "proba_*", "slices": "site"},
+    "and answers": {"scores": "proba_*", "pred": "y_pred"},
+    "and gaps": {"scores": "proba_*", "pred": "gapped", "missing": "wrong"},
+    "ids": {"scores": "proba_*", "id": "name"},
+    "margins": {"scores": "margin_*", "score_kind": "decision", "labels": SIZES, "ordered": True},
+    "logits": {"scores": "margin_*", "score_kind": "logit", "where": ("part=b",)},
+    "in their order": {"scores": "col_*", "labels": sorted(SIZES), "ordered": True},
+    "a label too many": {"scores": "proba_*", "labels": (*sorted(SIZES), "none")},
+    "mappings": {"score": "probs"},
+    "lists": {"score": "list", "labels": sorted(SIZES)},
+    "metrics alone": {"scores": "proba_*", "confidence": None},
+}
+
+
+@pytest.mark.parametrize("asked", RANKED)
+def test_scores_of_each_class(asked: str, tmp_path: Path) -> None:
+    whole, many = parts(scored(), tmp_path, ".parquet")
+    known = {"truth": "y_true", **FEW, **RANKED[asked]}
+    expected = er.evaluate_file(whole, **known)
+    tight: dict[str, Any] = {"memory": 64 << 10, "spill": str(tmp_path)}
+    for budget in ({}, tight):
+        agree(er.evaluate_files(many, **known, **budget), expected, digest="id" not in known)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(2, 5), st.lists(st.integers(0, 60), max_size=4)
+)
+def test_places_of_any_split_are_the_ranks_of_the_matrix(
+    seed: int, n: int, size: int, cuts: list[int]
+) -> None:
+    """Ties within and between classes, classes without an example, empty parts."""
+    rng = np.random.default_rng(seed)
+    scores, truth = rng.integers(0, 4, (n, size)) / 4, rng.integers(0, rng.integers(1, size + 1), n)
+    pieces = np.split(np.arange(n), [*sorted(cut for cut in cuts if cut < n), n])
+    own, wanted = OwnScores(size), np.flatnonzero(rng.random(n) < 0.5)
+    for piece in pieces:
+        own.add(scores[piece], truth[piece])
+    places = ScorePlaces(own.sorted(), wanted)
+    for piece in pieces:
+        places.add(scores[piece], truth[piece])
+    found, held = places.scores(), ClassScores(scores, truth, None)
+    for name in ("roc_auc", "average_precision", "positives", "pairs"):
+        np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
+    tables = zip(found.rankings.tables, held.rankings.tables, strict=True)
+    for one, other in ((found.pooled_areas[2], held.pooled_areas[2]), *tables):
+        for name in ("scores", "pos", "neg"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert found.pooled_areas[:2] == held.pooled_areas[:2]
+    np.testing.assert_array_equal(found.take(wanted).scores, scores[wanted])
+
+
+def test_files_that_grow_between_two_readings_are_refused() -> None:
+    own = OwnScores(2)
+    own.add(np.array([[0.9, 0.1]]), np.array([0]))
+    places = ScorePlaces(own.sorted(), np.empty(0, dtype=int))
+    with pytest.raises(DataError, match="held 1 rows when they were read first, and 0 then"):
+        places.scores()
+
+
+def test_facts_of_scores_of_several_classes_hold_the_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, many = parts(scored(), tmp_path, ".parquet")
+    done = run(capsys, "report", str(many), "--scores", "proba_*", "--facts", str(tmp_path / "x.facts"))
+    assert done.code == 2
+    assert "--engine memory" in done.err
+    assert not (tmp_path / "x.facts").exists()
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

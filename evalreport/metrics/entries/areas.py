@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from evalreport.facts import ClassScores, Summary
+from evalreport.facts import LabelScores, Summary
 from evalreport.labels import Task
 from evalreport.metrics.averages import AreaAverage, Over
 from evalreport.metrics.entries.binary_counts import always
@@ -126,8 +126,8 @@ def _named(way: AreaWay) -> str:
     return repr("macro" if way is DECLARED else way.over)
 
 
-def _unmeasured(average: AreaAverage, many: str) -> Callable[[ClassScores], str]:
-    def reason(scores: ClassScores) -> str:
+def _unmeasured(average: AreaAverage, many: str) -> Callable[[LabelScores], str]:
+    def reason(scores: LabelScores) -> str:
         without = average.unmeasured(scores)
         if without == scores.size:
             return f"none of the {many} has rows of either kind"

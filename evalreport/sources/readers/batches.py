@@ -20,6 +20,8 @@ from evalreport.sources.readers.limits import GZIP, ZSTD, choose
 
 ROWS = 1 << 18
 """Rows of a batch: 2 MB for each column of numbers."""
+CELLS = 1 << 21
+"""Numbers of a batch, where many columns are read."""
 BYTES = 16 * 1024**2
 """Bytes of text that make a batch."""
 PAGE = 1024**2
@@ -55,6 +57,11 @@ class Opened:
     settle: Callable[[Collection[str]], dict[str, Kind]] | None = None
 
 
+def _rows(columns: Collection[str]) -> int:
+    """Rows of a batch of so many columns."""
+    return min(ROWS, max(CELLS // max(len(columns), 1), 1))
+
+
 def open_parquet(path: Path) -> Opened:
     """Open a Parquet file: its footer alone is read."""
     import pyarrow as pa
@@ -71,7 +78,7 @@ def open_parquet(path: Path) -> Opened:
         # pages are fetched as they are needed; fetched beforehand, all that were read would stay in memory
         plain = {"pre_buffer": False, "buffer_size": PAGE, "read_dictionary": texts}
         with broken("Parquet", pa.ArrowException), pq.ParquetFile(path, **plain) as file:
-            for batch in file.iter_batches(ROWS, columns=list(chosen), use_threads=False):
+            for batch in file.iter_batches(_rows(chosen), columns=list(chosen), use_threads=False):
                 yield to_arrays(pa.Table.from_batches([batch]).select(list(chosen)))
 
     return Opened(tuple(schema.names), _kinds(schema), metadata.num_rows, batches)
@@ -101,7 +108,8 @@ def open_arrow(path: Path) -> Opened:
             for batch in found:
                 table = pa.Table.from_batches([batch]).select(list(chosen))
                 table.validate(full=True)
-                yield from (to_arrays(table.slice(at, ROWS)) for at in range(0, len(table), ROWS))
+                rows = _rows(chosen)
+                yield from (to_arrays(table.slice(at, rows)) for at in range(0, len(table), rows))
 
     return Opened(tuple(schema.names), _kinds(schema), None, batches)
 

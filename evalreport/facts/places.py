@@ -1,0 +1,175 @@
+"""Scores of several classes that go by twice: exact areas without the matrix of rows and classes.
+
+First each row's score of its own class is kept. Then every cell is placed among the scores that the examples
+of its class have, and only how many stand where is counted: an area is a sum over the places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.errors import DataError
+from evalreport.facts.classes import ClassScores, LabelScores
+from evalreport.facts.counts import Array, sums
+from evalreport.facts.rankings import Placing, Rankings
+from evalreport.facts.table import ScoreTable
+
+
+class OwnScores:
+    """The score that each row has of its own class: eight bytes a row, and two for the class.
+
+    Examples
+    --------
+    >>> own = OwnScores(2)
+    >>> own.add(np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]), np.array([0, 1, 0]))
+    >>> own.sorted()
+    [array([0.6, 0.9]), array([0.8])]
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._parts: list[tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]] = []
+
+    def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
+        """Take rows: scores of shape (n, K) and codes of shape (n,)."""
+        self._parts.append((scores[np.arange(len(truth)), truth], truth.astype(np.uint16)))
+
+    def sorted(self) -> list[npt.NDArray[Any]]:
+        """Return the scores class by class, ascending; nothing is kept behind."""
+        kind = np.result_type(*(own.dtype for own, _ in self._parts)) if self._parts else np.float64
+        support = sum((sums(truth, None, self._size) for _, truth in self._parts), np.zeros(self._size))
+        found = [np.empty(int(rows), dtype=kind) for rows in support]
+        filled = np.zeros(self._size, dtype=np.intp)
+        while self._parts:
+            own, truth = self._parts.pop()
+            order = np.argsort(truth, kind="stable")
+            ends = np.cumsum(np.bincount(truth, minlength=self._size))
+            for label, part in enumerate(np.split(own[order], ends[:-1])):
+                found[label][filled[label] : filled[label] + len(part)] = part
+            filled += np.diff(ends, prepend=0)
+        for values in found:
+            values.sort()
+        return found
+
+
+class ScorePlaces:
+    """Rows that go by for the second time, counted by where their scores stand.
+
+    Parameters
+    ----------
+    own : sequence of float arrays, one per class, ascending
+        Of `OwnScores`.
+    wanted : int array, ascending
+        Rows that are kept whole.
+
+    Examples
+    --------
+    >>> own, scores = OwnScores(2), np.array([[0.9, 0.1], [0.2, 0.8]])
+    >>> own.add(scores, np.array([0, 1]))
+    >>> places = ScorePlaces(own.sorted(), np.array([1]))
+    >>> places.add(scores, np.array([0, 1]))
+    >>> facts = places.scores()
+    >>> facts.rankings.roc_auc, facts.take(np.array([1])).truth
+    (array([1., 1.]), array([1]))
+    """
+
+    def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any]) -> None:
+        self._own = tuple(own)
+        self._total = sum(map(len, own))
+        self._each = [Placing(values, self._total) for values in own]
+        self._levels = [placing.levels for placing in self._each]
+        self._pool = Placing(np.sort(np.concatenate(self._own)), self._total * len(own))
+        self._against = np.zeros((len(own), len(own)))
+        self._wanted = wanted
+        self._kept: list[ClassScores] = []
+        self._rows = 0
+
+    def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
+        """Place rows, in the order of before: scores of shape (n, K) and codes of shape (n,)."""
+        start, stop = np.searchsorted(self._wanted, [self._rows, self._rows + len(truth)])
+        rows = self._wanted[start:stop] - self._rows
+        self._kept.append(ClassScores(scores[rows], truth[rows], None))
+        self._rows += len(truth)
+        for label, column in enumerate(np.ascontiguousarray(scores.T)):
+            order = np.argsort(column)
+            place = self._each[label].add(column[order])
+            self._against[label] += sums(truth[order], self._levels[label][place], len(self._own))
+        self._pool.add(np.sort(scores, axis=None))
+
+    def scores(self) -> PlacedScores:
+        """Return what was counted.
+
+        Raises
+        ------
+        DataError
+            Not the rows of before went by.
+        """
+        if self._rows != self._total:
+            raise DataError(
+                f"the files held {self._total:,} rows when they were read first, and {self._rows:,} then",
+                fix="read files that nobody writes to",
+            )
+        kept = ClassScores.merged(self._kept)
+        return PlacedScores(self._own, self._each, self._pool, self._against, self._wanted, kept)
+
+
+class PlacedScores(LabelScores):
+    """Scores of several classes of which only the places were counted; made by `ScorePlaces`."""
+
+    def __init__(
+        self,
+        own: Sequence[npt.NDArray[Any]],
+        each: Sequence[Placing],
+        pool: Placing,
+        against: Array,
+        wanted: npt.NDArray[Any],
+        kept: ClassScores,
+    ) -> None:
+        self._own, self._each, self._pool, self._against = own, each, pool, against
+        self._wanted, self._kept = wanted, kept
+
+    def __len__(self) -> int:
+        return sum(map(len, self._own))
+
+    @property
+    def size(self) -> int:
+        """Number of labels K."""
+        return len(self._own)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows, each 1."""
+        return float(len(self))
+
+    def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
+        """Return the label's scores of the rows that carry it, ascending, and their weights."""
+        return self._own[label], np.ones(len(self._own[label]))
+
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some of the rows that were kept."""
+        return self._kept.take(np.searchsorted(self._wanted, rows))
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """Areas of each label against all others, computed once for every average of them."""
+        support = np.array([float(len(own)) for own in self._own])
+        others = max(1, np.count_nonzero(support) - 1)
+        areas = []
+        for label, placing in enumerate(self._each):
+            against = self._against[label].copy()
+            against[label] = 0.0
+            pairs = np.divide(against, support, out=np.zeros(self.size), where=support > 0).sum() / others
+            areas.append((*placing.areas(), pairs / support[label] if support[label] else np.nan))
+        roc_auc, precision, mean_pairs = np.array(areas).T
+        tables = tuple(placing.table() for placing in self._each)
+        return Rankings(roc_auc, precision, support, mean_pairs, tables)
+
+    @cached_property
+    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
+        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
+        return *self._pool.areas(), self._pool.table()
