@@ -23,11 +23,13 @@ _BASIC = re.compile(r"(?i)\b(basic|bearer)\s+[A-Za-z0-9+/=._~-]{8,}")
 _SECRET_NAME = re.compile(r"^AWS_|_(TOKEN|PASSWORD|KEY|SECRET)$|^MLFLOW_TRACKING_USERNAME$")
 _PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 _SHORTEST_SECRET = 6
+"""A shorter value of the environment is no secret but a word that text may hold, and is left as it is."""
 _KEPT: set[str] = set()
 """Secrets that are not in the environment: of an address, of MLflow's file of credentials, of ``.netrc``."""
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 _LONGEST_SLUG = 80
+"""Characters of a file name that is made of a run's: endings and a number are added to it, of 255 in all."""
 LONGEST_NAME = 100
 """Characters of a label as it is shown; it may have ten thousand."""
 

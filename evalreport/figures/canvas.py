@@ -23,6 +23,7 @@ BLUES = ("#ffffff", "#dbe9f7", "#a9cdee", "#4a8fcf", "#0a5ba8")
 LINES = ("solid", "dashed", "dashdot", "dotted", (0, (8, 2, 1, 2, 1, 2)))
 """Line styles of several runs: never told apart by colour alone."""
 DPI = 110
+"""Dots per inch of a PNG."""
 STYLE: Any = {
     "text.parse_math": False,
     "text.usetex": False,

@@ -33,6 +33,7 @@ MOST = 12
 BEST = 0.9
 """Rank from which on a line of parallel coordinates is one of the best."""
 LONGEST = 18
+"""Characters of a parameter's name beside its axis."""
 
 
 @drawn

@@ -31,6 +31,7 @@ CERTAIN = 1e-3
 SMALLEST = 1e-15
 """Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
 TIE = 1e-12
+"""Less than any two values of counts are apart: draws that tie with the value are counted on both sides."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
 ROWS = 2000

@@ -11,6 +11,7 @@ from evalreport.format import percent
 from evalreport.values import Result, Undefined
 
 NOMINAL = 0.95
+"""Level of the intervals that were simulated."""
 NEAR = (0.93, 0.97)
 """Coverage that counts as holding what was promised, from `ENOUGH` rows on."""
 ENOUGH = 200

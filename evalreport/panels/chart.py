@@ -20,6 +20,7 @@ from evalreport.panels.parts import Table
 from evalreport.panels.words import NOTHING, Sentence
 
 WIDTH, HEIGHT = 340, 300
+"""Units of the view box."""
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 330.0, 8.0, 262.0
 """The plot's rectangle inside the view box."""
 TOLERANCE = 0.25

@@ -22,6 +22,8 @@ MOST_ROWS = 2_000
 CONTROLS = 8
 """Classes from which on the table can be searched and filtered."""
 WEAK, FEW, SKEWED = 0.6, 20, 0.3
+"""F1, examples, and share of its examples by which a class is predicted too often or too seldom, of the
+filters."""
 FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or underused by 30%", "skewed"))
 MISSING: Result = Undefined("was not computed")
 

@@ -17,8 +17,11 @@ HEIGHT = 260.0
 SIDES = (2.0, 97.0)
 """Where the first and the last run stand, in per cent of the width."""
 DAY = 86_400_000
+"""Milliseconds."""
 STEPS = (1, 2, 5, 7, 14, 30, 61, 91, 182, 365, 730)
+"""Days between ticks: round ones, weeks, months, quarters and years."""
 MOST_TICKS = 5
+"""Ticks that stand apart on a page of 360 pixels."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 

@@ -81,6 +81,7 @@ class Forest:
 HIGH = 800.0
 """Place above which all values lie where the top of the axis is magnified."""
 THIRD = 1000 / 3
+"""Where the magnified part of a broken axis begins."""
 
 
 def magnified(forest: Forest) -> Forest:

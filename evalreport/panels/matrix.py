@@ -16,7 +16,9 @@ from evalreport.findings.families import Kinship
 from evalreport.panels.words import Sentence, say
 
 RIGHT_STEPS = (0.5, 0.75, 0.9)
+"""Shares of a class from which a cell of right answers is darker; `KEY` says them."""
 WRONG_STEPS = (0.05, 0.1, 0.2)
+"""The same of wrong answers, of which a twentieth is many already."""
 BLOCKS_FROM = 200
 """Classes above which blocks of them are drawn: a cell of one class would be less than two pixels wide."""
 KEY = (

@@ -12,6 +12,7 @@ from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, s
 from evalreport.values import Estimate
 
 MOST_NAMED = 3
+"""Changes that the sentence names; the rest is counted."""
 BROKEN = "other test set"
 
 

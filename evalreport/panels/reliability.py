@@ -55,6 +55,7 @@ RARE_SHARE = 0.1
 OUTERMOST = 1e-4
 """Share, and its complement, at the ends of an axis of log odds."""
 TICKS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
+"""Probabilities that an axis of log odds names: a power of ten each way."""
 LETTER = 5.9
 """Width of a letter of a chart on average: keeps words off the dots."""
 

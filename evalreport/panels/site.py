@@ -14,7 +14,9 @@ from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, s
 from evalreport.values import Estimate
 
 MOST_NAMED = 3
+"""Runs that the sentence names; the rest is counted."""
 MOST_SHOWN = 30
+"""Runs without a rank in the table; all are in `runs.json`."""
 MOST_SHARED = 12
 """Rows of a list; the rest is in the files."""
 

@@ -32,6 +32,7 @@ from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
+"""Threshold probabilities of the table: a miss costs 19, 9, 4, 2.3, 1 and 0.4 false alarms."""
 FLOOR = -0.05
 """Lowest net benefit that is drawn."""
 REACH = 0.8

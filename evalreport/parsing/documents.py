@@ -15,6 +15,7 @@ from evalreport.parsing.folding import split_camel, words_of
 from evalreport.parsing.outcomes import Outcome, unparsed
 
 _FINAL, _ANSWER, _OTHER, _INPUT, _BESIDE, _SCORE, _NEVER = 6, 5, 4, 3, 2, 1, 0
+"""Ranks of a key, by how surely the answer stands under it: the highest rank that holds a label decides."""
 _ROLES = {
     "F": _FINAL,
     "k": _ANSWER,

@@ -24,6 +24,7 @@ from typing import NamedTuple, TypeAlias
 from evalreport.parsing.trie import Shape
 
 FINAL, NAMED, OPENING, MARKED, PLAIN = 5, 4, 3, 2, 1
+"""Ranks of a place in prose, by how surely it states the answer: the highest that holds a label decides."""
 
 _ASIDE = r"(?:\([^()LlN\n]{1,8}\))?"
 _CELL = r"\|(?![^\n|]{0,60}\|q{0,3}(?:\n|$))"

@@ -31,6 +31,7 @@ from evalreport.text import printable, slug
 from evalreport.values import Estimate, Result
 
 MOST_FINDINGS = 3
+"""Cautions that a summary repeats: it is pasted where a paragraph is read."""
 MOST_ROWS = 20
 """Rows of the table: those of a comparison or a search may be many."""
 Concluded: TypeAlias = Evaluation | Comparison | SystemsComparison | ThresholdSelection | Study

@@ -22,6 +22,7 @@ T = TypeVar("T")
 MOST_CHARTS, MOST_ROWS, MOST_CLASSES = 4, 10, 8
 """Charts, rows of a table and classes of a matrix that find room."""
 GAP = 14.0
+"""Points between parts."""
 NARROW = 10.0
 """Width of a head above numbers, in times its letters' size."""
 

@@ -12,6 +12,7 @@ from evalreport.errors import DataError
 from evalreport.sinks.sent import Sent
 
 SCHEMA: Literal[2] = 2
+"""Version of the manifest."""
 HEAD = 1024
 """Bytes of a file's beginning with a digest of its own: by it the half of a file is known."""
 

@@ -32,7 +32,15 @@ class Link:
 
     @property
     def named(self) -> dict[str, str]:
-        """The arguments of an MLflow `Metric`."""
+        """The arguments of an MLflow `Metric`.
+
+        Examples
+        --------
+        >>> Link("m-1", "tagger", "dev", "5f1c").named
+        {'model_id': 'm-1', 'dataset_name': 'dev', 'dataset_digest': '5f1c'}
+        >>> Link(dataset_name="dev", dataset_digest="5f1c").named  # a dataset alone is no model's
+        {}
+        """
         if not self.model_id:
             return {}
         dataset = {"dataset_name": self.dataset_name, "dataset_digest": self.dataset_digest}

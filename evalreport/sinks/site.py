@@ -15,6 +15,7 @@ from evalreport.sinks.manifest import Manifest
 
 RECORD = f"{MANIFESTS}/site.json"
 MOST_NAMED = 5
+"""Files of others that an error lists; the rest is counted."""
 
 
 @dataclass

@@ -30,7 +30,9 @@ from evalreport.text import printable
 
 logger = logging.getLogger(__name__)
 MAX_ARTIFACTS = 10_000
+"""Artifacts of a run that are listed: each folder is a request."""
 MAX_DEPTH = 20
+"""Folders within folders: a store that answers with itself would never end."""
 LONGEST_NAME = 255
 """Characters that file systems allow a name."""
 _AGAIN = "try again; if it stays so, look at the server's log and at proxies on the way"

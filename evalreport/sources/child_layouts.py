@@ -32,6 +32,7 @@ _WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORDS: Mapping[str, Param] = {"True": True, "False": False, "None": None}
 _QUARTER = 900
+"""Seconds of which all time zones are multiples."""
 _FARTHEST = 14 * 3600
 """Seconds that a time zone may be from UTC: Kiribati is 14 hours ahead."""
 

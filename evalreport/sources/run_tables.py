@@ -42,7 +42,7 @@ from evalreport.text import printable
 TABLES_TAG = "mlflow.loggedArtifacts"
 MAX_OPENED = 20
 """Files of one kind that are opened to see which holds predictions."""
-_LISTED = 10
+_LISTED = 10  # files that an error names; the rest is counted
 _SKIPPED = ("images", SITE)
 LOGGING = (
     'table = {"y_true": y_test, "y_pred": model.predict(X_test)}; '

@@ -15,7 +15,9 @@ from evalreport.sources.quiet import quiet
 
 PARENT_TAG = "mlflow.parentRunId"
 SHORTEST_ID = 6
+"""Characters of an id that may stand for the whole: 16 million beginnings, as of a commit."""
 FULL_ID = 32
+"""Characters of a run id: a UUID in hexadecimal digits."""
 PAGE = 1000
 MOST_CHILDREN = 10
 """Child runs that are named to a user whose run has none of the predictions."""

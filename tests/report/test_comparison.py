@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import html5lib
@@ -15,6 +16,7 @@ import evalreport as er
 from evalreport.codec import encode
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
+from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Multiclass
 from evalreport.panels.comparison import PANELS
 from evalreport.panels.comparison.curves import STYLES
@@ -39,11 +41,17 @@ def changed(p: Predictions, seed: int = 0, share: float = 0.2) -> Predictions:
     return replace(p, y_pred=answers, parsed=None, threshold=None)
 
 
+@cache
+def rival(kind: str, seed: int) -> Evaluation:
+    """The run of a kind; with a seed some of its answers are changed."""
+    run = KINDS[kind]()
+    return evaluation(changed(run, seed) if seed else run)
+
+
+@cache
 def several(kind: str, count: int = 2, baseline: int | None = 0) -> Comparison:
-    runs = [KINDS[kind]()]
-    runs += [changed(runs[0], seed) for seed in range(1, count)]
     names = [f"run-{place}" for place in range(count)]
-    return compare([evaluation(run) for run in runs], baseline, names=names)
+    return compare([rival(kind, place) for place in range(count)], baseline, names=names)
 
 
 @pytest.mark.parametrize("kind", ["binary-slices", "binary-ranking", "binary-labels", "twenty", "multilabel"])

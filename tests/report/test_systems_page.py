@@ -13,6 +13,7 @@ from evalreport.panels.systems import answers, origin, uncertainty, verdict
 from evalreport.panels.systems.words import headline, summary
 from evalreport.report.comparison import comparison_payload
 from evalreport.report.summary import markdown, summary_of
+from evalreport.report.systems import systems_table
 from tests.comparison.test_systems import runs_of
 
 
@@ -77,6 +78,10 @@ def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) ->
     assert made.metrics["systems/old/accuracy"] == value.value
     assert made.metrics["systems/old/accuracy_high"] == value.high
     assert [number for _, number in made.series["systems/old/accuracy_by_run"]] == list(value.values)
+    rows = systems_table(found)
+    assert set(zip(rows["system"], rows["metric"], rows["value"], strict=True)) == {
+        (one.system, name, metric.value) for one in found.systems for name, metric in one.metrics.items()
+    }
 
 
 def test_nothing_is_claimed_of_seeds_that_are_unknown() -> None:

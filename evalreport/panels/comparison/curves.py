@@ -24,7 +24,9 @@ from evalreport.panels.words import NOTHING, Sentence, listed, say, shortened
 STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
 """A line per run, the baseline's grey one first; more runs than these are not told apart in one chart."""
 ROW = 17.0
+"""Units from a line of the key to the next: text of 12 units with air."""
 NAME = 16
+"""Characters of a run's name in the chart: all of its key fits beside the curves."""
 MOST_CROSSINGS = 3
 """Crossings that are told of; all are in the JSON."""
 Line = tuple[str, Evaluation, Curve]

@@ -26,6 +26,7 @@ from evalreport.panels.words import NOTHING, Sentence, paragraph, say, shortened
 from evalreport.thresholds.objectives import Costs
 
 TICKS = (1, 3, 10, 30, 100, 300, 1000)
+"""Places that the axis of numbers of alarms may name: each about three times the last."""
 DEMONSTRATED: dict[str, Look] = {"better": "right", "worse": "wrong"}
 Floats: TypeAlias = npt.NDArray[np.float64]
 

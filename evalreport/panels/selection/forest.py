@@ -17,7 +17,9 @@ from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
 
 ROWS = 7
+"""Objectives that the first screen has room for; all are in the table."""
 MIDDLE = 0.5
+"""The threshold that everybody has who chose none."""
 NO_VALUE = OutOfSample(Undefined("not worked out"), None, "")
 
 

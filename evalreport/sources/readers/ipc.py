@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2
+"""Kinds of message: the tags of `MessageHeader` in Arrow's Message.fbs."""
 _HEADER_TYPE, _HEADER = 1, 2
 """Places of the fields of a message."""
 _DATA = 1
@@ -19,6 +20,7 @@ _BUFFERS, _COMPRESSION = 2, 3
 """Places of the fields of a batch."""
 FILE = b"ARROW1"
 _MAGIC = 8
+"""Bytes before the first message of a file: the six letters, padded to eight."""
 
 
 def claims(data: bytes) -> Iterator[int]:

@@ -22,6 +22,7 @@ MAX_RATIO = 100
 SMALL = 16 * 1024**2
 """Expansion up to this many bytes is harmless whatever its ratio (a constant column packs 1000 to 1)."""
 MAX_ROWS = 50_000_000
+"""Rows of a file that is read as a whole."""
 MAX_COLUMNS = 5_000
 """Columns that nobody asked for."""
 MAX_ASKED = 20_000

@@ -1,0 +1,54 @@
+"""Work on several runs: the worst exit code, failures that do not stop the others, JSON line by line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from evalreport.cli.console import Console
+from evalreport.cli.several import each_run
+from evalreport.errors import DataError, NotFoundError
+
+Capture = pytest.CaptureFixture[str]
+
+
+def work(item: str) -> str:
+    if item == "lost":
+        raise NotFoundError("there is no such run", where=item)
+    if item == "broken":
+        raise DataError("no truth", where=item)
+    return item
+
+
+def element(item: str) -> dict[str, Any]:
+    return {"source": item, "ok": item != "bad"}
+
+
+@pytest.mark.parametrize(
+    ("items", "code"),
+    [(["a", "b"], 0), (["a", "bad"], 1), (["bad", "broken"], 5), (["broken", "lost", "bad"], 5)],
+)
+def test_the_worst_exit_code_is_the_commands(items: list[str], code: int, capsys: Capture) -> None:
+    failed: list[str] = []
+    done = each_run(Console(json=True), items, work, element, {}, lambda item, _: failed.append(item))
+    assert done == code
+    found = json.loads(capsys.readouterr().out)
+    assert [run["source"] for run in found["runs"]] == items
+    assert [run["ok"] for run in found["runs"]] == [item in "ab" for item in items]
+    assert found["ok"] == (code == 0)
+    assert failed == [item for item in items if item in ("broken", "lost")]
+
+
+def test_the_first_failure_may_end_it(capsys: Capture) -> None:
+    code = each_run(Console(), ["a", "broken", "b"], work, element, {"jsonl": True, "fail_fast": True})
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert (code, [line["source"] for line in lines]) == (5, ["a", "broken"])
+    assert lines[1]["error"]["where"] == "broken"
+
+
+def test_one_item_alone_fails_as_the_command_does(capsys: Capture) -> None:
+    with pytest.raises(DataError, match="no truth"):
+        each_run(Console(json=True), ["broken"], work, element, {})
+    assert each_run(Console(), ["broken"], work, element, {"jsonl": True}) == 5
