@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from evalreport.sources.mlflow_client import Store, connect
+from evalreport.sources.spark_session import spark_session
 from tests.tracking import MlflowServer, empty_store, new_database
 
 settings.register_profile(
@@ -63,3 +67,13 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = (name for name in os.environ if name.startswith(("MLFLOW_", "EVALREPORT_")))
     for name in [*ours, *(name for name in TERMINAL if name in os.environ)]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One session of Spark, in which a task that fails is tried again."""
+    if find_spec("pyspark") is None or shutil.which("java") is None:
+        pytest.skip("needs PySpark and Java 17")
+    with spark_session("local[2,3]") as session:
+        session.conf.set("spark.sql.shuffle.partitions", "2")
+        yield session

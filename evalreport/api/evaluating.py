@@ -350,7 +350,7 @@ def evaluate_run(
     Traceback (most recent call last):
     evalreport.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
-    wanted = asked(request, columns)
+    wanted = asked(request or Request(engine="auto"), columns)
     store = connect(tracking_uri)
     item = Item(run=find_run(store, run_id), store=store)
-    return viewed(Evaluation, evaluated(item.collect(wanted), wanted, item.tuning_rows(wanted)))
+    return viewed(Evaluation, item.evaluate(wanted)[0])

@@ -11,6 +11,7 @@ import click
 from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
+from evalreport.cli.engines import engine
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
@@ -79,7 +80,7 @@ files_of_ci = opt.together(
 @models
 @opt.describe
 @opt.evaluation
-@opt.engine
+@engine
 @opt.page
 @opt.out
 @opt.force
@@ -101,7 +102,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     rules = gate.rules_of(options)
     candidate = _candidate(files, options, tracking_uri(ctx))
     if candidate is None:
-        items = items_of(files, selection_of(options), tracking_uri(ctx))
+        items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     else:
         items = (candidate.item,)
         options["baseline"] = candidate.baseline.shown if candidate.baseline else options["baseline"]

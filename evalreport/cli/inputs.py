@@ -49,7 +49,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         notes=read_notes(options.get("notes")),
         command=command,
         made=written_now(),
-        **{name: options[name] for name in ("engine", "memory", "spill") if name in options},
+        **{name: options[name] for name in ("engine", "memory", "spill", "spark_master") if name in options},
     )
 
 

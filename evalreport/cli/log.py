@@ -11,6 +11,7 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
+from evalreport.cli.engines import engine
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @opt.children
 @opt.describe
 @opt.evaluation
+@engine
 @opt.hold
 @opt.prevalence
 @opt.prefix
@@ -63,7 +65,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if selection is None:
         raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
     request = request_of(options, command_line())
-    items = items_of((), selection, tracking_uri(ctx))
+    items = items_of((), selection, tracking_uri(ctx), options["table"])
     items = folds_of(items, files=False, children=options["children"])
     names = ("pdf", "out", "prefix", "force", "allow_running", "dry_run")
     where = Destination(log=True, several=len(items) > 1, **{name: options[name] for name in names})

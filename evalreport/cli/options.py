@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.parameters import LEVEL, Amount, Bytes, Confidence, Format, Words
+from evalreport.cli.parameters import LEVEL, Amount, Confidence, Format, Words
 from evalreport.cli.sections import EVERYWHERE, GlobalOption, SectionOption
 from evalreport.errors import UsageError
 
@@ -320,31 +320,6 @@ metrics = option(
 )
 evaluation = together([threshold, tune_on, confidence_or_none, resamples, seed, metrics])
 compared = together([threshold, tune_on, confidence, resamples, seed, metrics])
-
-engine = together(
-    [
-        option(
-            _EVALUATE,
-            "--engine",
-            type=click.Choice(["auto", "memory", "stream"]),
-            default="auto",
-            show_default=True,
-            help="stream: batch by batch, for more rows than memory holds; auto: by the size of the file.",
-        ),
-        option(
-            _EVALUATE,
-            "--memory",
-            metavar="SIZE",
-            type=Bytes(),
-            default="1GB",
-            show_default=True,
-            help="Memory for the scores of a stream.",
-        ),
-        option(
-            _EVALUATE, "--spill", metavar="DIR", type=FOLDER, help="Where they go beyond it, for a while."
-        ),
-    ]
-)
 
 _PAGE = "Report"
 unit = option(

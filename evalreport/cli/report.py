@@ -9,6 +9,7 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
+from evalreport.cli.engines import engine
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 )
 @opt.describe
 @opt.evaluation
-@opt.engine
+@engine
 @opt.hold
 @opt.prevalence
 @opt.page
@@ -63,7 +64,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
-    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     items = folds_of(items, files=options["folds"], children=options["children"])
     if options["output"] and len(items) > 1:
         raise UsageError("-o names one file for several reports", fix="use --out DIR")

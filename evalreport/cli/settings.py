@@ -52,7 +52,7 @@ KNOWN = (
         "columns",
         "champion",
     ),
-    *("jobs", "fail_fast", "color", "tracking_uri", "engine", "memory", "spill"),
+    *("jobs", "fail_fast", "color", "tracking_uri", "engine", "memory", "spill", "spark_master"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "inconclusive", "train")
@@ -200,6 +200,8 @@ def _distrusted(name: str, value: Any, path: Path) -> str | None:
     """Return a warning when a file that may have come with a repository sets what only the user may."""
     if name == "tracking_uri":
         why = f"a cloned repository must not choose the server. Pass --tracking-uri, {_TRUST}"
+    elif name == "spark_master":
+        why = f"a cloned repository must not choose the cluster. Pass --spark-master, {_TRUST}"
     elif name in MAY_RUN_CODE and _runs_code(str(value)):
         why = f"a cloned repository must not choose code to run. Pass --{name}, {_TRUST}"
     else:

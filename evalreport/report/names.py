@@ -41,6 +41,8 @@ GATE_TAGS = "evalreport.gate."
 """Beginning of the tags of a model that `check --model` has judged."""
 UNIT_TAG = "evalreport.unit"
 """What a row is called, one and many."""
+TABLE_TAG = "evalreport.table"
+"""The table of Spark, or its Parquet or Delta path, that holds the predictions of a run: set by the user."""
 TIME_TAG = "evalreport.logged"
 """Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 

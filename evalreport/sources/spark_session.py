@@ -12,11 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
+from evalreport.sources.spark_runs import SparkSource
+from evalreport.sources.tables import ACCEPTED, unpacked_name
 
 JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"
 SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
 """Of a session that is begun here."""
 DELTA = "_delta_log"
+UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE")
+"""Parts of what Spark says of a table, a path, a schema or a catalog that it does not know."""
+OTHERS = {*ACCEPTED} - {".parquet", ".pq"}
+"""Endings of files that are not for Spark."""
 
 
 @contextmanager
@@ -110,34 +116,34 @@ def _without_stderr() -> Iterator[None]:
         os.close(nowhere)
 
 
-def read_table(spark: Any, name: str) -> Any:
+def read_table(spark: Any, source: SparkSource) -> Any:
     """Return the frame of a table, or of a Parquet or Delta path.
 
     Raises
     ------
+    UsageError
+        A file of another format.
     FileMissingError
         There is none of the name.
 
     Examples
     --------
-    >>> read_table(None, "scores.csv")
+    >>> read_table(None, SparkSource("scores.csv"))
     Traceback (most recent call last):
     evalreport.errors.UsageError: Spark reads tables, Parquet and Delta here
     """
-    if Path(name).suffix.lower() in (".csv", ".json", ".jsonl", ".arrow", ".feather", ".npz", ".npy"):
+    if Path(unpacked_name(source.name)).suffix.lower() in OTHERS:
         raise UsageError(
             "Spark reads tables, Parquet and Delta here",
-            where=name,
+            where=source.name,
             fix="write it as Parquet, or leave --engine spark out",
         )
-    with spark_errors(name):
-        if not _is_path(name):
-            return spark.table(name)
-        return spark.read.format("delta" if (Path(name) / DELTA).is_dir() else "parquet").load(name)
-
-
-def _is_path(name: str) -> bool:
-    return "/" in name or name.endswith(".parquet") or Path(name).exists()
+    with spark_errors(source.shown):
+        reader = spark.read if source.version is None else spark.read.option("versionAsOf", source.version)
+        if not source.is_path:
+            return reader.table(source.name)
+        delta = source.version is not None or (Path(source.name) / DELTA).is_dir()
+        return reader.format("delta" if delta else "parquet").load(source.name)
 
 
 @contextmanager
@@ -152,7 +158,7 @@ def spark_errors(name: str) -> Iterator[None]:
             yield
     except AnalysisException as error:
         text = _first_line(error)
-        if "NOT_FOUND" in text or "NOT_EXIST" in text:
+        if any(word in text for word in UNKNOWN):
             raise FileMissingError(
                 f"Spark knows no table {name}",
                 where=name,

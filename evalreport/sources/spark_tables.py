@@ -70,6 +70,8 @@ class SparkTable(DataSet):
         some = self.selected(wanted)
         counts = some.groupBy(*map(_quoted, some.columns)).count().limit(MOST_DISTINCT).toArrow()
         columns = to_arrays(counts.select(counts.column_names[:-1]))
+        if len(counts) < MOST_DISTINCT:  # all of them: the table need not be counted again
+            self.__dict__["rows"] = int(np.sum(counts.column(-1).to_numpy()))
         kept = np.ones(len(counts), dtype=bool)
         for name in columns.keys() - {clause.partition("=")[0].strip() for clause in self.where}:
             kept[gaps_of(columns[name])] = False

@@ -109,11 +109,11 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
         truth = read_truth(Path(request.truth_file), first.table, first.columns)
     names = _distinct([child.name or child.run_id[:8] for child, _ in read])
     noted = (note for _, table in read for note in table.notes)
-    origin = replace(_of_run(store, parent), notes=(*left, *dict.fromkeys(noted)))
+    origin = replace(run_origin(store, parent), notes=(*left, *dict.fromkeys(noted)))
     found = find_folds(tables, names, first.columns, truth)
     collected = _collected(found, with_unit(request, parent), origin)
     taken = (("source", f"{len(read)} child runs: {listed(names)}"), *collected.taken)
-    return replace(collected, taken=taken, sensitive=any(map(_hidden, (parent, *(run for run, _ in read)))))
+    return replace(collected, taken=taken, sensitive=any(map(is_hidden, (parent, *(run for run, _ in read)))))
 
 
 def _distinct(names: list[str]) -> list[str]:
@@ -147,17 +147,19 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     truth = table.truth
     if request.truth_file is not None:
         truth = read_truth(Path(request.truth_file), table.table, table.columns)
-    origin = replace(_of_run(store, run), notes=(*_still_running(run), *table.notes))
+    origin = run_origin(store, run)
+    origin = replace(origin, notes=(*origin.notes, *table.notes))
     try:
         found = find(table.table, table.columns, truth)
         collected = _collected(found, request, origin)
     except EvalreportError as error:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
     taken = (("source", table.taken), *collected.taken)
-    return replace(collected, taken=taken, sensitive=_hidden(run), artifact=table.artifact)
+    return replace(collected, taken=taken, sensitive=is_hidden(run), artifact=table.artifact)
 
 
-def _of_run(store: Store, run: RunInfo) -> Provenance:
+def run_origin(store: Store, run: RunInfo) -> Provenance:
+    """Return what a run says of where its predictions come from."""
     return Provenance(
         run_id=run.run_id,
         run_name=run.name,
@@ -166,10 +168,12 @@ def _of_run(store: Store, run: RunInfo) -> Provenance:
         tracking=store.shown,
         model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
+        notes=_still_running(run),
     )
 
 
-def _hidden(run: RunInfo) -> bool:
+def is_hidden(run: RunInfo) -> bool:
+    """Tell whether a run shows no examples, whatever was asked for."""
     return run.tags.get(SENSITIVE_TAG, "false").lower() not in ("", "0", "false", "no")
 
 

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalreport.errors import UsageError
+from evalreport.errors import ArtifactNotFoundError, UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.predictions import Predictions
+from evalreport.report.names import TABLE_TAG
 from evalreport.sources.datasets import DataSet
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.readers.limits import PACKED
 from evalreport.sources.runs import PARENT_TAG, RunInfo, Selection, select_runs
+from evalreport.sources.spark_runs import SparkSource, logged_table, tagged_table
 from evalreport.sources.tables import ACCEPTED
 from evalreport.text import slug
 from evalreport.workflow.collect import (
@@ -22,10 +24,14 @@ from evalreport.workflow.collect import (
     collect_fold_files,
     collect_fold_runs,
     collect_run,
+    is_hidden,
+    run_origin,
+    with_unit,
 )
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
 from evalreport.workflow.shards import are_facts, collect_shards
+from evalreport.workflow.spark import collect_spark
 from evalreport.workflow.stream import CollectedFacts, collect_stream, evaluated_facts, streams
 
 STDIN = "-"
@@ -36,7 +42,8 @@ class Item:
     """A file, or a run of a store.
 
     `folds` are the files of a cross-validation, of which `path` is the first; with `children` the folds are
-    the child runs of the run. `files` are those of one data set, of which `path` is the first.
+    the child runs of the run. `files` are those of one data set, of which `path` is the first. `table` is a
+    table of Spark: by itself, or that of the run.
     """
 
     path: str | None = None
@@ -46,12 +53,15 @@ class Item:
     folds: tuple[str, ...] = ()
     children: bool = False
     files: tuple[str, ...] = ()
+    table: str | None = None
 
     @property
     def shown(self) -> str:
         """How the item is named in messages."""
         if self.run is not None:
             return self.run.shown
+        if self.table is not None:
+            return self.table
         return "stdin" if self.path == STDIN else str(self.path)
 
     @property
@@ -61,7 +71,7 @@ class Item:
             return self.called
         if self.run is not None:
             return self.run.name or self.run.run_id[:8]
-        return "stdin" if self.path == STDIN else _without_ending(Path(str(self.path)))
+        return "stdin" if self.path == STDIN else _without_ending(Path(self.table or str(self.path)))
 
     def collect(self, request: Request) -> Collected:
         """Read the predictions of the item."""
@@ -99,8 +109,55 @@ class Item:
         """Read the predictions of the item, or count them, or add up the facts that it is."""
         if are_facts(self.files):
             return collect_shards(self.files, request)
+        source = self._source(request)
+        if source is not None:
+            return self._counted(source, request)
         data = self._streamed(request)
-        return self.collect(request) if data is None else collect_stream(data, request)
+        if data is not None:
+            return collect_stream(data, request)
+        try:
+            return self.collect(request)
+        except ArtifactNotFoundError:
+            source = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
+            if source is None or request.engine != "auto":
+                raise
+        return self._counted(source, request)
+
+    def _source(self, request: Request) -> SparkSource | None:
+        """The table of Spark that holds the predictions of the item; None where other engines read it."""
+        tagged = None if self.run is None else tagged_table(self.run, remote=self.opened.remote)
+        match request.engine:
+            case "spark" if self.path not in (None, STDIN) and len(self.files) < 2:
+                return SparkSource(str(self.path))
+            case "spark" | "auto" if self.table is not None:
+                return SparkSource(self.table)
+            case "auto":
+                return None if self.children or request.artifact else tagged
+            case "spark":
+                logged = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
+                found = tagged or logged
+                if found is None:
+                    raise UsageError(
+                        f"{self.shown} names no table of Spark",
+                        where="--engine spark",
+                        fix=f"pass --table NAME, or set the tag {TABLE_TAG} of the run",
+                    )
+                return found
+            case _ if self.table is not None:
+                raise UsageError(
+                    f"a table is read by Spark, not by the engine {request.engine}",
+                    where=f"--table {self.table}",
+                    fix="leave --engine out, or pass spark",
+                )
+        return None
+
+    def _counted(self, source: SparkSource, request: Request) -> CollectedFacts:
+        if self.run is None:
+            return collect_spark(source, request)
+        request = with_unit(request, self.run)
+        counted = collect_spark(source, request, run_origin(self.opened, self.run))
+        taken = (("source", f"table {source.shown}"), *counted.taken)
+        return replace(counted, taken=taken, sensitive=is_hidden(self.run))
 
     def _streamed(self, request: Request) -> DataSet | None:
         """The files of the item where they are streamed."""
@@ -134,10 +191,15 @@ def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tu
     return store, select_runs(store, selection)
 
 
-def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: str | None) -> tuple[Item, ...]:
+def items_of(
+    files: Sequence[str],
+    selection: Selection | None,
+    tracking_uri: str | None,
+    table: str | None = None,
+) -> tuple[Item, ...]:
     """Return the files, then the selected runs, each once and under a name of its own.
 
-    Files of facts are one item: they add up.
+    Files of facts are one item: they add up. A table of Spark is an item, or that of the one run.
 
     A store is opened only for runs.
 
@@ -152,9 +214,21 @@ def items_of(files: Sequence[str], selection: Selection | None, tracking_uri: st
     if selection is not None:
         store, runs = open_runs(tracking_uri, selection)
         items += [Item(run=run, store=store) for run in runs]
+    if table is not None:
+        items = _of_table(items, table)
     if not items:
         raise UsageError("no file and no run is named", fix="pass a FILE, or --run-id ID")
     return _with_distinct_names(items)
+
+
+def _of_table(items: Sequence[Item], table: str) -> list[Item]:
+    if len(items) > 1 or any(item.path is not None for item in items):
+        raise UsageError(
+            "--table is beside other predictions",
+            where=f"--table {table}",
+            fix="name it alone, or with one --run-id",
+        )
+    return [replace(items[0], table=table)] if items else [Item(table=table)]
 
 
 def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Item, ...]:

@@ -10,9 +10,9 @@ from evalreport.labels import Binary, renamed
 from evalreport.provenance import Provenance
 from evalreport.sources.request import listed
 from evalreport.sources.spark_counting import CountedTable, count_table
+from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import open_frame
-from evalreport.sources.streams import PredictionStream
 from evalreport.stages import stage
 from evalreport.workflow.request import Request
 from evalreport.workflow.stream import CollectedFacts, budget_of, observed, stream_of
@@ -21,20 +21,32 @@ BY_PARTITION = "rows are numbered partition by partition, in no order that lasts
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
 
 
-def collect_table_of(name: str, request: Request) -> CollectedFacts:
-    """Count the predictions of a table, or of a Parquet or Delta path, in the session that runs or a new one.
+def collect_spark(source: SparkSource, request: Request, origin: Provenance | None = None) -> CollectedFacts:
+    """Count the predictions of a table, in the session that runs or a new one.
 
     Raises
     ------
     EvalreportError
         No PySpark, no Java, no such table, or whatever keeps it from being counted.
     """
+    stage("beginning a session of Spark")
     with spark_session(request.spark_master) as spark:
-        return collect_frame(read_table(spark, name), name, request)
+        return collect_frame(read_table(spark, source), source.shown, request, origin)
 
 
-def collect_frame(frame: Any, name: str, request: Request) -> CollectedFacts:
+def collect_frame(
+    frame: Any, name: str, request: Request, origin: Provenance | None = None
+) -> CollectedFacts:
     """Count the predictions of a Spark DataFrame where they are.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    name : str
+        How messages call it.
+    request : Request
+    origin : Provenance, optional
+        What the run says that they are of.
 
     Raises
     ------
@@ -61,22 +73,14 @@ def collect_frame(frame: Any, name: str, request: Request) -> CollectedFacts:
     if stream.request.id is None:
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
     taken = (*stream.found.taken, ("engine", _words(counted)))
-    return CollectedFacts(seen, taken, _origin(name, stream, request, taken), sweep)
+    origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
+    notes = (f"not used: {listed(stream.found.unused)}",) if stream.found.unused else ()
+    provenance = replace(
+        origin, source=name, columns=taken, **request.origin(), notes=(*origin.notes, *notes)
+    )
+    return CollectedFacts(seen, taken, provenance, sweep)
 
 
 def _words(counted: CountedTable) -> str:
     parts = f"{counted.watch.partitions:,} partition{'s' if counted.watch.partitions != 1 else ''}"
     return f"Spark, {parts}; {counted.distinct:,} distinct scores came to the driver"
-
-
-def _origin(
-    name: str, stream: PredictionStream, request: Request, taken: tuple[tuple[str, str], ...]
-) -> Provenance:
-    unused = stream.found.unused
-    return Provenance(
-        run_name=name.rstrip("/").rsplit("/", 1)[-1],
-        source=name,
-        columns=taken,
-        **request.origin(),
-        notes=(f"not used: {listed(unused)}",) if unused else (),
-    )

@@ -45,6 +45,7 @@ class CollectedFacts:
     provenance: Provenance
     sweep: Sweep | None = None
     artifact: str = ""
+    sensitive: bool = False
 
 
 def streams(paths: Sequence[str], request: Request) -> DataSet | None:
@@ -225,6 +226,6 @@ def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
         sweep=collected.sweep,
     )
     ev = replace(ev, provenance=collected.provenance)
-    if request.no_examples:
+    if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), facts={**ev.facts, "withheld": 1.0})
     return replace(ev, findings=find(ev))

@@ -11,14 +11,17 @@ import numpy as np
 
 from evalreport.bounds import Bound, is_bound
 from evalreport.engines.memory import summarise
+from evalreport.engines.stream import decided_at
 from evalreport.errors import DataError, UsageError
-from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
+from evalreport.facts import ScoreTable
 from evalreport.intervals import estimates
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import OF_SWEEP
+from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities
 from evalreport.sources.costs import read_costs
@@ -38,7 +41,8 @@ from evalreport.workflow.collect import Collected
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.thresholds import check_both_classes, check_holdable, table_of
+from evalreport.workflow.stream import CollectedFacts
+from evalreport.workflow.thresholds import check_both_classes, check_holdable, no_scores, table_of
 
 EACH_LABEL = ("f1_macro", "f1_micro")
 ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
@@ -107,17 +111,47 @@ class ThresholdRequest:
         return replace(search, study_name=" ".join(filter(None, (named, goal, self.item))))
 
 
-def swept_item(item: Item, request: Request, asked: ThresholdRequest) -> tuple[ThresholdSelection, Collected]:
-    """Read predictions and choose the thresholds that are asked for.
+def swept_item(
+    item: Item, request: Request, asked: ThresholdRequest
+) -> tuple[ThresholdSelection, Collected | CollectedFacts]:
+    """Read predictions, or count them, and choose the thresholds that are asked for.
 
     Raises
     ------
     EvalreportError
         Whatever keeps a threshold from being chosen.
     """
-    collected = item.collect(request)
-    found = chosen(collected, request, item.tuning_rows(request), asked)
-    return found, collected
+    read = item.read(request)
+    if isinstance(read, CollectedFacts):
+        return chosen_of_facts(read, request, asked), read
+    return chosen(read, request, item.tuning_rows(request), asked), read
+
+
+def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdRequest) -> ThresholdSelection:
+    """Return what is chosen of two labels whose rows are not at hand; as `chosen`.
+
+    Raises
+    ------
+    EvalreportError
+    """
+    summary = counted.seen.summary
+    if not isinstance(summary.space, Binary):
+        raise UsageError(
+            f"thresholds of {len(summary.space)} labels are chosen row by row", fix="pass --engine memory"
+        )
+    table = summary.scores
+    if not isinstance(table, ScoreTable):
+        raise no_scores()
+    deployed(summary.space, request.prevalence)
+
+    def evaluation(sweep: Sweep) -> Evaluation:
+        return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["binary"], sweep=sweep)
+
+    def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+        return estimates(metrics, decided_at(summary, threshold), None, request.sampling)
+
+    found = _reachable(_binary(_Ranked(table, evaluation, at), request, None, asked))
+    return replace(found, evaluation=found.evaluation.with_provenance(counted.provenance))
 
 
 def chosen(
@@ -134,37 +168,60 @@ def chosen(
     """
     rows = replace(collected.predictions, texts=None)
     if isinstance(rows.scores, NoScores):
-        raise UsageError("there are no scores to sweep", fix="name them with --score or --scores")
+        raise no_scores()
     ask = "recall>=0.9" if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
     bounds = asked.objectives or (ACCURACIES if isinstance(rows.space, Multiclass) else ())
     check_holdable(rows, request.sampling, bounds, ask)
     deployed(rows.space, request.prevalence)
     match rows.space:
         case Binary():
-            found = _binary(rows, request, tune_on, asked)
+            found = _binary(_ranked(rows, request), request, tune_on, asked)
         case Multilabel():
             found = _multilabel(rows, request, tune_on, asked)
         case Multiclass():
             found = _multiclass(rows, request, tune_on, asked)
         case never:
             assert_never(never)
+    ev = _reachable(found).evaluation.with_provenance(collected.provenance)
+    return replace(
+        found, evaluation=ev, tuned_on=request.tune_on or ("" if tune_on is None else "other rows")
+    )
+
+
+def _reachable(found: ThresholdSelection) -> ThresholdSelection:
     if len(found.missing) == len(found.found):
         first, reason = next(iter(found.missing.items()))
         raise DataError(
             f"no threshold can be chosen by {first}: {reason}", fix="ask for less, or for another"
         )
-    ev = found.evaluation.with_provenance(collected.provenance)
-    return replace(
-        found, evaluation=ev, tuned_on=request.tune_on or ("" if tune_on is None else "other rows")
-    )
+    return found
 
 
 def _evaluation(rows: Predictions, request: Request, sweep: Sweep | None = None) -> Evaluation:
     return evaluate_predictions(rows, request.sampling, only=OF_SWEEP[rows.space.task], sweep=sweep)
 
 
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Two labels by their scores: with their rows, or what was counted of them."""
+
+    table: ScoreTable
+    evaluation: Callable[[Sweep], Evaluation]
+    at: Callable[[Threshold, Sequence[Metric]], Mapping[str, Result]]
+    """Metrics of decisions at a threshold."""
+    rows: Predictions | None = None
+
+
+def _ranked(rows: Predictions, request: Request) -> _Ranked:
+    def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+        decided = rows.at(threshold)
+        return estimates(metrics, summarise(decided), decided, request.sampling)
+
+    return _Ranked(table_of(rows), lambda sweep: _evaluation(rows, request, sweep), at, rows)
+
+
 def _binary(
-    rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+    ranked: _Ranked, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
 ) -> ThresholdSelection:
     _check_costs(asked, "two classes", "--cost N, or --cost fp=1,fn=10")
     asked.check_searched(found=False)
@@ -173,26 +230,24 @@ def _binary(
     _check_distinct([objective.name for objective in wanted])
     objectives = {objective.name: objective for objective in wanted}
     rest = tuple(other for other in STANDARD if other.name not in objectives)
-    table = table_of(rows)
-    sweep = judged(table, rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling)
-    ev = _evaluation(rows, request, sweep)
+    sweep = judged(
+        ranked.table, ranked.rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling
+    )
+    ev = ranked.evaluation(sweep)
     found = {name: sweep.optima[name] for name in objectives}
-    there = deployed(rows.space, request.prevalence)
+    there = [find(name) for name in deployed(ev.space, request.prevalence)]
     return ThresholdSelection(
         ev,
         found,
         objectives,
-        whole=Sweep.of(table),
-        deployed={name: _at(rows, best, there, request) for name, best in found.items()} if there else {},
+        whole=Sweep.of(ranked.table),
+        deployed={name: _at(ranked, best, there) for name, best in found.items()} if there else {},
     )
 
 
-def _at(rows: Predictions, best: Selected, names: Sequence[str], request: Request) -> Mapping[str, Result]:
+def _at(ranked: _Ranked, best: Selected, metrics: Sequence[Metric]) -> Mapping[str, Result]:
     """What a threshold does at the prevalence that was stated, counted on these rows."""
-    if not isinstance(best, Optimum):
-        return {}
-    decided = rows.at(Threshold(best.threshold, "given"))
-    return estimates([find(name) for name in names], summarise(decided), decided, request.sampling)
+    return ranked.at(Threshold(best.threshold, "given"), metrics) if isinstance(best, Optimum) else {}
 
 
 def _multilabel(

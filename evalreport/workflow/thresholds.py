@@ -252,6 +252,11 @@ def check_both_classes(tune_on: Predictions | None) -> None:
     )
 
 
+def no_scores() -> UsageError:
+    """Return the error of thresholds that are sought without scores."""
+    return UsageError("there are no scores to sweep", fix="name them with --score or --scores")
+
+
 def table_of(rows: Predictions) -> ScoreTable:
     """Return the score table of a binary problem.
 
@@ -261,6 +266,6 @@ def table_of(rows: Predictions) -> ScoreTable:
         There are no scores.
     """
     if isinstance(rows.scores, NoScores):
-        raise UsageError("there are no scores to sweep", fix="name them with --score")
+        raise no_scores()
     weights = rows.weights if rows.weighted else None
     return ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), weights)

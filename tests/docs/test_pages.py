@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -49,15 +47,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Stor
 @pytest.mark.filterwarnings("default")  # those of the frameworks are theirs
 @pytest.mark.parametrize("page", [page for page in PAGES if any(steps(page))])
 def test_the_page_runs(
-    page: str, checkout: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    page: str, checkout: Store, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     text = (DOCS / page).read_text()
     missing = [name for name in HEAVY if name in text and not find_spec(name)]
     if missing:
         pytest.skip(f"needs {missing[0]}: make test-frameworks")
-    if "pyspark" in text and not (find_spec("pyspark") and which("java")):
-        pytest.skip("needs PySpark and Java 17")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    if "pyspark" in text:
+        request.getfixturevalue("spark")
     names: dict[str, Any] = {}
     for kind, body in steps(page):
         if kind == "python":

@@ -9,6 +9,7 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
+from evalreport.cli.engines import engine
 from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
@@ -55,6 +56,7 @@ _SWEEP = "Sweep"
 @opt.option(_SWEEP, "--study-name", metavar="NAME", help="What it calls the study.")
 @opt.selection
 @opt.describe
+@engine
 @opt.tune_on
 @opt.hold
 @opt.prevalence
@@ -80,7 +82,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     console = ctx.ensure_object(Console)
     if options["log"] and files:
         raise UsageError("--log needs the run to log into", fix="pass --run-id ID instead of a file")
-    items = items_of(files, selection_of(options), tracking_uri(ctx))
+    items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     request = request_of({**options, "threshold": None, "metrics": None}, command_line())
     asked = _asked(options, console)
     where = destination_of(options, len(items))

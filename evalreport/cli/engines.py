@@ -1,0 +1,49 @@
+"""The options of what counts the rows: an engine, what it may take, and where a table of Spark is."""
+
+from __future__ import annotations
+
+import click
+
+from evalreport.cli.options import FOLDER, option, together
+from evalreport.cli.parameters import Bytes
+
+_DATA, _EVALUATE = "Describe the data", "Evaluate"
+
+engine = together(
+    [
+        option(
+            _DATA,
+            "--table",
+            metavar="NAME",
+            help="A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
+        ),
+        option(
+            _EVALUATE,
+            "--engine",
+            type=click.Choice(["auto", "memory", "stream", "spark"]),
+            default="auto",
+            show_default=True,
+            help="stream: batch by batch, for more rows than memory holds; spark: where a table is; "
+            "auto: by the size of the file.",
+        ),
+        option(
+            _EVALUATE,
+            "--memory",
+            metavar="SIZE",
+            type=Bytes(),
+            default="1GB",
+            show_default=True,
+            help="Memory for the scores of a stream, or of those that come from Spark.",
+        ),
+        option(
+            _EVALUATE, "--spill", metavar="DIR", type=FOLDER, help="Where they go beyond it, for a while."
+        ),
+        option(
+            _EVALUATE,
+            "--spark-master",
+            metavar="URL",
+            help="Begin a session of Spark there, such as local[4]; without it the active one, "
+            "or Spark's own settings.",
+        ),
+    ]
+)

@@ -1,0 +1,152 @@
+"""Tables of Spark on the command line: read where they are, found by runs, refused in three lines."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.quiet import quiet
+from evalreport.sources.runs import DatasetSource, RunInfo
+from evalreport.sources.spark_runs import SparkSource, logged_table, tagged_table
+from tests.cli.running import run
+from tests.tracking import fluent
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
+
+
+@pytest.fixture
+def scores(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(7)
+    score = rng.random(300)
+    path = tmp_path / "scores.parquet"
+    pq.write_table(pa.table({"y_true": (rng.random(300) < score).astype(int), "score": score}), path)
+    return path
+
+
+def result(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((path / "evalreport" / "evaluation.json").read_text())
+    return found
+
+
+def test_report_check_and_sweep_of_a_table_are_those_of_the_file(
+    spark: Any, scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spark.read.parquet(str(scores)).createOrReplaceTempView("risk_scores")
+    done = run(capsys, "report", "--table", "risk_scores", "--json", "-o", str(tmp_path / "page.html"))
+    plain = run(capsys, "report", str(scores), "--json", "-o", str(tmp_path / "other.html"))
+    assert done.code == 0, done.err
+    assert "distinct scores came to the driver" in (tmp_path / "page.html").read_text()
+    (one,), (other,) = done.json["runs"], plain.json["runs"]
+    assert one["metrics"] == other["metrics"]
+    checked = run(capsys, "check", str(scores), "--engine", "spark", "--require", "roc_auc >= 0.99")
+    assert checked.code == 1 and "roc_auc" in checked.out
+    swept = [
+        run(capsys, "sweep", "thresholds", *where, "--objective", "recall>=0.9", "--json").json["sweep"]
+        for where in (("--table", "risk_scores"), (str(scores),))
+    ]
+    assert swept[0] == swept[1]
+
+
+def test_a_run_whose_predictions_are_a_table(
+    spark: Any, scores: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By an option, by a tag, and by the dataset that was logged."""
+    import mlflow.data
+
+    with fluent(sqlite_store), quiet():
+        with warnings.catch_warnings(action="ignore"):
+            dataset = mlflow.data.from_spark(spark.read.parquet(str(scores)), path=str(scores))
+            with mlflow.start_run() as logged:
+                mlflow.log_input(dataset, "test")
+        with mlflow.start_run(tags={"evalreport.table": str(scores)}) as tagged:
+            pass
+        with mlflow.start_run() as empty:
+            pass
+    uri = ("--tracking-uri", sqlite_store.uri)
+    told = {}
+    for one in (logged, tagged):
+        done = run(capsys, "log", "--run-id", one.info.run_id, *uri)
+        assert done.code == 0, done.err
+        assert f"source table {scores}" in done.out + done.err
+        told[one.info.run_id] = sqlite_store.client.get_run(one.info.run_id).data.metrics
+    named = run(capsys, "log", "--run-id", empty.info.run_id, "--table", str(scores), *uri)
+    assert named.code == 0, named.err
+    told[empty.info.run_id] = sqlite_store.client.get_run(empty.info.run_id).data.metrics
+    first, *others = told.values()
+    assert "eval/roc_auc" in first and all(other == first for other in others)
+
+
+def test_paths_of_this_machine_and_sql_are_not_taken_from_a_server() -> None:
+    def logged(kind: str, source: str) -> RunInfo:
+        return RunInfo(
+            "3f9c1e0a7b", "", "0", "", "FINISHED", datasets=(DatasetSource("d", "a", kind, source),)
+        )
+
+    path = logged("spark", '{"path": "/etc/secrets.parquet"}')
+    assert logged_table(path, remote=False) == SparkSource("/etc/secrets.parquet")
+    assert logged_table(path, remote=True) is None
+    assert logged_table(logged("delta_table", '{"path": "s3://b/t"}'), remote=True) == SparkSource("s3://b/t")
+    assert logged_table(logged("spark", '{"sql": "select 1"}'), remote=False) is None
+    assert logged_table(logged("spark", "[]"), remote=False) is None
+    tagged = RunInfo("3f9c1e0a7b", "", "0", "", "FINISHED", tags={"evalreport.table": "file:///etc/x"})
+    assert tagged_table(tagged, remote=True) is None
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
+    "no such table": (("--table", "no.such.thing"), 3, "Spark knows no table no.such.thing"),
+    "no such path": (("--table", "/no/such/thing"), 3, "Spark knows no table /no/such/thing"),
+    "no such column": (("--table", "PATH", "--score", "p"), 3, 'column "p" is not in scores.parquet'),
+    "another engine": (("--table", "PATH", "--engine", "memory"), 2, "a table is read by Spark"),
+    "a file beside it": (("PATH", "--table", "PATH"), 2, "--table is beside other predictions"),
+    "another session": (
+        ("--table", "PATH", "--spark-master", "local[1]"),
+        2,
+        "a session of Spark runs already",
+    ),
+    "all rows at once": (("--table", "PATH", "--group", "score"), 2, "--engine memory"),
+    "another format": (("a.csv", "--engine", "spark"), 2, "Spark reads tables, Parquet and Delta"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str, spark: Any, scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, code, told = REFUSED[case]
+    done = run(capsys, "report", *(str(scores) if word == "PATH" else word for word in arguments))
+    assert (done.code, done.out) == (code, "")
+    assert told in done.err and len(done.err.strip().splitlines()) <= 3
+
+
+def test_without_java_or_pyspark_it_is_said_what_to_install(
+    scores: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark")
+    monkeypatch.setattr("evalreport.sources.spark_session.active_session", lambda: None)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    done = run(capsys, "report", "--table", str(scores))
+    assert done.code == 2 and "openjdk-17-jre-headless" in done.err
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    done = run(capsys, "report", "--table", str(scores))
+    assert done.code == 2 and "pip install 'evalreport[spark]'" in done.err
+
+
+def test_a_session_that_is_begun_is_quiet_and_ends(spark: Any, scores: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    words = ("report", "--table", str(scores), "--spark-master", "local[1]", "-o", str(page))
+    done = subprocess.run(
+        [sys.executable, "-m", "evalreport", *words], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert page.is_file()
+    assert not {"WARN", "INFO", "Stage"} & set(done.stderr.replace("[", " ").split())
