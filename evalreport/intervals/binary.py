@@ -19,7 +19,7 @@ from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import transformed
-from evalreport.intervals.smooth import EVENTS, smooth_gap_limits
+from evalreport.intervals.smooth import smooth_gap_limits, too_little
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 from evalreport.metrics.binary_probability import equal_mass, equal_width
@@ -239,19 +239,19 @@ def _gap_limits(gaps: CalibrationGaps, value: float, table: ScoreTable, sampling
 
 
 def _smooth_limits(gaps: SmoothGaps, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
-    if table.smooth is None or min(table.positives, table.negatives) < EVENTS:
-        return no_limits(f"an interval needs {EVENTS} rows of each class")
+    reason = too_little(table.smooth, min(table.positives, table.negatives))
+    if table.smooth is None or reason is not None:
+        return no_limits(reason or "")
     return Limits(*smooth_gap_limits(gaps, value, table.smooth, sampling), "test inversion")
 
 
 def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> Limits:
     crossing = CROSSINGS[point.reading]
     tp, fp = tables.coarse_curve if crossing.smooth else tables.curve
-    drawn = crossing.drawn(
-        RocDraws(tp, fp, sampling.resamples, crossing_generator(point, sampling)), point.at
-    )
-    low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
-    return Limits(float(low), float(high), "bayesian bootstrap at the crossing", float(drawn.std()))
+    curve = RocDraws(tp, fp, sampling.resamples, crossing_generator(point, sampling))
+    drawn = crossing.drawn(curve, point.at)
+    ends = curve.limits(drawn, sampling.upper)
+    return Limits(*ends, "bayesian bootstrap at the crossing", float(drawn.values.std()))
 
 
 def _uncertainty_limits(table: ScoreTable, sampling: Sampling) -> Limits:

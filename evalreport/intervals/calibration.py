@@ -194,6 +194,24 @@ def class_rows(rows: int, size: int, generator: np.random.Generator) -> npt.NDAr
     return np.sort(generator.permutation(rows)[: max(ROWS, CELLS // size)])
 
 
+def class_error(gaps: ClassGaps, summary: Summary, sampling: Sampling) -> float:
+    """Return the standard error of a class-wise calibration error where no gap is near 0: the delta method.
+
+    A row lies in one bin of each label: what it does to all of them is added before it is squared. Taken as
+    independent, the bins of three uneven classes covered 90 %.
+    """
+    bins: ClassBins = view(summary, "bins")
+    scores: LabelScores = view(summary, "scores")
+    some = scores.take(class_rows(len(scores), scores.size, sampling.generator(PLACE)))
+    counted = with_gaps(bins, declared=gaps.declared)
+    moved = np.zeros(len(some))
+    for label in np.flatnonzero(counted):
+        own = some.scores[:, label].astype(np.float64)
+        side = np.sign(bins.probability[label] - bins.positives[label])[bin_of(own)]
+        moved += side * (own - some.positive(int(label))) / counted.sum()
+    return float(moved.std()) / math.sqrt(len(scores))
+
+
 def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
     """Return standard normal draws of the bins of all labels, correlated as the rows' residuals are.
 

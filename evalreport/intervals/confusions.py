@@ -87,8 +87,8 @@ def _spread(values: Array) -> Spread:
 def smoothed(counts: Counts) -> Counts:
     """Return the counts with half a right and half a wrong answer for each class that has true examples.
 
-    The wrong half goes to the neighbour in pairs (0 with 1, 2 with 3 …), so that each class also gains
-    one half of a wrong prediction.
+    The wrong half goes to the neighbour in pairs (0 with 1, 2 with 3 …, of an odd number the last three in
+    turn), so that each class also gains one half of a wrong prediction.
 
     Examples
     --------
@@ -97,8 +97,10 @@ def smoothed(counts: Counts) -> Counts:
            [1.5, 0.5, 0. ]])
     """
     present = np.flatnonzero(counts.marginals.support > 0)
-    partner = present ^ 1
-    partner = np.where(partner < counts.size, partner, np.maximum(present - 1, 0))
+    neighbour = np.arange(counts.size) ^ 1
+    if counts.size % 2:  # the last three in turn: in pairs alone the last class gained no wrong prediction
+        neighbour[-3:] = np.roll(np.arange(max(counts.size - 3, 0), counts.size), -1)
+    partner = neighbour[present]
     right, wrong = present * (counts.size + 2), present * (counts.size + 1) + partner
     cells = np.sort(np.concatenate([right, wrong]))
     return counts + Counts(counts.size, cells, np.full(len(cells), HALF))

@@ -22,8 +22,30 @@ from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.strategies import CurvePoint, Reading
 
+STEP = 10
+"""Rows to a score from which a curve is a stair: what it reads jumps with the step that the limit meets."""
 SHARED = 1.5
 """Rows at the highest score from which they are tied; a single one weighs 1, or about 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Draws of what a curve reads, and of where it is read.
+
+    Parameters
+    ----------
+    values : float64 array of shape (draws,)
+    places : integer array of shape (draws,)
+        All 0 of what is read on a line between points.
+    """
+
+    values: Array
+    places: npt.NDArray[np.int64]
+
+    @classmethod
+    def smooth(cls, values: Array) -> Drawn:
+        """Return draws of what is read on a line."""
+        return cls(values, np.zeros(len(values), dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,32 +87,48 @@ class RocDraws:
         left = np.clip((share - beyond) / (1 - beyond), 0, 1)
         return np.where(beyond > share, -1, self.generator.binomial(round(total), left))
 
-    def fpr_at_recall(self, recall: float) -> Array:
+    def limits(self, drawn: Drawn, upper: float) -> tuple[float, float]:
+        """Return limits of draws; of a stair those of each step that is not ruled out.
+
+        A step with more than the tail's chance has limits of its own: taken together the draws of the
+        likelier step would leave it next to nothing, and covered 86 to 92 %.
+        """
+        chances = 1 - upper, upper
+        low, high = np.quantile(drawn.values, chances)
+        if self.positives + self.negatives >= STEP * (len(self.tp) - 1):
+            steps, times = np.unique(drawn.places, return_counts=True)
+            for step in steps[times > chances[0] * self.size]:
+                own = np.quantile(drawn.values[drawn.places == step], chances)
+                low, high = min(low, own[0]), max(high, own[1])
+        return float(low), float(high)
+
+    def fpr_at_recall(self, recall: float) -> Drawn:
         """Draw the FPR at the strictest threshold that reaches a recall."""
         missed = self.rows_within(1 - recall, self.positives)
         place = np.searchsorted(self.tp, self.positives - np.maximum(missed, 0), side="left")
-        return np.where(missed < 0, 1.0, self.rate(self.fp[place], self.negatives))
+        fpr = np.where(missed < 0, 1.0, self.rate(self.fp[place], self.negatives))
+        return Drawn(fpr, np.where(missed < 0, len(self.fp), place))
 
 
-def tpr_at_fpr(curve: RocDraws, limit: float) -> Array:
+def tpr_at_fpr(curve: RocDraws, limit: float) -> Drawn:
     """Draw the recall at the laxest threshold within an FPR."""
     within = curve.rows_within(limit, curve.negatives)
     place = np.searchsorted(curve.fp, np.maximum(within, 0), side="right") - 1
     # Above a first score that several rows share there may be no threshold at all: none is flagged then.
     tied = (place == 0) & (curve.tp[1] + curve.fp[1] > SHARED)
     none = (within < 0) | tied & (curve.generator.random(curve.size) < 0.5)
-    return np.where(none, 0.0, curve.rate(curve.tp[place], curve.positives))
+    return Drawn(np.where(none, 0.0, curve.rate(curve.tp[place], curve.positives)), np.where(none, -1, place))
 
 
-def precision_at_recall(curve: RocDraws, recall: float) -> Array:
+def precision_at_recall(curve: RocDraws, recall: float) -> Drawn:
     """Draw the precision at a recall, from the FPR there and the two class sizes."""
     fpr = curve.fpr_at_recall(recall)
     positives = curve.generator.standard_gamma(curve.positives + 0.5, curve.size)
     negatives = curve.generator.standard_gamma(curve.negatives + 0.5, curve.size)
-    return recall * positives / (recall * positives + fpr * negatives)
+    return Drawn(recall * positives / (recall * positives + fpr.values * negatives), fpr.places)
 
 
-def recall_at_precision(curve: RocDraws, precision: float) -> Array:
+def recall_at_precision(curve: RocDraws, precision: float) -> Drawn:
     """Draw the recall at the laxest threshold of a precision; 0 where no threshold reaches it.
 
     A threshold is the one when the score test of its precision says no more than a standard normal draw:
@@ -110,19 +148,19 @@ def recall_at_precision(curve: RocDraws, precision: float) -> Array:
         found = (drawn > best) & (drawn <= laxest[-1])
         place[found] = stop - 1 - np.searchsorted(laxest, drawn[found])
         best = max(best, float(laxest[-1]))
-    return np.where(place < 0, 0.0, curve.rate(curve.tp[place], curve.positives))
+    return Drawn(np.where(place < 0, 0.0, curve.rate(curve.tp[place], curve.positives)), place)
 
 
-def equal_errors(curve: RocDraws, _: float) -> Array:
+def equal_errors(curve: RocDraws, _: float) -> Drawn:
     """Draw the rate at which FPR and FNR are equal."""
     fpr, fnr = curve.fp / curve.negatives, 1 - curve.tp / curve.positives
     value = float(np.interp(0.0, fpr - fnr, fpr))
     false = curve.rate(value * curve.negatives, curve.negatives) - value
     missed = curve.rate(value * curve.positives, curve.positives) - value
-    return np.clip(np.interp(missed - false, fpr - fnr, fpr) + false, 0, 1)
+    return Drawn.smooth(np.clip(np.interp(missed - false, fpr - fnr, fpr) + false, 0, 1))
 
 
-def lift(curve: RocDraws, share: float) -> Array:
+def lift(curve: RocDraws, share: float) -> Drawn:
     """Draw the lift in the top share of rows: the recall where so many are flagged, over the share."""
     flagged, total = curve.tp + curve.fp, curve.positives + curve.negatives
     tp = float(np.interp(share * total, flagged, curve.tp))
@@ -133,7 +171,7 @@ def lift(curve: RocDraws, share: float) -> Array:
     # The rows flagged at this threshold are drawn; the threshold then moves to flag the share of them again.
     place = share * total - total * (drawn[:, 0] + drawn[:, 1] - share)
     moved = (np.interp(place, flagged, curve.tp) - tp) / curve.positives
-    return np.clip(recall + moved, 0, 1) / share
+    return Drawn.smooth(np.clip(recall + moved, 0, 1) / share)
 
 
 def ks_limits(table: ScoreTable, level: float) -> tuple[float, float]:
@@ -177,7 +215,7 @@ class Crossing:
         Whether it is read on the line between points of the curve, of which blocks have enough.
     """
 
-    drawn: Callable[[RocDraws, float], Array]
+    drawn: Callable[[RocDraws, float], Drawn]
     place: Callable[[ScoreTable, float], int | None]
     mixed: bool = False
     smooth: bool = False

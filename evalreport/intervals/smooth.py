@@ -7,9 +7,13 @@ as the coefficients do.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, inner
 from evalreport.facts.smoothing import SmoothCurve, weighted_quantile
 from evalreport.intervals.calibration import Statistic, gap_limits, gap_size, mean_gap
 from evalreport.intervals.sampling import Sampling
@@ -17,12 +21,37 @@ from evalreport.metrics.strategies import SmoothGaps
 
 EVENTS = 20
 """Rows of the rarer class that an interval needs at least: with ten of 200 it held the truth 82 to 96 %."""
+INFORMATION = 5.0
+"""Doubt, Σ p (1 - p) of the fit, that an interval needs at least, in rows: four coefficients are known to
+it. Of 200 rows whose classes hardly overlap (2 worth) intervals of E50 and E90 held the truth 74 and 84 %."""
 GROUPS = 40
 """Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each."""
 
+MeanError: TypeAlias = Callable[[Callable[[Array], Array]], float]
+
+
+def too_little(curve: SmoothCurve | None, fewest: float) -> str | None:
+    """Return why gaps from the smooth curve have no interval, if so.
+
+    Parameters
+    ----------
+    curve : SmoothCurve or None
+    fewest : float
+        Rows of the rarer class.
+    """
+    if curve is None or fewest < EVENTS:
+        return f"an interval needs {EVENTS} rows of each class"
+    doubt = curve.weight @ (curve.fitted * (1 - curve.fitted))
+    return "the scores hardly leave doubt, and little to fit a curve to" if doubt < INFORMATION else None
+
 
 def smooth_gap_limits(
-    gaps: SmoothGaps, value: float, curve: SmoothCurve, sampling: Sampling, root: Array | None = None
+    gaps: SmoothGaps,
+    value: float,
+    curve: SmoothCurve,
+    sampling: Sampling,
+    root: Array | None = None,
+    mean_error: MeanError | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a mean or a quantile of the gaps between probability and smooth curve.
 
@@ -33,6 +62,8 @@ def smooth_gap_limits(
     curve : SmoothCurve
     root : float64 array of shape (k, k), optional
         Root of the covariance of the coefficients; that of independent rows by default.
+    mean_error : callable, optional
+        From a function of the score to the standard error of its mean over rows; independent ones by default.
 
     Examples
     --------
@@ -53,8 +84,32 @@ def smooth_gap_limits(
     statistic = _statistic(gaps)
     difference = weight * (probability - fitted)
     error = float(statistic(difference + draws * noise, weight).std())
+    error = math.hypot(error, _between(gaps, curve, mean_error or _of_rows(curve)))
     bins = (weight, weight * probability, weight * fitted)
     return gap_limits(bins, value, statistic, sampling, noise, draws, error)
+
+
+def _between(gaps: SmoothGaps, curve: SmoothCurve, mean_error: MeanError) -> float:
+    """Standard error that comes from which scores were drawn; of a quantile Woodruff's (1952)."""
+    size, weight, quantile = np.abs(curve.scores - curve.fitted), curve.weight, gaps.quantile
+    if quantile is None:
+        return mean_error(lambda scores: np.abs(scores - curve.at(scores)))
+    limit = curve.gap(quantile)
+    reach = mean_error(lambda scores: (np.abs(scores - curve.at(scores)) <= limit).astype(np.float64))
+    low, high = (
+        float(weighted_quantile(size, weight, min(max(quantile + side * reach, 0.0), 1.0)))
+        for side in (-1, 1)
+    )
+    return (high - low) / 2
+
+
+def _of_rows(curve: SmoothCurve) -> MeanError:
+    def mean_error(function: Callable[[Array], Array]) -> float:
+        values, weight = function(curve.scores), curve.weight
+        n = float(weight.sum())
+        return math.sqrt(inner(weight, (values - inner(weight, values) / n) ** 2)) / n
+
+    return mean_error
 
 
 def _statistic(gaps: SmoothGaps) -> Statistic:
