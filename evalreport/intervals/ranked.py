@@ -9,6 +9,7 @@ sample size (Kish 1965; Korn & Graubard 1998, Survey Methodology 24:193).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -162,7 +163,7 @@ class Ranked:
         root = np.linalg.solve(curve.curvature, np.linalg.qr(own)[1].T) * wide
 
         def mean_error(function: Callable[[Array], Array]) -> float:
-            return self._mean_error(function(scores)) * wide
+            return self._mean_error(function(scores)) * float(wide)
 
         ends = smooth_gap_limits(gaps, value, curve, sampling, root, mean_error)
         return Limits(*ends, self.units.method)
@@ -172,7 +173,7 @@ class Ranked:
         weights = self.units.weights
         total = float(weights.sum())
         moved = weights * (values - inner(weights, values) / total)
-        return float(np.sqrt(self.units.variance(moved))) / total
+        return math.sqrt(self.units.variance(moved)) / total
 
     def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
         """The bin of each row, as the calibration error takes them."""
