@@ -95,15 +95,19 @@ def number(value: float) -> str:
 
 
 def threshold(value: float) -> str:
-    """Return a threshold with three decimals, more where three would show 0 or 1.
+    """Return a threshold rounded down to three decimals, more where three would show 0.
+
+    Down, so that whoever types what is printed flags every row that the threshold does.
 
     Examples
     --------
-    >>> threshold(0.5), threshold(0.99996), threshold(1.0), threshold(-1.25), threshold(float("inf"))
-    ('0.500', '0.99996', '1.000', '−1.250', 'above all')
+    >>> threshold(0.5), threshold(0.4879), threshold(0.35), threshold(0.0004), threshold(float("inf"))
+    ('0.500', '0.487', '0.350', '0.0004', 'above all')
     """
     if math.isinf(value):
         return "above all"
+    if abs(value) < EXACT:  # a millionth of a step: a binary fraction may lie below the decimal it stands for
+        value = math.floor(value * 1000 + 1e-6) / 1000 or value
     return _between(value, 1.0, 3, 8)
 
 

@@ -30,7 +30,7 @@ const between = (value, end, digits, most) => {
 };
 const percent = (share, n) => between(share * 100, 100, n > 2000 && share !== 0 && share !== 1 ? 1 : 0, 2) + "%";
 const ratio = value => between(value, 1, 2, 4);
-const threshold = value => between(value, 1, 3, 8);
+const threshold = value => between(Math.floor(value * 1000 + 1e-6) / 1000 || value, 1, 3, 8);
 
 const write = (id, text) => { const element = byId(id); if (element) element.textContent = text; };
 const counts = (prefix, values) => each(values, (key, value) => write(prefix + key, count(value)));

@@ -14,6 +14,8 @@ from io import BytesIO
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from evalreport.figures.fonts import families
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -58,9 +60,9 @@ def style() -> Iterator[None]:
     import matplotlib as mpl
 
     with _one_at_a_time, warnings.catch_warnings(), mpl.rc_context():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a box is drawn instead
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # `printed` tells of the boxes
         mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
+        mpl.rcParams.update(STYLE | {"font.family": families()})
         yield
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from evalreport.figures.canvas import BLUE, BLUES, GREY, INK, LINE, ORANGE, style
+from evalreport.figures.fonts import RIGHT_TO_LEFT, families, undrawn
 from evalreport.text import printable
 
 if TYPE_CHECKING:
@@ -44,6 +46,11 @@ def printed(draws: Sequence[Callable[[Sheet], None]], title: str, footer: str) -
         Each draws on a sheet of its own.
     title, footer : str
         Of the document; of each sheet.
+
+    Warns
+    -----
+    UserWarning
+        Characters that no installed font has.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -52,7 +59,14 @@ def printed(draws: Sequence[Callable[[Sheet], None]], title: str, footer: str) -
 
     buffer = BytesIO()
     known = {"Title": title, "Creator": "evalreport", "CreationDate": None}
-    with style(), rc_context({"pdf.fonttype": 42}), PdfPages(buffer, metadata=known) as pdf:
+    words: list[str] = []
+    with (
+        style(),
+        rc_context({"pdf.fonttype": 42}),
+        warnings.catch_warnings(record=True) as warned,
+        PdfPages(buffer, metadata=known) as pdf,
+    ):
+        warnings.filterwarnings("always", message="Glyph .* missing from")
         for place, draw in enumerate(draws, 1):
             figure = Figure(figsize=(WIDE / 72, TALL / 72))
             FigureCanvasAgg(figure)
@@ -60,7 +74,16 @@ def printed(draws: Sequence[Callable[[Sheet], None]], title: str, footer: str) -
             draw(sheet)
             sheet.text(EDGE, TALL - 26, f"{place} of {len(draws)}  ·  {footer}", 6, color=GREY)
             pdf.savefig(figure)
+            words += sheet.words
+    if lacking := undrawn([str(one.message) for one in warned], " ".join(words)):
+        warnings.warn(f"the PDF: {lacking}", stacklevel=2)
     return buffer.getvalue()
+
+
+def _face(name: str) -> dict[str, Any]:
+    """What a face is drawn with; one of another family has the rest of the fonts behind it."""
+    face: dict[str, Any] = FACES[name]
+    return face | {"family": [face["family"], *families()]} if "family" in face else face
 
 
 class Sheet:
@@ -77,6 +100,7 @@ class Sheet:
         self.axes.set(xlim=(0, WIDE), ylim=(TALL, 0))
         self.axes.set_axis_off()
         self.y = EDGE
+        self.words: list[str] = []
 
     def line(self, xs: Sequence[float], ys: Sequence[float], color: str = LINE, **how: Any) -> None:
         """Draw a line through points."""
@@ -84,7 +108,9 @@ class Sheet:
 
     def text(self, x: float, y: float, words: str, size: float = 8.5, face: str = "", **how: Any) -> None:
         """Write one line, its baseline at y."""
-        self.axes.text(x, y, printable(words), fontsize=size, **{"color": INK, **FACES[face], **how})
+        self.words.append(printable(words))
+        face = "" if RIGHT_TO_LEFT.search(words) else face  # our bold font has no Hebrew letters
+        self.axes.text(x, y, self.words[-1], fontsize=size, **{"color": INK, **_face(face), **how})
 
     def paragraph(
         self, words: str, size: float = 8.5, face: str = "", *, x: float = EDGE, wide: float = 0, **how: Any
@@ -187,10 +213,14 @@ def wrapped(words: str, room: float, face: Any = None) -> list[str]:
     --------
     >>> wrapped("a sentence of some words", 8.0)
     ['a sentence of', 'some words']
+    >>> wrapped("a_long_name_of_a_class", 8.0)
+    ['a_long_name_o', 'f_a_class']
     """
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    font = get_font(findfont(FontProperties(**(face or {}))))
+    face = face or {}
+    names = [*filter(None, [face.get("family")]), *families()]
+    font = get_font([findfont(FontProperties(**{**face, "family": name})) for name in names])
     font.set_size(100, 72)
 
     def wide(text: str) -> float:
@@ -200,8 +230,18 @@ def wrapped(words: str, room: float, face: Any = None) -> list[str]:
     lines = [""]
     for word in printable(words).split():
         longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and wide(longer) > room:
-            lines.append(word)
-        else:
+        if wide(longer) <= room:
             lines[-1] = longer
+            continue
+        lines = [*filter(None, lines), *_pieces(word, lambda piece: wide(piece) <= room)]
     return lines
+
+
+def _pieces(word: str, fits: Callable[[str], bool]) -> list[str]:
+    """A word in pieces that fit, of a script without spaces or of a long name."""
+    pieces = [""]
+    for letter in word:
+        if pieces[-1] and not fits(pieces[-1] + letter):
+            pieces.append("")
+        pieces[-1] += letter
+    return pieces

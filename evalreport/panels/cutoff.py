@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,7 @@ from evalreport.panels.parts import Empty, Section, Table
 from evalreport.panels.placing import clearest
 from evalreport.panels.threshold import Meter, Preset, whole
 from evalreport.panels.words import NOTHING, say
+from evalreport.thresholds.cutoff import Cutoff
 from evalreport.values import Undefined
 
 WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))
@@ -62,14 +64,14 @@ class CutoffBody:
     values: Table
 
 
-def panel(ev: Evaluation) -> Section | None:
-    """Return the cut-off section of a multiclass evaluation."""
+def panel(ev: Evaluation, asked: Iterable[Cutoff] = ()) -> Section | None:
+    """Return the cut-off section of a multiclass evaluation; with cut-offs that were chosen, at these."""
     if not isinstance(ev.space, Multiclass):
         return None
     found = known(ev.curves)
     if not isinstance(found, MulticlassCurves) or isinstance(found.coverage, Undefined):
         return _no_scores(ev)
-    return _section(ev, found.coverage)
+    return _section(ev, found.coverage, tuple(asked))
 
 
 def _no_scores(ev: Evaluation) -> Section:
@@ -88,9 +90,9 @@ def _no_scores(ev: Evaluation) -> Section:
     return Section.of("cutoff", "Thresholds", title, NOTHING, empty)
 
 
-def _section(ev: Evaluation, curve: Curve) -> Section:
-    points = _points(ev, curve)
-    presets = _presets(points)
+def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section:
+    points = _points(ev, curve, asked)
+    presets = _presets(points, asked)
     start = presets[1].place if len(presets) > 1 else presets[0].place
     here = points[start]
     body = CutoffBody(
@@ -133,14 +135,16 @@ class CutoffPoint:
     right: float
 
 
-def _points(ev: Evaluation, curve: Curve) -> list[CutoffPoint]:
-    """From answering everything to answering almost nothing."""
+def _points(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> list[CutoffPoint]:
+    """From answering everything to answering almost nothing, through what was chosen."""
+    places = [*zip(curve.threshold or (), curve.x, curve.y, strict=True)]
+    chosen = {cut.threshold: (cut.threshold, cut.coverage, cut.accuracy) for cut in asked}
     found = [
         CutoffPoint(t, _rounded(ev, x * ev.weight), _rounded(ev, x * y * ev.weight))
-        for t, x, y in zip(curve.threshold or (), curve.x, curve.y, strict=True)
+        for t, x, y in [*(place for place in places if place[0] not in chosen), *chosen.values()]
         if math.isfinite(t)
     ]
-    return found[::-1]
+    return sorted(found, key=lambda point: point.t)
 
 
 def _rounded(ev: Evaluation, value: float) -> float:
@@ -148,8 +152,12 @@ def _rounded(ev: Evaluation, value: float) -> float:
     return value if ev.weighted else float(round(value))
 
 
-def _presets(points: list[CutoffPoint]) -> tuple[Preset, ...]:
+def _presets(points: list[CutoffPoint], asked: tuple[Cutoff, ...]) -> tuple[Preset, ...]:
     found = [Preset("all", "Answer all", 0)]
+    if asked:
+        at = {point.t: place for place, point in enumerate(points)}
+        named = ((cut.wanted, at.get(cut.threshold)) for cut in asked)
+        return (*found, *(Preset(f"{w:g}", f"{w * 100:.10g}% right", place) for w, place in named if place))
     for wanted, title in WANTED:
         place = next((i for i, p in enumerate(points) if p.answered and p.right / p.answered >= wanted), None)
         if place and place != found[-1].place:

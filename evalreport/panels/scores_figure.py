@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,7 +128,23 @@ class Ruler:
             ]
         else:
             wanted = [at for at in ODDS if self.clip <= at <= 1 - self.clip]
-        return tuple(zip(self.places(np.array(wanted)).tolist(), map(tick_text, wanted), strict=True))
+        every = zip(self.places(np.array(wanted)).tolist(), map(tick_text, wanted), strict=True)
+        return tuple(_apart(every))
+
+
+def _apart(ticks: Iterable[tuple[float, str]]) -> Iterator[tuple[float, str]]:
+    """Ticks whose texts keep clear of each other on a phone; the first begins, the last ends at its place."""
+    end = -math.inf
+    for at, text in ticks:
+        wide = LETTER * len(text)
+        left = at if at <= 100 else at - wide if at >= 900 else at - wide / 2
+        if left > end:
+            yield at, text
+            end = left + wide + LETTER / 2
+
+
+LETTER = 20
+"""Width of a letter of a tick in thousandths of a phone's 340 pixels."""
 
 
 def ruler(found: Sequence[NamedThreshold], low: float, high: float, *, probability: bool) -> Ruler:

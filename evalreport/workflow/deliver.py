@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -131,11 +132,18 @@ def deliver(
     kept = logged = None
     if payload is not None:
         kept, logged = _logged(payload, outer, inner, dry_run=where.dry_run)
-    for place, content in made.items():
-        if not where.dry_run:
-            write_page(place, content(), force=where.force)
-    warnings = (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
-    return Delivered(document, paths, logged, "" if inner is None else inner.run_id, where.dry_run, warnings)
+    told = [] if where.dry_run else [told for item in made.items() for told in _written(*item, where)]
+    told += (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
+    run_id = "" if inner is None else inner.run_id
+    return Delivered(document, paths, logged, run_id, where.dry_run, tuple(told))
+
+
+def _written(place: Path, content: Callable[[], bytes], where: Destination) -> list[str]:
+    """Write a page or a PDF, and return what its drawing warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", category=UserWarning, message="the PDF")
+        write_page(place, content(), force=where.force)
+    return [str(one.message) for one in told]
 
 
 def _paths(payload: Payload | None, folder: Path | None) -> tuple[Path, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import matplotlib as mpl
 import pytest
 
 import evalreport as er
+from evalreport.figures.fonts import OTHERS, families
 from evalreport.panels.chart import Chart
 from evalreport.panels.intervals import Forest
 from evalreport.panels.threshold import Four
@@ -81,3 +83,55 @@ def test_the_file_is_written_and_replaced_but_never_over_one_of_others(
 
 def test_from_python(tmp_path: Path) -> None:
     assert er.report(er.evaluate(["a", "b"], ["a", "a"]), tmp_path / "two.pdf").read_bytes()[:4] == b"%PDF"
+
+
+def of_language(label: str) -> Any:
+    truth = [label, "b"] * 20
+    return er.evaluate(truth, truth[1:] + truth[:1], labels=er.Binary("b", label))
+
+
+def test_a_character_that_no_font_has_is_told_in_words(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="the PDF: no installed font has \ue123: boxes stand in their place"):
+        er.report(of_language("\ue123"), tmp_path / "a.pdf")
+
+
+def test_a_pdf_of_hebrew_letters_has_them(recwarn: pytest.WarningsRecorder) -> None:
+    render_paper(of_language("שלום"))
+    assert [str(one.message) for one in recwarn if "matplotlib draws" not in str(one.message)] == []
+
+
+def test_installed_fonts_are_asked_for_what_ours_lack(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A font of one letter that no other has, made here, under a name that we ask for."""
+    from fontTools.fontBuilder import FontBuilder  # type: ignore[import-untyped]
+    from fontTools.pens.ttGlyphPen import TTGlyphPen  # type: ignore[import-untyped]
+    from matplotlib.font_manager import fontManager
+
+    pen = TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    for at in ((0, 700), (700, 700), (700, 0)):
+        pen.lineTo(at)
+    pen.closePath()
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder([".notdef", "square"])
+    builder.setupCharacterMap({0xE124: "square"})
+    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "square": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (800, 0), "square": (800, 0)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": OTHERS[0], "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    builder.save(tmp_path / "font.ttf")
+    monkeypatch.setattr(fontManager, "ttflist", list(fontManager.ttflist))
+    fontManager.addfont(tmp_path / "font.ttf")
+    assert OTHERS[0] in families()
+    assert lacking("\ue124") == ""
+    assert "has \ue125:" in lacking("\ue125")
+
+
+def lacking(label: str) -> str:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        render_paper(of_language(label))
+    return "".join(str(one.message) for one in told)

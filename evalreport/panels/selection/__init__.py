@@ -25,7 +25,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         verdict.panel,
         cutoffs.panel,
         bounds.panel,
-        lambda found: cutoff.panel(found.evaluation),
+        lambda found: cutoff.panel(found.evaluation, found.cutoffs.values()),
         labels.reached,
         labels.panel,
         search.panel,

@@ -113,7 +113,7 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
     return Chart(
         id=own(study, "luck-chart"),
         title="Every complete trial by rank",
-        note=say("Ring: the best. Blue: not told apart from it. Grey: shown to be worse."),
+        note=say("Ring: the best. Blue: not told apart from it. Grey: demonstrated to be worse."),
         description=say(
             "{objective} of each complete trial, best first; {tied:count} are not told apart from the best.",
             objective=study.objective.name,

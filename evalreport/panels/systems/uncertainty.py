@@ -33,7 +33,7 @@ def panel(found: SystemsComparison) -> Section:
     )
     table = Table.of("sources-table", "Shares of the variance of each system", heads, rows)
     key = say(
-        "{units}: some are hard for every run. Seeds: some runs are better on all. Both: a run gets other "
+        "By {units}: some are hard for every run. Seeds: some runs are better on all. Both: a run gets other "
         "{units} right. Negative estimates are 0.",
         units=unit,
     )
