@@ -174,8 +174,9 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
     rows = {f"top_{k}_accuracy": ahead < k for k in TOP}
     if isinstance(p.scores, Probabilities):
         eps = np.finfo(np.float64).eps
-        rows["log_loss"] = -np.log(np.clip(own[:, 0], eps, 1 - eps))
-        rows["brier"] = np.einsum("ij,ij->i", scores, scores) - 2 * own[:, 0] + 1
+        chance = own[:, 0].astype(np.float64)
+        rows["log_loss"] = -np.log(np.clip(chance, eps, 1 - eps))
+        rows["brier"] = np.einsum("ij,ij->i", scores, scores, dtype=np.float64) - 2 * chance + 1
     return rows
 
 

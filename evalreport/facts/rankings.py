@@ -125,21 +125,19 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
     support = sums(truth, weights, size)
     others = max(1, np.count_nonzero(support) - 1)
     total = float(support.sum())
-    places = np.arange(len(scores) + 1.0)
     areas, tables = [], []
     for label, column in enumerate(_columns(scores)):
         rows = by_class[ends[label - 1] if label else 0 : ends[label]]
         own = _Ladder.of(column[rows], None if weights is None else weights[rows])
-        order = np.argsort(column)
-        mass = None if weights is None else weights[order]
-        left = np.searchsorted(column, own.values, "left", sorter=order)
-        right = np.searchsorted(column, own.values, "right", sorter=order)
-        below = places if mass is None else _cumulated(mass)
-        outranked = _outranked(own, left, right, len(column))
-        against = sums(truth[order], outranked if mass is None else outranked * mass, size)
+        first = np.flatnonzero(np.append(True, own.values[1:] != own.values[:-1])[: len(own.values)])
+        slot = _slots(column, own.values[first])
+        reached = _cumulated(sums(slot, weights, 2 * len(first) + 1))
+        place = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(own.values))))
+        span = (reached[2 * place + 1], reached[2 * place + 2])
+        outranked = _levels(own, first)[slot]
+        against = sums(truth, outranked if weights is None else outranked * weights, size)
         against[label] = 0.0
         pairs = np.divide(against, support, out=np.zeros(size), where=support > 0).sum() / others
-        span = (below[left], below[right])
         areas.append((*_areas(own, span, total), own.total, pairs / own.total if own.total else np.nan))
         tables.append(_merged(own, span, total))
     roc_auc, precision, positives, mean_pairs = np.array(areas).T
@@ -153,7 +151,8 @@ def rank_pooled(
 
     The table has the scores of the positives, and the negatives between them merged.
 
-    The weight below a positive adds up over blocks of rows, so that no sorted copy of all cells is held.
+    The weight below a positive adds up over blocks of rows, and over ranges of scores: only cells in a range
+    that holds a positive are sorted, which are few where there are many labels.
 
     Parameters
     ----------
@@ -170,18 +169,63 @@ def rank_pooled(
     """
     row, label = (np.arange(len(truth)), truth) if truth.ndim == 1 else np.nonzero(truth)
     own = _Ladder.of(scores[row, label], None if weights is None else weights[row])
-    below, upto, total = np.zeros(len(own.values)), np.zeros(len(own.values)), 0.0
+    ranges = _Ranges.of(scores, own.values)
+    below, upto = np.zeros(len(own.values)), np.zeros(len(own.values))
     step = max(1, pool // scores.shape[1])
     for start in range(0, len(scores), step):
         block = slice(start, start + step)
         mass = None if weights is None else np.repeat(weights[block], scores.shape[1])
-        cells = _Ladder.of(scores[block].ravel(), mass)
-        here = cells.span(own.values)
+        here = ranges.near(scores[block].ravel(), mass).span(own.values)
         below += here[0]
         upto += here[1]
-        total += cells.total
-    span = (below, upto)
+    far = ranges.below(own.values)
+    total = float(scores.size if weights is None else weights.sum() * scores.shape[1])
+    span = (below + far, upto + far)
     return *_areas(own, span, total), _merged(own, span, total)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranges:
+    """Weight of cells in ranges of scores, and which ranges hold one of some values.
+
+    A range is what the upper bits of a float tell, its exponent and the first of its digits: 24 of them, or
+    16 where counting four million ranges would cost more than to sort all cells.
+    """
+
+    bits: int
+    least: int
+    held: npt.NDArray[np.bool_]
+    mass: Array
+
+    @classmethod
+    def of(cls, scores: npt.NDArray[Any], values: npt.NDArray[Any]) -> _Ranges:
+        bits = 24 if scores.size > POOL else 16
+        least, most = (int(_upper_bits(np.array([end]), bits)[0]) for end in (scores.min(), scores.max()))
+        held = np.zeros(most - least + 1, dtype=np.bool_)
+        held[_upper_bits(values, bits) - least] = True
+        return cls(bits, least, held, np.zeros(len(held)))
+
+    def near(self, cells: npt.NDArray[Any], weights: Array | None) -> _Ladder:
+        """Count some cells; return those whose range holds a value."""
+        place = _upper_bits(cells, self.bits) - self.least
+        self.mass[:] += sums(place, weights, len(self.mass))
+        near = self.held[place]
+        return _Ladder.of(cells[near], None if weights is None else weights[near])
+
+    def below(self, values: npt.NDArray[Any]) -> Array:
+        """Weight of the cells counted in the lower ranges that hold no value."""
+        lower = _cumulated(np.where(self.held, 0.0, self.mass))
+        found: Array = lower[_upper_bits(values, self.bits) - self.least]
+        return found
+
+
+def _upper_bits(values: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
+    """The upper bits of floats as integers in the floats' order, -0.0 with 0.0."""
+    word, size = (np.int32, 32) if values.dtype == np.float32 else (np.int64, 64)
+    bits: npt.NDArray[Any] = (values + values.dtype.type(0)).view(word)
+    bits ^= (bits >> (size - 1)) & np.iinfo(word).max  # negative floats fall as their bits rise
+    bits >>= size - number
+    return bits
 
 
 def _columns(matrix: npt.NDArray[Any], width: int = 16, step: int = 256) -> Iterator[npt.NDArray[Any]]:
@@ -230,18 +274,16 @@ def _merged(own: _Ladder, span: tuple[Array, Array], total: float) -> ScoreTable
     return ScoreTable(scores, pos, np.maximum(np.diff(edges), 0.0))
 
 
-def _outranked(
-    own: _Ladder, left: npt.NDArray[np.intp], right: npt.NDArray[np.intp], rows: int
-) -> npt.NDArray[np.float64]:
-    """Weight of own examples above each place of the order, plus half of those tied with it.
+def _slots(column: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Where each score falls among distinct ascending values: 0 below all, 1 at the first, 2 above it, …
 
-    It is constant between two own examples, which hold the places from `left` to `right` with their ties.
+    A binary search of few values that mostly lie above all others beats any sort of the column.
     """
-    first = np.flatnonzero(np.append(True, left[1:] != left[:-1])) if len(left) else np.empty(0, np.intp)
-    edges = np.empty(2 * len(first) + 2, dtype=np.intp)
-    edges[0], edges[-1] = 0, rows
-    edges[1:-1:2], edges[2:-1:2] = left[first], right[first]
-    return np.repeat(_levels(own, first), np.diff(edges))
+    slot = np.searchsorted(values, column, "left")
+    at = values[np.minimum(slot, len(values) - 1)] == column if len(values) else False
+    slot *= 2
+    slot += at
+    return slot
 
 
 def _levels(own: _Ladder, first: npt.NDArray[np.intp]) -> Array:
@@ -287,9 +329,7 @@ class Placing:
 
     def add(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Count scores, ascending, and return the place of each: even between positives, odd at one."""
-        place = np.searchsorted(self._values, scores, "left")
-        near = np.minimum(place, max(len(self._values) - 1, 0))
-        here = 2 * place + (self._values[near] == scores if len(self._values) else 0)
+        here = _slots(scores, self._values)
         ends = np.flatnonzero(np.append(here[1:] != here[:-1], True)[: len(here)])
         self._at[here[ends]] += np.diff(ends, prepend=-1).astype(self._at.dtype)
         return here
