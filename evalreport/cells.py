@@ -226,7 +226,7 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     items = [math.nan if is_gap(item) else item for item in array.tolist()]
-    strangers = [row for row, item in enumerate(items) if not _is_number(item)]
+    strangers = [row for row, item in enumerate(items) if not is_number(item)]
     if strangers:
         strange = next((row for row in strangers if not _reads_as_number(items[row])), strangers[0])
         kind = type(items[strange])
@@ -238,7 +238,8 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
     return np.asarray(items, dtype=np.float64)
 
 
-def _is_number(item: object) -> bool:
+def is_number(item: object) -> bool:
+    """Tell whether a cell is a number; True and False are none."""
     return isinstance(item, (int, float, np.number)) and not isinstance(item, bool)
 
 

@@ -6,7 +6,7 @@ house catches them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import ClassVar
 
@@ -161,5 +161,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, names, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(close)}?"
-    shown = ", ".join(names[:20])
-    return f"Known: {shown}" + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    return f"Known: {some_of(names, 20)}"
+
+
+def some_of(names: Sequence[str], most: int = 5) -> str:
+    """Return the first of some names, and how many more there are.
+
+    Examples
+    --------
+    >>> some_of(["f1", "recall", "mcc"]), some_of(["f1", "recall", "mcc"], 2), some_of([])
+    ('f1, recall, mcc', 'f1, recall and 1 more', '')
+    """
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

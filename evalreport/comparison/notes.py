@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from evalreport.errors import some_of
 from evalreport.evaluation.model import Evaluation
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -62,9 +63,8 @@ def _labels(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator
     for name, known in zip(names, sets, strict=True):
         missing = sorted(whole - known)
         if missing:
-            shown = ", ".join(f"“{label}”" for label in missing[:5])
-            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            yield f"“{name}” does not know {shown}{more}: compared over the union of the label sets."
+            shown = some_of([f"“{label}”" for label in missing])
+            yield f"“{name}” does not know {shown}: compared over the union of the label sets."
 
 
 def _thresholds(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evalreport.codec import Whole
-from evalreport.errors import UsageError, nearest
+from evalreport.errors import UsageError, nearest, some_of
 from evalreport.facts.counts import Array
 from evalreport.format import counted as numbered
 from evalreport.intervals.contributions import Counted, by_fold
@@ -230,8 +230,7 @@ def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
         notes.append("without ids nothing proves that the folds share no row")
     gaps = [name for name, line in folds.metrics.items() if None in line.folds and line.mean is not None]
     if gaps:
-        some = f"{gaps[0]} and {len(gaps) - 1} more" if len(gaps) > 1 else gaps[0]
-        notes.append(f"folds in which a metric is undefined are left out of its mean: {some}")
+        notes.append(f"folds in which a metric is undefined are left out of its mean: {some_of(gaps, 1)}")
     if p.groups is not None and p.folds is not None:
         pairs = np.unique(np.column_stack([p.groups.codes, p.folds.codes]), axis=0)
         across = int((np.bincount(pairs[:, 0]) > 1).sum())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from evalreport.errors import UsageError
+from evalreport.errors import UsageError, some_of
 from evalreport.report.payload import Payload
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.sink import Logged
@@ -29,8 +29,6 @@ PRINTED = b"/Creator (evalreport)"
 """Stands in the two pages to print."""
 HEAD = 4096
 """Bytes of a page within which its mark stands: only short tags come before it."""
-MOST_NAMED = 5
-"""Files in the way that an error names; it counts the others."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +108,8 @@ def is_page(place: Path) -> bool:
 
 
 def _not_ours(names: Sequence[str], where: Path) -> UsageError:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return UsageError(
-        f"evalreport did not write {', '.join(names[:MOST_NAMED])}{more}, so it stays",
+        f"evalreport did not write {some_of(names)}, so it stays",
         where=str(where),
         fix="move it, name another place, or pass --force to replace it",
     )

@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalreport.codec import dumps
-from evalreport.errors import DataError
+from evalreport.errors import DataError, some_of
 from evalreport.sinks.folder import MANIFESTS, is_page, refuse_link, write_file, write_files
 from evalreport.sinks.manifest import Manifest
 
 RECORD = f"{MANIFESTS}/site.json"
-MOST_NAMED = 5
-"""Files of others that an error lists; the rest is counted."""
 
 
 @dataclass
@@ -74,9 +72,8 @@ class SiteFolder:
             refuse_link(self.folder / path, self.folder)
         theirs = [path for path in sorted(paths) if not self._ours(path)]
         if theirs and not self.force:
-            more = f" and {len(theirs) - MOST_NAMED} more" if len(theirs) > MOST_NAMED else ""
             raise DataError(
-                f"evalreport did not write {', '.join(theirs[:MOST_NAMED])}{more}, so nothing is replaced",
+                f"evalreport did not write {some_of(theirs)}, so nothing is replaced",
                 where=str(self.folder),
                 fix="move them, name another folder, or pass --force to replace them",
             )

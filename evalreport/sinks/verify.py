@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from operator import methodcaller
 from typing import Any, ClassVar
 
+from evalreport.errors import some_of
 from evalreport.format import counted
 from evalreport.report.names import Part, digest_tag, manifest_of
 from evalreport.sinks.held import content, listed
@@ -15,9 +16,6 @@ from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import UNFINISHED
 from evalreport.sinks.sent import Points
 from evalreport.sinks.tracking import Tracking
-
-MOST_NAMED = 5
-"""Names of what is missing that a sentence lists."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,7 @@ class Lacking:
         kinds = (("file", self.files), ("metric", self.metrics), ("tag", self.tags))
         counts = [f"{len(of)} {kind}{'s' if len(of) != 1 else ''}" for kind, of in kinds if of]
         names = [name for _, of in kinds for name in sorted(of)]
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        return f"{' and '.join(counts)}: {', '.join(names[:MOST_NAMED])}{more}"
+        return f"{' and '.join(counts)}: {some_of(names)}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError, nearest
+from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError, nearest, some_of
 from evalreport.labels import Label, Task
 from evalreport.scores import ScoreKind
 from evalreport.sources.readers.limits import load
@@ -158,8 +158,7 @@ def listed(names: Iterable[str]) -> str:
         heads = Counter(name.partition("_")[0] for name in known if "_" in name)
         several = {head: f"{head}_* ({count})" for head, count in heads.items() if count >= MANY}
         known = list(dict.fromkeys(several.get(name.partition("_")[0], name) for name in known))
-    rest = len(known) - MAX_SHOWN
-    return ", ".join(known[:MAX_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+    return some_of(known, MAX_SHOWN)
 
 
 def missing_column(column: str, option: str, names: Iterable[str], file: str) -> ColumnNotFoundError:

@@ -22,6 +22,7 @@ from evalreport.errors import (
     ServerError,
     UnsafeFileError,
     UsageError,
+    some_of,
 )
 from evalreport.report.names import SITE, is_ours
 from evalreport.sources.artifacts import Artifact, downloaded, find_artifact, list_artifacts
@@ -339,9 +340,7 @@ def _named(store: Store, run: RunInfo, request: RunRequest, pattern: str) -> Run
 
 
 def _some(files: list[Artifact]) -> str:
-    names = ", ".join(printable(file.path) for file in files[:_LISTED])
-    more = len(files) - _LISTED
-    return names + (f" and {more} more" if more > 0 else "") if names else "none"
+    return some_of([printable(file.path) for file in files], _LISTED) or "none"
 
 
 def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:

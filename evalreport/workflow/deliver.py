@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from evalreport.codec import encode
-from evalreport.errors import UsageError
+from evalreport.errors import UsageError, some_of
 from evalreport.format import counted
 from evalreport.report.extracts import PARTS
 from evalreport.report.payload import Payload
@@ -24,8 +24,6 @@ from evalreport.workflow.request import STDOUT, Destination, Request
 from evalreport.workflow.runs import Item
 
 T = TypeVar("T")
-MOST_LEFT = 5
-"""Names of what an earlier logging left that a warning lists."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +173,8 @@ def _warnings(logged: Logged | None, stays: str) -> tuple[str, ...]:
     """Return what the user should know of a place, with what an earlier logging left there."""
     if logged is None or not logged.left:
         return () if logged is None else logged.notes
-    more = f" and {len(logged.left) - MOST_LEFT} more" if len(logged.left) > MOST_LEFT else ""
-    names = ", ".join(logged.left[:MOST_LEFT]) + more
-    return (*logged.notes, f"an earlier logging left what this one does not have: {names}; {stays}")
+    left = f"an earlier logging left what this one does not have: {some_of(logged.left)}; {stays}"
+    return (*logged.notes, left)
 
 
 def _logged_lines(logged: Logged, what: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import is_gap
+from evalreport.cells import is_gap, is_number
 from evalreport.errors import DataError
 from evalreport.sources.readers.limits import ITEM, refuse_decoded
 
@@ -103,13 +103,9 @@ def _row(cell: Any) -> Mapping[Any, float] | None:
     if isinstance(cell, (list, tuple, np.ndarray)) and len(cell):
         if all(isinstance(item, Mapping) for item in cell):
             return _pairs(list(cell))
-        if all(_is_number(item) for item in cell):
+        if all(is_number(item) for item in cell):
             return _Places(enumerate(map(float, cell)))
     return None
-
-
-def _is_number(item: object) -> bool:
-    return isinstance(item, (int, float, np.number)) and not isinstance(item, bool)
 
 
 def _mapping(cell: Mapping[str, Any]) -> Mapping[Any, float] | None:
@@ -119,7 +115,7 @@ def _mapping(cell: Mapping[str, Any]) -> Mapping[Any, float] | None:
             return _Places(enumerate(map(float, values)))
         places = dict(zip(cell.get("indices") or [], values, strict=False))
         return _Places((place, float(places.get(place, 0.0))) for place in range(int(cell.get("size") or 0)))
-    if cell and all(_is_number(item) for item in cell.values()):
+    if cell and all(is_number(item) for item in cell.values()):
         return {str(label): float(item) for label, item in cell.items()}
     return None
 
@@ -128,7 +124,7 @@ def _pairs(cell: Sequence[Any]) -> Mapping[str, float] | None:
     """Return the scores of a list such as ``[{"label": "a", "score": 0.9}, …]``."""
     label = next((key for key in _NAMES if key in cell[0]), None)
     value = next((key for key in _VALUES if key in cell[0]), None)
-    if label is None or value is None or not all(_is_number(item.get(value)) for item in cell):
+    if label is None or value is None or not all(is_number(item.get(value)) for item in cell):
         return None
     return {str(item.get(label)): float(item[value]) for item in cell}
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.errors import some_of
+
 Array = npt.NDArray[Any]
 _TWO: Mapping[str, int] = {
     **dict.fromkeys(("yes", "y", "true", "t", "positive", "pos", "1", "on"), 1),
@@ -79,7 +81,6 @@ def _rewritten(
     if isinstance(y_true[0].item(), str):
         values = [str(value) for value in values]
     _, codes = np.unique(y_pred, return_inverse=True)
-    some = [f"{label} is {matched[label]}" for label in told[:_SHOWN]]
-    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    note = f"y_pred matched to the labels of the truth: {', '.join(some)}{more}"
+    some = some_of([f"{label} is {matched[label]}" for label in told], _SHOWN)
+    note = f"y_pred matched to the labels of the truth: {some}"
     return np.asarray(values)[codes], note
