@@ -163,7 +163,7 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     facts |= again(part[b] for b in table.blocks() for part in (table.pos, table.neg))
     if decided is None:
         return facts
-    off, threshold = _nearest_rule(decided)
+    off, threshold = nearest_rule(decided)
     near = {} if math.isinf(threshold) else {"near_threshold": threshold}
     return {**facts, "off_scores": off, **near}
 
@@ -235,14 +235,14 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
             return {"off_scores": unlike_scores(p)}
         case Binary():
             rows = np.flatnonzero(decided != UNPARSED)
-            off, threshold = _nearest_rule(ScoreTable.of(values[rows], decided[rows].astype(bool)))
+            off, threshold = nearest_rule(ScoreTable.of(values[rows], decided[rows].astype(bool)))
             near = {} if math.isinf(threshold) else {"near_threshold": threshold}
             return {"off_scores": off, **near, **_own(p, scores, off)}
         case Multilabel():
             given = decided.astype(bool)
             columns = np.flatnonzero(_overlap(values, given))
             tables = (ScoreTable.of(np.ascontiguousarray(values[:, k]), given[:, k]) for k in columns)
-            return {"off_scores": sum(_nearest_rule(table)[0] for table in tables)}
+            return {"off_scores": sum((nearest_rule(table)[0] for table in tables), 0.0)}
 
 
 def _own(p: Predictions, scores: Probabilities | Decisions, off: float) -> dict[str, float]:
@@ -260,7 +260,7 @@ def _overlap(values: npt.NDArray[Any], decided: npt.NDArray[np.bool_]) -> npt.ND
     return overlap
 
 
-def _nearest_rule(table: ScoreTable) -> tuple[float, float]:
+def nearest_rule(table: ScoreTable) -> tuple[float, float]:
     """Fewest decisions that a threshold leaves unexplained, and that threshold (infinite: none is given)."""
     least, place = math.inf, 0
     for b in table.blocks():

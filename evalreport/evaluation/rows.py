@@ -176,10 +176,28 @@ def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:
     for label, rows in enumerate(left[wrong].T):  # a row leaves out few labels: this beats a matrix product
         np.einsum("i,ij->j", p.weights[wrong[rows]], added[wrong[rows]], out=both[label])
     chance = np.outer(_weigh(p, left), _weigh(p, added)) / p.weights.sum()
+    return most_swapped(p.space, both, chance, limit)
+
+
+def most_swapped(
+    space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[Any], limit: int = SWAPS
+) -> tuple[Swap, ...]:
+    """Return the pairs of labels with the greatest weight.
+
+    Parameters
+    ----------
+    both, chance : float64 arrays of shape (labels, labels)
+        How often the first was left out and the second added, and how often by chance.
+
+    Examples
+    --------
+    >>> most_swapped(Multilabel("ab"), np.array([[0.0, 2.0], [0.0, 0.0]]), np.ones((2, 2)))[0].weight
+    2.0
+    """
     order = np.argsort(-both, axis=None, kind="stable")[:limit]
     pairs = [np.unravel_index(place, both.shape) for place in order]
     return tuple(
-        Swap(p.space.names[a], p.space.names[b], float(both[a, b]), float(chance[a, b]))
+        Swap(space.names[a], space.names[b], float(both[a, b]), float(chance[a, b]))
         for a, b in pairs
         if both[a, b] > 0
     )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import counted_wrong
-from evalreport.engines.stream import BinaryStream, ClassStream, Holders, TruthDigest, decided_at
+from evalreport.engines.class_stream import ClassStream
+from evalreport.engines.label_stream import LabelStream
+from evalreport.engines.stream import BinaryStream, Holders, TruthDigest, decided_at
 from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
+from evalreport.evaluation.parts import Swap
 from evalreport.evaluation.row_facts import absent_labels, table_facts
+from evalreport.evaluation.rows import most_swapped
 from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.evaluation.streamed_facts import RowFacts
 from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, WorstRows
@@ -22,12 +26,17 @@ from evalreport.facts.words import Budget
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
 from evalreport.intervals.calibration import PLACE, class_rows
-from evalreport.labels import UNPARSED, Binary, LabelSpace
+from evalreport.labels import Binary, LabelSpace, Multilabel
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, clipped
 
+LOST = counted_wrong(1)[0][: counted_wrong(1)[0].index("1")]
+"""How the note on missing answers begins, before their number."""
 MOST_SLICES = 1000
 """Values of a column up to which each is counted: every one has a table of its own."""
+
+
+AnyStream: TypeAlias = BinaryStream | ClassStream | LabelStream
 
 
 class Watch:
@@ -59,9 +68,9 @@ class Watch:
         self.space, self.holders, self.answered = space, holders, answered
         self._first = first
         self._whole = self._stream()
-        self._parts: dict[str, dict[str, BinaryStream | ClassStream]] = {}
+        self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown: MixUps | ScoredMistakes = MixUps(space, first)
-        self._worst: WorstRows | None = None
+        self._worst = WorstRows(space) if isinstance(space, Multilabel) else None
         # what counts elsewhere than here counts two labels, of which their tables tell all
         budget = holders if isinstance(holders, Budget) else Budget()
         self._row_facts, self._known = RowFacts(budget), dict[str, float]()
@@ -79,9 +88,11 @@ class Watch:
             for part in column.values():
                 part.close()
 
-    def _stream(self, *, tables: bool = True) -> BinaryStream | ClassStream:
+    def _stream(self, *, tables: bool = True) -> AnyStream:
         if isinstance(self.space, Binary):
             return BinaryStream(self.space, self.holders, answered=self.answered)
+        if isinstance(self.space, Multilabel):
+            return LabelStream(self.space)
         return ClassStream(self.space, self.holders, tables=tables)
 
     @property
@@ -92,25 +103,25 @@ class Watch:
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Count a batch, and look at its rows."""
         scored = not isinstance(batch.scores, NoScores)
-        if scored and not self.rows:
+        if scored and not self.rows and self._worst is None:
             if isinstance(self.space, Binary):
                 self._shown = ScoredMistakes(self.space, self._first, answered=self.answered)
             else:
-                self._worst = WorstRows()
+                self._worst = WorstRows(self.space)
         self._whole.add(batch)
         if isinstance(self._whole, ClassStream):
             self._row_facts.add(batch)
         (self._worst or self._shown).add(batch, ids)
         self._digest.add(batch)
         self._ids = ids is not None
-        self._lost += 0 if batch.y_pred is None else int(np.count_nonzero(batch.y_pred == UNPARSED))
+        self._lost += sum(int(note.split()[4]) for note in batch.notes if note.startswith(LOST))
         if not isinstance(batch.scores, NoScores):
             self._clipped += sum(int(note.split()[0]) for note in batch.scores.notes)
         for name, column in batch.slices.items():
             for code in np.unique(column.codes).tolist():
                 self._part(name, column.values[code]).add(batch.take(column.codes == code))
 
-    def _part(self, name: str, value: str) -> BinaryStream | ClassStream:
+    def _part(self, name: str, value: str) -> AnyStream:
         """The rows with a value of a column of slices."""
         parts = self._parts.setdefault(name, {})
         if value not in parts:
@@ -149,6 +160,7 @@ class Watch:
             summary=summary,
             facts=self._facts(summary, threshold),
             slices={name: _most_frequent(parts) for name, parts in self._parts.items()},
+            swaps=_swaps(summary),
             truth_digest="" if self._ids else self._digest.hex,
             notes=(*notes, *counted_wrong(self._lost), *([clipped(self._clipped)] if self._clipped else [])),
         )
@@ -158,6 +170,8 @@ class Watch:
         match self._whole:
             case ClassStream() as several:
                 return absent_labels(several.support) | self._known
+            case LabelStream() as labels:
+                return absent_labels(labels.support)
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
                 table = None if threshold is not None else binary.decided()
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")
@@ -175,7 +189,14 @@ class Watch:
         return replace(seen, mistakes=(self._worst or self._shown).mistakes(seen.summary, point))
 
 
-def _most_frequent(parts: Mapping[str, BinaryStream | ClassStream]) -> dict[str, Summary]:
+def _swaps(summary: Summary) -> tuple[Swap, ...]:
+    if summary.together is None or not isinstance(summary.space, Multilabel):
+        return ()
+    both, left, added = summary.together.swapped()
+    return most_swapped(summary.space, both, np.outer(left, added) / summary.weight)
+
+
+def _most_frequent(parts: Mapping[str, AnyStream]) -> dict[str, Summary]:
     most = sorted(sorted(parts), key=lambda value: -parts[value].rows)[:MOST_VALUES]
     found = {value: parts[value].summary() for value in most}
     shared = set.intersection(*({*one.tally.names} for one in found.values())) if found else set()

@@ -13,7 +13,7 @@ from evalreport.engines.stream import Extremes
 from evalreport.evaluation.parts import Mistake
 from evalreport.evaluation.rows import MISTAKES, in_turns, worst_mistakes
 from evalreport.facts import Counts, Summary
-from evalreport.labels import UNPARSED, LabelSpace
+from evalreport.labels import UNPARSED, LabelSpace, Multilabel
 from evalreport.predictions import Predictions, Threshold, predictions
 from evalreport.scores import Decisions, Probabilities
 
@@ -87,19 +87,22 @@ class MixUps:
 
 
 class WorstRows:
-    """The worst mistakes of several labels with scores: those of each batch, of which the worst are kept.
+    """The worst mistakes of several classes with scores, or of several labels per row.
+
+    Those of each batch are found by the rule of rows in memory; of them the worst are kept.
 
     Examples
     --------
     >>> from evalreport.labels import Multiclass
-    >>> kept = WorstRows()
+    >>> kept = WorstRows(Multiclass("ab"))
     >>> for scores in ([[0.2, 0.8]], [[0.1, 0.9]]):
     ...     kept.add(predictions(Multiclass("ab"), ["a"], scores=Probabilities(scores)), None)
     >>> [(one.row, one.confidence) for one in kept.mistakes(None, None)]
     [(1, 0.9), (0, 0.8)]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, space: LabelSpace) -> None:
+        self._key = _most_errors if isinstance(space, Multilabel) else _most_confident
         self._rows: list[Mistake] = []
         self._seen = 0
 
@@ -109,7 +112,7 @@ class WorstRows:
             row = self._seen + one.row
             name = str(row) if ids is None else str(ids[one.row])
             self._rows.append(replace(one, row=row, id=name))
-        self._rows = sorted(self._rows, key=_least_bad_last)[:MISTAKES]
+        self._rows = sorted(self._rows, key=self._key)[:MISTAKES]
         self._seen += len(batch)
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
@@ -118,8 +121,12 @@ class WorstRows:
         return tuple(self._rows)
 
 
-def _least_bad_last(one: Mistake) -> tuple[float, int]:
+def _most_confident(one: Mistake) -> tuple[float, int]:
     return (np.inf if one.confidence is None else -one.confidence), one.row
+
+
+def _most_errors(one: Mistake) -> tuple[float, int]:
+    return -len({*one.truth} ^ {*one.predicted}), one.row
 
 
 class ScoredMistakes:

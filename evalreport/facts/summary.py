@@ -12,6 +12,7 @@ from typing import Any
 from evalreport.errors import DataError
 from evalreport.facts.classes import ClassBins, LabelScores
 from evalreport.facts.counts import BinaryCounts, Counts
+from evalreport.facts.moments import LabelMoments
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.tally import Tally
 from evalreport.labels import LabelSpace
@@ -42,6 +43,8 @@ class Summary:
     cardinality : Counts or None
         Multilabel: number of labels of a row in truth against that in the predictions (unparsed where
         nothing decides).
+    together : LabelMoments or None
+        Multilabel, where rows are not at hand: how the labels of a row go together.
     """
 
     space: LabelSpace
@@ -53,6 +56,7 @@ class Summary:
     confidence: ScoreTable | None = None
     bins: ClassBins | None = None
     cardinality: Counts | None = None
+    together: LabelMoments | None = None
     score_kind: ScoreKind | None = None
     threshold: Threshold | None = None
 

@@ -23,6 +23,8 @@ from evalreport.predictions import Predictions
 from evalreport.resampling import poisson_counts
 
 Rows = npt.NDArray[np.bool_]
+Together = Callable[[Array], Array]
+"""From slopes of shape (labels, 4, metrics) to the sum of squares of the rows' influences on each metric."""
 DRAWS = 500
 """Draws; their spread and mean are used, not their tails."""
 PRIOR = 0.5
@@ -56,11 +58,22 @@ def multilabel_limits(
     limits = several_limits(rest, values, summary, sampling)
     if not counted or not isinstance(summary.counts, BinaryCounts):
         return limits
-    rows = _decisions(summary, predictions)
-    if rows is None:
+    together = _together(summary, predictions)
+    if together is None:
         missing = no_limits("labels of one row go together, and the rows are not at hand")
         return limits | {metric.name: missing for metric in counted}
-    return limits | _count_limits(counted, values, summary.counts, rows, sampling)
+    return limits | _count_limits(counted, values, summary.counts, together, sampling)
+
+
+def _together(summary: Summary, predictions: Predictions | None) -> Together | None:
+    """What tells how rows vary over all their labels: the rows, or the moments of their labels."""
+    rows = _decisions(summary, predictions)
+    if rows is not None:
+        return lambda slope: _variation(slope, *rows)
+    if summary.together is None:
+        return None
+    moments = summary.together
+    return lambda slope: moments.variation(np.concatenate(_flag_slopes(slope)))
 
 
 def _decisions(summary: Summary, predictions: Predictions | None) -> tuple[Rows, Rows] | None:
@@ -79,14 +92,14 @@ def _count_limits(
     metrics: Sequence[Metric],
     values: Mapping[str, float],
     counts: BinaryCounts,
-    rows: tuple[Rows, Rows],
+    together: Together,
     sampling: Sampling,
 ) -> dict[str, Limits]:
-    found = _spreads(metrics, counts, rows, sampling)
+    found, n = _spreads(metrics, counts, together, sampling), round(float(_cells(counts)[0].sum()))
     limits = {}
     for metric, spread in zip(metrics, found, strict=True):
         labels = stage(metric, counts, values[metric.name])
-        limits[metric.name] = staged_limits(labels, spread, _drawn_limits(metric, len(rows[0]), sampling))
+        limits[metric.name] = staged_limits(labels, spread, _drawn_limits(metric, n, sampling))
     return limits
 
 
@@ -95,18 +108,16 @@ def _drawn_limits(metric: Metric, n: int, sampling: Sampling) -> Callable[[float
 
 
 def _spreads(
-    metrics: Sequence[Metric], counts: BinaryCounts, rows: tuple[Rows, Rows], sampling: Sampling
+    metrics: Sequence[Metric], counts: BinaryCounts, varies: Together, sampling: Sampling
 ) -> list[Spread]:
     """Standard error and bias: those of independent labels, drawn, and the covariance of rows between them.
 
     Draws see the bias and, being smoothed, labels with few rows; they do not see that rows carry several
     labels. Influences see that alone.
     """
-    cells = np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-1)
+    cells = _cells(counts)
     slope = np.stack([slopes(_seen(metric, counts), cells) for metric in metrics], axis=-1)
-    influences = _influences(slope, *rows)
-    influences -= influences.mean(axis=0)
-    together = np.einsum("im,im->m", influences, influences)
+    together = varies(slope)
     n = cells[0].sum()
     mean = np.einsum("kc,kcm->km", cells, slope)
     apart = np.einsum("kc,kcm->m", cells, slope**2) - (mean**2).sum(axis=0) / n
@@ -135,9 +146,20 @@ def _counts(cells: Array, like: BinaryCounts) -> BinaryCounts:
     return BinaryCounts(tp, fp, fn, tn, np.zeros_like(tp), like.threshold)
 
 
-def _influences(slopes: Array, truth: Rows, predicted: Rows) -> Array:
-    """Influence of each row on each metric, shape (n, metrics), in float64."""
+def _cells(counts: BinaryCounts) -> Array:
+    return np.stack([counts.tp, counts.fp, counts.fn, counts.tn], axis=-1)
+
+
+def _flag_slopes(slopes: Array) -> tuple[Array, Array, Array]:
+    """What a row moves metrics by that carries a label, that was given it, and beyond these by both."""
     tp, fp, fn, tn = np.moveaxis(slopes, 1, 0)
-    moves: Array = truth @ (fn - tn) + predicted @ (fp - tn) + (truth & predicted) @ (tp - fp - fn + tn)
-    moves += tn.sum(axis=0)
-    return moves
+    return fn - tn, fp - tn, tp - fp - fn + tn
+
+
+def _variation(slopes: Array, truth: Rows, predicted: Rows) -> Array:
+    """Sum of squares, about their mean, of the influences of all rows on each metric, in float64."""
+    carries, given, both = _flag_slopes(slopes)
+    moves: Array = truth @ carries + predicted @ given + (truth & predicted) @ both
+    moves -= moves.mean(axis=0)
+    found: Array = np.einsum("im,im->m", moves, moves)
+    return found

@@ -153,6 +153,7 @@ def one_label(summary: Summary, code: int) -> Summary:
         confidence=None,
         bins=None,
         cardinality=None,
+        together=None,
         threshold=point,
     )
 

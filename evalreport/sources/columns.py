@@ -24,8 +24,7 @@ from evalreport.sources.shapes.extras import extras, texts_of
 from evalreport.sources.shapes.folds import FOLD, joined
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
-from evalreport.sources.shapes.multilabel import find_multilabel, is_lists
-from evalreport.sources.shapes.roles import Part
+from evalreport.sources.shapes.multilabel import find_multilabel, is_multilabel
 from evalreport.sources.shapes.sampled import one_answer_a_row
 from evalreport.sources.shapes.single import find_single
 from evalreport.sources.shapes.subsets import rows_meant
@@ -213,7 +212,7 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
             named = _completed(named, more)
     with in_file(table.source):
         rows = rows_of(table, key, truth, other, some=made.some)
-        search = find_multilabel if _is_multilabel(rows, part, named) else find_single
+        search = find_multilabel if is_multilabel(rows.truth, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
         found = _found(search(rows, part, named, table.name), rows, named, files)
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
@@ -231,13 +230,6 @@ def _completed(request: Columns, more: Columns) -> Columns:
         weight=request.weight or more.weight,
         group=request.group or more.group,
     )
-
-
-def _is_multilabel(rows: Rows, truth: Part, request: Columns) -> bool:
-    if request.task is not None:
-        return request.task == "multilabel"
-    lists = not truth.labels and is_lists(rows.truth[truth.columns[0]])
-    return bool(truth.labels) or lists or request.list_separator is not None
 
 
 def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:

@@ -18,7 +18,8 @@ from evalreport.labels import Multiclass, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
-from evalreport.sources.streams import MEMORY, PredictionStream, open_stream
+from evalreport.sources.stream_columns import open_stream
+from evalreport.sources.streams import MEMORY, PredictionStream
 from evalreport.stages import stage
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import ordered

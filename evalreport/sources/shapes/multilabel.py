@@ -39,6 +39,20 @@ def is_lists(values: Array) -> bool:
     return values.dtype == object and list in set(map(type, values.tolist()))
 
 
+def is_multilabel(columns: Mapping[str, Array], truth: Part, request: Columns) -> bool:
+    """Tell whether rows carry any number of labels, by what was said and else by the truth.
+
+    Examples
+    --------
+    >>> is_multilabel({}, Part(("true_joy", "true_anger"), ("joy", "anger")), Columns())
+    True
+    """
+    if request.task is not None:
+        return request.task == "multilabel"
+    lists = not truth.labels and is_lists(columns[truth.columns[0]])
+    return bool(truth.labels) or lists or request.list_separator is not None
+
+
 def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     """Find labels and scores of a multilabel problem.
 
@@ -47,8 +61,8 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
     ColumnNotFoundError, UsageError, DataError
     """
     pred = pred_part(rows.names, request, truth, file, multilabel=True)
-    true_lists = None if truth.labels else _lists(rows.truth, truth, request)
-    pred_lists = None if pred is None or pred.labels else _lists(rows.columns, pred, request)
+    true_lists = None if truth.labels else lists_of(rows.truth, truth, request)
+    pred_lists = None if pred is None or pred.labels else lists_of(rows.columns, pred, request)
     lists = [column for column in (true_lists, pred_lists) if column is not None]
     known = [*truth.labels, *map(str, request.labels or ()), *map(str, _flat(lists))]
     part = score_part(
@@ -76,7 +90,14 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
     )
 
 
-def _lists(columns: Mapping[str, Array], part: Part, request: Columns) -> Array:
+def lists_of(columns: Mapping[str, Array], part: Part, request: Columns) -> Array:
+    """Return the lists of labels of a column, as they are or split.
+
+    Raises
+    ------
+    DataError
+        Texts, and nothing said that separates labels.
+    """
     name = part.columns[0]
     values = columns[name]
     if is_lists(values):
