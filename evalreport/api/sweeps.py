@@ -12,6 +12,7 @@ from evalreport.api.views import viewed
 from evalreport.errors import UsageError
 from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
+from evalreport.figures import sweep as figures
 from evalreport.report.render import render_summary
 from evalreport.study import Trials
 from evalreport.study import judged as studies
@@ -49,8 +50,6 @@ class PlottedSelection(selections.ThresholdSelection):
         UsageError
             There is no single threshold.
         """
-        from evalreport.figures import sweep as figures
-
         return figures.objectives(self)
 
 
@@ -77,37 +76,31 @@ class StudyPlots:
 
     def history(self) -> Figure:
         """Value of each trial, and the best so far."""
-        return self._drawn("history")
+        return figures.history(self.study)
 
     def importance(self) -> Figure:
         """Share of each parameter."""
-        return self._drawn("importance")
+        return figures.importance(self.study)
 
     def slices(self) -> Figure:
         """The objective over each parameter that varies."""
-        return self._drawn("slices")
+        return figures.slices(self.study)
 
     def parallel(self) -> Figure:
         """Every trial across its parameters."""
-        return self._drawn("parallel")
+        return figures.parallel(self.study)
 
     def intermediate(self) -> Figure:
         """What trials reported on their way."""
-        return self._drawn("intermediate")
+        return figures.intermediate(self.study)
 
     def timeline(self) -> Figure:
         """When each trial ran."""
-        return self._drawn("timeline")
+        return figures.timeline(self.study)
 
     def front(self) -> Figure:
         """The first two of several objectives against each other."""
-        return self._drawn("front")
-
-    def _drawn(self, name: str) -> Figure:
-        from evalreport.figures import sweep as figures
-
-        figure: Figure = getattr(figures, name)(self.study)
-        return figure
+        return figures.front(self.study)
 
 
 @overload

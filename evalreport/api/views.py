@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from evalreport import figures
 from evalreport.evaluation import model
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.render import render_brief
@@ -72,36 +73,24 @@ class Plots:
 
     def confusion_matrix(self) -> Figure:
         """Truth against predictions."""
-        from evalreport import figures
-
         return figures.confusion_matrix(self.evaluation)
 
     def roc(self) -> Figure:
         """True against false positive rates, with the band."""
-        from evalreport import figures
-
         return figures.roc_curve(self.evaluation)
 
     def pr(self) -> Figure:
         """Precision against recall, with the band."""
-        from evalreport import figures
-
         return figures.pr_curve(self.evaluation)
 
     def reliability(self) -> Figure:
         """Observed shares against mean scores."""
-        from evalreport import figures
-
         return figures.reliability(self.evaluation)
 
     def coverage(self) -> Figure:
         """Accuracy against the share answered."""
-        from evalreport import figures
-
         return figures.coverage(self.evaluation)
 
     def thresholds(self) -> Figure:
         """Precision, recall and F1 at every threshold."""
-        from evalreport import figures
-
         return figures.thresholds(self.evaluation)

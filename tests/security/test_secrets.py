@@ -44,12 +44,30 @@ def shell(folder: Path, *arguments: str, **variables: str) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+class Inside:
+    """The command in this process, which starts in a fraction of the time, with the same canaries."""
+
+    def __init__(self, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.capfd, self.patch = capfd, patch
+        patch.chdir(folder)
+
+    def __call__(self, *arguments: str, **variables: str) -> Ran:
+        for name, value in {**dict.fromkeys(NAMES, CANARY), **variables}.items():
+            self.patch.setenv(name, value)
+        return run(self.capfd, *arguments)
+
+
+@pytest.fixture
+def inside(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Inside:
+    return Inside(capfd, monkeypatch, tmp_path)
+
+
 def written(folder: Path) -> str:
     """Every byte below a folder, save the rows that were put there."""
     return "".join(path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_report_of_a_file_holds_no_secret(tmp_path: Path) -> None:
+def test_a_report_of_a_file_holds_no_secret(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
     done = shell(
         tmp_path, "--tracking-uri", REFUSED, "report", "rows.csv", "--out", "out", "-vv", "--title", "A title"
@@ -57,7 +75,7 @@ def test_a_report_of_a_file_holds_no_secret(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "--tracking-uri" in written(tmp_path / "out")  # the command stands in the provenance
     assert CANARY not in done.out + done.err + written(tmp_path / "out")
-    whole = shell(tmp_path, "report", "rows.csv", "--json", MLFLOW_TRACKING_URI=REFUSED)
+    whole = inside("report", "rows.csv", "--json", MLFLOW_TRACKING_URI=REFUSED)
     assert CANARY not in whole.out + whole.err
 
 
@@ -73,29 +91,20 @@ FAILING = [
 
 
 @pytest.mark.parametrize("arguments", FAILING, ids=lambda value: " ".join(value)[:40])
-def test_no_failure_tells_a_secret(
-    tmp_path: Path,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-) -> None:
+def test_no_failure_tells_a_secret(inside: Inside, arguments: tuple[str, ...]) -> None:
     variables = {} if "--tracking-uri" in arguments else {"MLFLOW_TRACKING_URI": REFUSED}
-    variables |= {**dict.fromkeys(NAMES, CANARY), "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
-    done = run(capfd, *arguments)
+    done = inside(*arguments, MLFLOW_HTTP_REQUEST_MAX_RETRIES="0", **variables)
     assert CANARY not in done.out + done.err
     assert done.out + done.err
 
 
-def test_a_logged_run_holds_no_secret(sqlite_store: Store, tmp_path: Path) -> None:
+def test_a_logged_run_holds_no_secret(sqlite_store: Store, tmp_path: Path, inside: Inside) -> None:
     made = make_run(sqlite_store, {"predictions.csv": ROWS}, folder=tmp_path)
     done = shell(tmp_path, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "-vv")
     assert done.code == 0, done.err
-    run = sqlite_store.client.get_run(made.run_id)
-    assert CANARY not in done.out + done.err + written(tmp_path) + str(run.to_dictionary())
-    again = shell(tmp_path, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
+    held = sqlite_store.client.get_run(made.run_id)
+    assert CANARY not in done.out + done.err + written(tmp_path) + str(held.to_dictionary())
+    again = inside("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
     assert CANARY not in again.out + again.err
 
 
@@ -132,7 +141,7 @@ def test_passwords_inside_addresses_of_the_environment_are_secrets_too() -> None
     )
 
 
-def test_params_and_foreign_tags_stay_in_the_run(sqlite_store: Store, tmp_path: Path) -> None:
+def test_params_and_foreign_tags_stay_in_the_run(sqlite_store: Store, tmp_path: Path, inside: Inside) -> None:
     """A report says nothing of a run's parameters, nor of tags that nobody allowed."""
     made = make_run(
         sqlite_store,
@@ -141,19 +150,18 @@ def test_params_and_foreign_tags_stay_in_the_run(sqlite_store: Store, tmp_path: 
         folder=tmp_path,
     )
     sqlite_store.client.log_param(made.run_id, "secret", CANARY)
-    done = shell(
-        tmp_path, "report", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--out", "out", "-vv"
-    )
+    where = ("--tracking-uri", sqlite_store.uri, "--out", "out", "-vv")
+    done = inside("report", "--run-id", made.run_id, *where)
     assert done.code == 0, done.err
     assert CANARY not in done.out + done.err + written(tmp_path / "out")
 
 
-def test_no_report_holds_the_rows(tmp_path: Path) -> None:
+def test_no_report_holds_the_rows(tmp_path: Path, inside: Inside) -> None:
     """The page carries counts and cut texts of what was named, never columns that nobody asked to show."""
     frame = pd.DataFrame(
         {"y_true": [0, 1] * 30, "score": [0.2, 0.9] * 30, "patient": [f"{CANARY}{k}" for k in range(60)]}
     )
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    done = shell(tmp_path, "report", "rows.csv", "--out", "out")
+    done = inside("report", "rows.csv", "--out", "out")
     assert done.code == 0, done.err
     assert CANARY not in written(tmp_path / "out")
