@@ -1,8 +1,8 @@
 """Scores that are counted in many places: words in ranges, packed where the rows are, merged range by range.
 
 A word is an unsigned integer that sorts as its score does, whatever the score is. Each place sends, for every
-range between two edges, its words of positives and of negatives, a word that occurs several times once with
-its count. Merged, a range is its distinct scores with their counts: whatever the edges, the places and their
+range between two edges, its words of positives and of negatives, a word that occurs often once with its
+count. Merged, a range is its distinct scores with their counts: whatever the edges, the places and their
 order are, the table is exact.
 """
 
@@ -18,6 +18,8 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 
+OFTEN = 4
+"""Rows of one score in one place from which their number is sent: fewer words of four bytes take less."""
 Words = npt.NDArray[Any]
 
 
@@ -29,7 +31,7 @@ class PackedWords(NamedTuple):
     wide: int
     """Bytes of a word: 4 of single precision, 8 of double."""
     words: bytes
-    """Those that occur once, and then those of `times`."""
+    """The few of each, as often as they occur, and then those of `times`, once."""
     times: bytes
     """How often the last words occur, as int64."""
 
@@ -96,7 +98,7 @@ class BucketWords:
     >>> held = Buckets((0.5,)).holder()
     >>> held.add(np.array([0.75, 0.25, 0.75]), np.array([True, False, True]))
     >>> [(part.bucket, part.positive, len(part.words), len(part.times)) for part in held.packed()]
-    [(0, False, 8, 0), (1, True, 8, 8)]
+    [(0, False, 8, 0), (1, True, 16, 0)]
     """
 
     def __init__(self, edges: tuple[float, ...]) -> None:
@@ -135,10 +137,16 @@ class BucketWords:
 
 
 def _run_lengths(words: Words) -> tuple[bytes, bytes]:
-    distinct, times = np.unique(words, return_counts=True)
-    once = times == 1
-    both = np.concatenate([distinct[once], distinct[~once]])
-    return both.tobytes(), times[~once].astype(np.int64).tobytes()
+    distinct, times = _runs(words)
+    often = times >= OFTEN
+    both = np.concatenate([words[np.repeat(~often, times)], distinct[often]])
+    return both.tobytes(), times[often].astype(np.int64).tobytes()
+
+
+def _runs(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
+    """Distinct sorted words and their counts; `np.unique` would look whether they are sorted."""
+    starts = np.flatnonzero(np.append(True, words[1:] != words[:-1])[: len(words)])
+    return words[starts], np.diff(np.append(starts, len(words)))
 
 
 def merged(parts: Iterable[PackedWords]) -> MergedWords:
@@ -154,7 +162,9 @@ def merged(parts: Iterable[PackedWords]) -> MergedWords:
     parts = list(parts)
     wide = max(part.wide for part in parts)
     sides = [_side([part for part in parts if part.positive == truth], wide) for truth in (False, True)]
-    distinct = np.unique(np.concatenate([words for words, _ in sides]))
+    both = np.concatenate([words for words, _ in sides])
+    both.sort(kind="stable")  # two ascending runs are merged, not sorted
+    distinct, _ = _runs(both)
     negatives, positives = (_spread(words, times, distinct) for words, times in sides)
     return MergedWords(wide, distinct.tobytes(), positives, negatives)
 
@@ -171,7 +181,9 @@ def _side(parts: list[PackedWords], wide: int) -> tuple[Words, npt.NDArray[np.in
         once.append(words[: len(words) - len(counts)])
         often.append(words[len(words) - len(counts) :])
         times.append(counts)
-    words, counts = np.unique(np.concatenate(once), return_counts=True)
+    single = np.concatenate(once)
+    single.sort()
+    words, counts = _runs(single)
     if not any(map(len, often)):
         return words, counts
     distinct, places = np.unique(np.concatenate([words, *often]), return_inverse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import subprocess
 import sys
 import warnings
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import evalreport as er
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
 from evalreport.sources.runs import DatasetSource, RunInfo
@@ -150,3 +152,19 @@ def test_a_session_that_is_begun_is_quiet_and_ends(spark: Any, scores: Path, tmp
     assert done.returncode == 0, done.stderr
     assert page.is_file()
     assert not {"WARN", "INFO", "Stage"} & set(done.stderr.replace("[", " ").split())
+
+
+def test_the_example(
+    spark: Any, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Path(__file__).parents[2] / "examples" / "spark_report.py"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", sqlite_store.uri)
+    with fluent(sqlite_store):
+        ev = runpy.run_path(str(place))["main"]()
+    path = place.parent / "data" / "ai4i_failure" / "oof_scores.parquet"
+    expected = er.evaluate_file(
+        path, truth="y_true", score="score_rf", slices="product_type", threshold="cost:10"
+    )
+    assert (tmp_path / "spark_report.html").is_file()
+    assert json.loads(ev.to_json())["metrics"] == json.loads(expected.to_json())["metrics"]
