@@ -26,8 +26,9 @@ def reweighted(c: BinaryCounts, share: float) -> BinaryCounts:
     [0.075, 0.18, 0.025, 0.72]
     """
     up, down = divide(share, c.positives), divide(1 - share, c.negatives)
-    read = (c.tp * up, c.fp * down, c.fn * up, c.tn * down)
-    return BinaryCounts(*read, c.unread * down, c.threshold, c.unread_positive * up)
+    with np.errstate(invalid="ignore"):
+        read = (c.tp * up, c.fp * down, c.fn * up, c.tn * down)
+        return BinaryCounts(*read, c.unread * down, c.threshold, c.unread_positive * up)
 
 
 def prevalence(c: BinaryCounts | ScoreTable) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, NoScores, Probabilities, Scores
+from evalreport.weights import relative
 
 KINDS = ("binary", "multiclass", "multilabel", "text")
 
@@ -30,6 +32,30 @@ def wild(seed: int) -> Predictions:
     kind = KINDS[seed % len(KINDS)]
     return {"binary": _binary, "multiclass": _multiclass, "multilabel": _multilabel, "text": _text}[kind](
         rng, n, options
+    )
+
+
+def odd(seed: int) -> Predictions:
+    """The same, more of them weighted, and two labels of digits or of words such as "no"; scores that are
+    constant, perfect, inverted or in tenths."""
+    p, rng = wild(seed), np.random.default_rng([seed, 1])
+    weights = rng.lognormal(0, 1, len(p)) * rng.choice([1e-6, 1.0, 1e6])
+    given = weights if rng.random() < 0.3 else p.weights if p.weighted else None
+    if not isinstance(p.space, Binary) or not isinstance(p.scores, Probabilities):
+        return p if given is None else replace(p, weights=relative(given), weighted=True)
+    truth, scores = np.asarray(p.y_true), p.scores.values
+    kinds = (
+        scores,
+        np.full(len(p), 0.7),
+        np.where(truth, 0.9, 0.1),
+        np.where(truth, 0.1, 0.9),
+        scores.round(1),
+    )
+    labels = Binary(0, 1) if rng.random() < 0.5 else Binary("no", "yes")
+    groups = None if p.groups is None else p.groups.codes
+    names = [labels.labels[code] for code in truth]
+    return predictions(
+        labels, names, scores=Probabilities(kinds[rng.integers(5)]), weights=given, groups=groups
     )
 
 

@@ -11,7 +11,7 @@ from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
 from evalreport.findings.demonstrated import Skill, decision_skill, ranking_skill
 from evalreport.findings.families import kinship
-from evalreport.format import count, of_how_many
+from evalreport.format import count, of_how_many, plural
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     SMALL_TABLE,
@@ -130,11 +130,14 @@ def _binary(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is None:
         auc = estimate(ev, "roc_auc")
+        if auc is None:
+            one = "All {n:count} {units} are of one class, and _no threshold was given_: nothing is judged."
+            return say(one, n=ev.rows, units=units(ev, ev.rows))
         return say(
             "Ranks {a} above {b} {auc:percent} of the time; _no threshold was given_, so it decides nothing.",
             a=positive(ev),
             b=negative(ev),
-            auc=0.5 if auc is None else auc,
+            auc=auc,
         )
     return found(ev, counts) + alarms(ev, counts)
 
@@ -329,8 +332,9 @@ def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
     hit = sum(entry.right for entry in ev.classes)
     share = of_how_many(recall.value)
     if share is None or ev.rows < SMALL:
+        labels = plural(wanted, ("label that belongs", "labels that belong"))
         return say(
-            "Of {wanted:count} labels that belong it finds {hit:count} and _leaves out {left:count}_;",
+            "Of {wanted:count} " + labels + " it finds {hit:count} and _leaves out {left:count}_;",
             wanted=wanted,
             hit=hit,
             left=wanted - hit,
@@ -350,5 +354,7 @@ def _added(ev: Evaluation, precision: Estimate | None) -> Sentence:
     if ev.rows < SMALL:
         added = sum(entry.predicted for entry in ev.classes)
         wrong = sum(entry.predicted - entry.right for entry in ev.classes)
+        if added == 1:
+            return say("the only label it adds is " + ("wrong." if wrong else "right."))
         return say("{wrong:count} of the {added:count} labels it adds are wrong.", wrong=wrong, added=added)
     return say("{false:percent} of the labels it adds are wrong.", false=complement(precision))
