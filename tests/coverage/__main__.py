@@ -85,7 +85,7 @@ CAUSES: Mapping[str, tuple[type[object], ...]] = {
 def cause(row: Measured) -> str:
     """Return why a share is far off."""
     name = row.metric.removeprefix("label: ")
-    strategy = find(name, "binary" if name != row.metric else row.task).strategy
+    strategy = find(name, "binary" if name != row.metric else row.task).strategy  # type: ignore[arg-type]
     if isinstance(strategy, CountDraws) and (strategy.at_most_labels or name == "micro_macro_gap"):
         strategy = MostFrequent()
     return next(words for words, kinds in CAUSES.items() if isinstance(strategy, kinds))
