@@ -74,7 +74,11 @@ class Counted:
             return metric.of(self.facts)
         found = [metric.of(fold.facts) for _, fold in self.folds]
         known = [value for value in found if not isinstance(value, Undefined)]
-        return float(np.mean(known)) if known else Undefined("undefined in every fold", self.facts.weight)
+        if known:
+            return float(np.mean(known))
+        reasons = {value.reason for value in found if isinstance(value, Undefined)}
+        reason = reasons.pop() if len(reasons) == 1 else "undefined in every fold"
+        return Undefined(reason, self.facts.weight)
 
     @cached_property
     def places(self) -> npt.NDArray[np.intp]:

@@ -228,6 +228,7 @@ def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
     ]
     if p.ids is None:
         notes.append("without ids nothing proves that the folds share no row")
+    notes += _other_labels(p)
     gaps = [name for name, line in folds.metrics.items() if None in line.folds and line.mean is not None]
     if gaps:
         notes.append(f"folds in which a metric is undefined are left out of its mean: {some_of(gaps, 1)}")
@@ -240,3 +241,17 @@ def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
                 f"{across:,} {noun} rows in several folds: models were fitted on rows like those tested"
             )
     return tuple(notes)
+
+
+def _other_labels(p: Predictions) -> list[str]:
+    """Folds most of whose labels no other has: hardly of one task. A rare label may well be alone."""
+    if p.folds is None or p.y_true.ndim == 2:
+        return []
+    notes = []
+    for code, name in enumerate(p.folds.values):
+        here = p.folds.codes == code
+        own, rest = set(p.y_true[here].tolist()), set(p.y_true[~here].tolist())
+        if 2 * len(own & rest) < len(own):
+            alone = ", ".join(f"“{p.space.names[label]}”" for label in sorted(own - rest)[:3])
+            notes.append(f"fold {name} holds other labels than the rest, such as {alone}")
+    return notes

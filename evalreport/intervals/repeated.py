@@ -164,10 +164,20 @@ def collapsed(p: Predictions) -> tuple[Predictions, AnswerSamples]:
     one = p.take(first)
     again = repeated_ids(p.ids)
     notes = tuple(note for note in p.notes if again is None or not note.startswith(again.shown))
+    notes += _unequal(counts)
     samples = AnswerSamples(one.y_true.astype(np.int64), codes, one.weights, one.groups)
     decided = _most_frequent(samples)[0].astype(np.int32)
     made = replace(one, y_pred=decided, scores=NoScores(), threshold=None, parsed=None, notes=notes)
     return made, samples
+
+
+def _unequal(answers: npt.NDArray[np.integer]) -> tuple[str, ...]:
+    """What is to be said of the numbers of answers: samples of other rows are easily taken for answers."""
+    most, fewer = answers.max(), int((answers < answers.max()).sum())
+    if most == 1:
+        return ("no row has two answers: how far answers agree is not known",)
+    noun = "row has" if fewer == 1 else "rows have"
+    return (f"{fewer:,} of {len(answers):,} {noun} fewer answers than {most}",) if fewer else ()
 
 
 def _most_frequent(samples: AnswerSamples) -> tuple[npt.NDArray[Any], Array]:

@@ -148,14 +148,8 @@ def _champions(board: Board) -> Sentence:
     first, last = (_plain(board, values[run.name]) for run in (champions[0], champions[-1]))
     if len(champions) == 1:
         return say("The champion, {name}, has {last}.", name=shortened(champions[0].name), last=last)
-    return say(
-        "The champion changed {times:count} "
-        + ("time" if len(champions) == 2 else "times")
-        + ", from {first} to {last}.",
-        times=len(champions) - 1,
-        first=first,
-        last=last,
-    )
+    times = "once" if len(champions) == 2 else f"{len(champions) - 1} times"
+    return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
 
 
 def _plain(board: Board, value: float) -> str:

@@ -175,7 +175,8 @@ def find_folds(
     said = tuple(dict.fromkeys(note for one in made for note in one.said))
     named = replace(first.named, fold=None if request.several_answers else FOLD)
     if request.several_answers:  # each table holds an answer to the same rows
-        whole = replace(whole, columns={name: v for name, v in whole.columns.items() if name != FOLD})
+        kept = {name: v for name, v in whole.columns.items() if name != FOLD}
+        whole = replace(whole, columns=kept, names=tuple(kept))
     return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
 
 

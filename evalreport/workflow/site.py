@@ -131,7 +131,8 @@ class _Site:
                 self.failed[task.name] = outcome
                 continue
             self.facts[task.name] = outcome.facts
-            self.made.add(task.name)
+            if not task.stored:
+                self.made.add(task.name)
             self.written += self.folder.write(outcome.files)
 
 
@@ -254,7 +255,7 @@ def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
     task = site.tasks[chosen.name]
     digest = _against(site, task)
     lacking = [
-        replace(site.tasks[run.name], report=False)
+        replace(site.tasks[run.name], stored=site.folder.read(paths_of(run.stem)[1]) or b"")
         for run in board.runs
         if run.name != chosen.name
         and (

@@ -49,12 +49,12 @@ class SiteReference:
 
 @dataclass(frozen=True)
 class SiteTask:
-    """A run of a site, as a process takes it up."""
+    """A run of a site, as a process takes it up; with the evaluation of its report, where that stands."""
 
     item: Item
     name: str
     stem: str
-    report: bool = True
+    stored: bytes = b""
 
     @property
     def shown(self) -> str:
@@ -85,7 +85,10 @@ def made_pages(
 ) -> MadePages:
     """Evaluate a run and return the pages of it: its report, and its comparison with the reference."""
     collected = task.item.collect(request)
-    ev = evaluated(collected, request)
+    if task.stored:
+        ev = replace(Evaluation.from_json(task.stored), predictions=collected.predictions)
+    else:
+        ev = evaluated(collected, request)
     facts, parts = _facts(ev, sort_by)
     tag = inputs_tag(task.item, collected.artifact, request, Destination())
     facts = replace(facts, inputs=tag.get(INPUTS_TAG, ""))
@@ -93,7 +96,7 @@ def made_pages(
     if reference is not None and reference.stem != task.stem and reference.rows_key == facts.rows_key:
         files |= _comparison(task, ev, reference)
         facts = replace(facts, against=reference.digest)
-    if task.report:
+    if not task.stored:
         page, data, _, rows = paths_of(task.stem)
         html = render(ev, checklist=request.checklist, notes=request.notes)
         files |= {page: html.encode(), data: ev.to_json().encode(), rows: parts}

@@ -3,19 +3,21 @@
 A tag of the run holds a digest of all that its evaluation is made of: what was asked for, what the run says
 of itself, and the list of the files beside its predictions, with their sizes. A file that was changed and is
 as long as before is not seen by this, nor one of ours that somebody took away: ``--force`` and ``--verify``
-look closely.
+look closely. It is made of evalreport's own files, too, because a build under development has the version of
+the last one.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from functools import cache
 from operator import methodcaller
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from evalreport import __version__
 from evalreport.codec import dumps
 from evalreport.report.names import FOLDER, INPUTS_TAG, SITE, digest_tag, is_ours
+from evalreport.report.render import templates_of
 from evalreport.sinks.marks import UNFINISHED
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
@@ -32,6 +34,24 @@ class StandingRun:
 
     item: Item
     verdict: str
+
+
+@cache
+def code_digest(package: Path) -> str:
+    """Return a digest of the files and templates of a package.
+
+    Parameters
+    ----------
+    package : Path
+        Its folder.
+    """
+    digest = hashlib.sha256()
+    for folder in (package, templates_of(package)):
+        files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+        for path in sorted(files):
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def inputs_tag(item: Item, path: str, request: Request, where: Destination) -> dict[str, str]:
@@ -75,5 +95,5 @@ def _digest(store: Store, run: RunInfo, folder: str, request: Request, where: De
     lasting = replace(with_unit(request, run), command="", made="")
     told = [run.name, run.experiment, run.models, run.datasets]
     tags = [run.tags.get(name, "") for name in (SENSITIVE_TAG, _COMMIT_TAG)]
-    parts = [__version__, where.prefix, dumps(lasting), dumps(told), tags, files]
+    parts = [code_digest(Path(__file__).parents[1]), where.prefix, dumps(lasting), dumps(told), tags, files]
     return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]

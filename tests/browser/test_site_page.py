@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.site import render_board
+from evalreport.report.site import render_board, site_files
 from tests.browser.conftest import listen, patient
 from tests.cli.test_site import made_up
 
@@ -81,3 +84,33 @@ def test_without_scripts_it_is_a_sorted_table_that_fits(front: Callable[..., Pag
     assert not page.locator("#find").is_visible()
     box = page.locator("main").bounding_box()
     assert box is not None and box["x"] + box["width"] <= width
+
+
+class Host(SimpleHTTPRequestHandler):
+    """A web host that says nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+def test_a_web_host_serves_it(browser: Browser, tmp_path: Path) -> None:
+    board = made_up(3)
+    reports = {f"runs/{run.stem}.html": f"<title>{run.name}</title>".encode() for run in board.runs}
+    for path, data in {**site_files(board), **reports}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    trouble: list[str] = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Host, directory=str(tmp_path))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/index.html"
+        context = patient(browser)
+        page = context.new_page()
+        listen(page, trouble, address)
+        page.goto(address)
+        page.fill("#find", "features-002")
+        assert names(page) == ["word-features-002"]
+        assert not trouble
+        page.click("#lb tbody tr:visible th a")
+        assert page.title() == "word-features-002"
+        context.close()
+        server.shutdown()

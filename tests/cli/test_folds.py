@@ -119,6 +119,56 @@ def test_children_are_logged_into_their_parent(sqlite_store: Store, tmp_path: Pa
     assert whole["folds"]["names"] == ["fold-0", "fold-1", "fold-2"]
 
 
+def children(store: Store, *tables: pd.DataFrame | None, last: str = "FINISHED") -> str:
+    """A parent with a child run for each table; None logs nothing, and the last ends as it is said."""
+    parent = make_run(store, experiment="bad").run_id
+    for place, table in enumerate(tables):
+        made = make_run(
+            store,
+            {} if table is None else {"predictions.csv": table.to_csv(index=False)},
+            experiment="bad",
+            name=f"part-{place}",
+            tags={"mlflow.parentRunId": parent},
+            status="RUNNING" if last == "RUNNING" and place == len(tables) - 1 else "FINISHED",
+        )
+    if last == "DELETED":
+        store.client.delete_run(made.run_id)
+    return parent
+
+
+LABELS = pd.DataFrame(
+    {"id": np.arange(40), "y_true": ["a", "b"] * 20, "y_pred": ["a", "b"] * 19 + ["b", "a"]}
+)
+ELSEWHERE = LABELS.assign(id=LABELS.id + 100)
+OTHER = ELSEWHERE.replace({"a": "x", "b": "y"})
+LISTS = ELSEWHERE.assign(y_true='["a", "b"]', y_pred='["a"]')
+
+
+TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = (
+    ((LABELS, ELSEWHERE), "FINISHED", True, 0, "no row has two answers"),
+    ((LABELS, LABELS, LABELS[:10]), "FINISHED", True, 0, "30 of 40 rows have fewer answers than 3"),
+    ((LABELS, OTHER.assign(id=LABELS.id)), "FINISHED", True, 5, "the truth differs between answers"),
+    ((LABELS, LABELS, LABELS), "RUNNING", True, 0, "has not finished (RUNNING) and is left out"),
+    ((LABELS, LABELS, LABELS), "DELETED", True, 0, "2 child runs: part-0, part-1,"),
+    ((LABELS, None, ELSEWHERE), "FINISHED", False, 0, "(part-1) is left out: the run holds no predictions"),
+    ((LABELS, ELSEWHERE), "RUNNING", False, 3, "child runs with predictions: 1"),
+    ((LABELS, OTHER), "FINISHED", False, 0, "fold part-1 holds other labels than the rest, such as “x”, “y”"),
+    ((), "FINISHED", False, 3, "child runs with predictions: 0"),
+)
+"""Tables of child runs, how the last ended, whether they are answers; the exit code and what is said."""
+
+
+def test_children_that_are_no_folds_or_samples_are_told(sqlite_store: Store, capsys: Capture) -> None:
+    for tables, last, answers, code, words in TOLD:
+        parent = children(sqlite_store, *tables, last=last)
+        how = ("--children", "--answers") if answers else ("--children",)
+        asked = ("report", "--run-id", parent, *how, "--confidence", "none", "--json")
+        done = run(capsys, "--tracking-uri", sqlite_store.uri, *asked)
+        assert (done.code, words in done.out + done.err) == (code, True), done.out + done.err
+        assert "(fold)" not in done.err or not answers
+        assert "undefined in every fold" not in done.out
+
+
 def cross_validation(store: Store, folder: Path, name: str, rows: pd.DataFrame, dealt: object) -> str:
     """A parent whose child runs hold a fold each."""
     parent = make_run(store, experiment="cvs", folder=folder, name=name).run_id

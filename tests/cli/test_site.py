@@ -23,6 +23,7 @@ from evalreport.workflow.request import Destination
 from evalreport.workflow.site import MadeSite, since
 from evalreport.workflow.site_deliver import log_site
 from evalreport.workflow.site_pages import paths_of
+from evalreport.workflow.standing import code_digest
 from tests.cli.running import run
 from tests.tracking import make_run
 
@@ -128,6 +129,17 @@ def test_only_what_changed_is_made_again_and_only_ours_is_removed(
     gone = run(capsys, *call(letters, out), "--json").json["site"]
     assert gone["removed"] == 2 + len(paths_of("new"))
     assert files_of(out) == {**before, "notes.txt": b"mine"}
+
+
+def test_other_code_of_the_same_version_is_other_code(tmp_path: Path) -> None:
+    def code(folder: str, text: str) -> str:
+        package = tmp_path / folder / "evalreport"
+        (package / "templates").mkdir(parents=True)
+        (package / "__init__.py").write_text('__version__ = "1"')
+        (package / "templates" / "page.html").write_text(text)
+        return code_digest(package)
+
+    assert code("a", "<p>") == code("b", "<p>") != code("c", "<b>")
 
 
 def test_files_of_others_are_not_replaced(letters: Store, tmp_path: Path, capsys: Capture) -> None:
