@@ -94,6 +94,17 @@ def number(value: float) -> str:
     return fixed(value, 2 - math.floor(math.log10(size)))
 
 
+def confidence(value: float) -> str:
+    """Return a probability or a score with three decimals, more where three would show 0 or 1.
+
+    Examples
+    --------
+    >>> confidence(0.9926), confidence(0.99996)
+    ('0.993', '0.99996')
+    """
+    return _between(value, 1.0, 3, 8)
+
+
 def threshold(value: float) -> str:
     """Return a threshold rounded down to three decimals, more where three would show 0.
 

@@ -17,6 +17,7 @@ from evalreport import __version__
 from evalreport.cli.console import Console, fail, internal
 from evalreport.cli.options import global_options
 from evalreport.cli.progress import Pulse
+from evalreport.cli.sections import write_examples
 from evalreport.cli.streams import forget, ready
 from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
@@ -63,6 +64,7 @@ class LazyGroup(click.Group):
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        write_examples("group", formatter)
 
 
 @click.group(

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, str, str]] = {
+    "group": (
+        "report predictions.csv",
+        "log --run-id 3f9c1e --positive malignant",
+        "compare old.csv new.csv -o compare.html",
+    ),
+    "sweep": (
+        "sweep thresholds predictions.csv --objective f1",
+        "sweep optuna --study sqlite:///study.db",
+        "sweep runs --run-id 3f9c1e --metric val_f1 --direction maximize",
+    ),
     "log": (
         "log --run-id 3f9c1e --positive malignant",
         'log --experiment "bank-*" --latest 10 --out reports',
@@ -52,4 +62,4 @@ EXAMPLES: dict[str, tuple[str, str, str]] = {
     "config": ("config", "config --json", "config --config evalreport.toml"),
     "completion": ("completion bash", "completion zsh", "completion fish"),
 }
-"""By the last word of the command."""
+"""By the last word of the command; of all commands together under ``group``."""

@@ -12,6 +12,21 @@ from evalreport.cli.examples import EXAMPLES
 EVERYWHERE = "Everywhere"
 
 
+def write_examples(name: str | None, formatter: click.HelpFormatter) -> None:
+    """Write the examples of a command at the end of its help.
+
+    Examples
+    --------
+    >>> formatter = click.HelpFormatter()
+    >>> write_examples("config", formatter)
+    >>> formatter.getvalue().splitlines()[1]
+    '  evalreport config'
+    """
+    with formatter.section("Examples"):
+        for words in EXAMPLES.get(name or "", ()):
+            formatter.write(f"{'':{formatter.current_indent}}evalreport {words}\n")
+
+
 class SectionOption(click.Option):
     """An option that knows under which heading the help lists it, and where its value came from."""
 
@@ -57,6 +72,4 @@ class SectionCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
-        with formatter.section("Examples"):
-            for words in EXAMPLES.get(self.name or "", ()):
-                formatter.write(f"{'':{formatter.current_indent}}evalreport {words}\n")
+        write_examples(self.name, formatter)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Mistake
 from evalreport.evaluation.rows import cut
-from evalreport.format import threshold
+from evalreport.format import confidence
 from evalreport.labels import Multilabel
 from evalreport.panels.about import mistakes, units, upper_bound_of_none
 from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Table, Tag
@@ -115,7 +115,7 @@ def _confidence(ev: Evaluation, entry: Mistake) -> Cell:
     if entry.confidence is None:
         return Cell("–", "q")
     bar = round(100 * entry.confidence) if ev.score_kind != "decision" else None
-    return Cell(threshold(entry.confidence), "q", None, bar)
+    return Cell(confidence(entry.confidence), "q", None, bar)
 
 
 def _tagged(ev: Evaluation) -> Table:

@@ -16,10 +16,12 @@ import evalreport as er
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.report.render import render, render_comparison, render_thresholds, render_trials
+from tests.intervals.test_folds import evaluated as of_folds
 from tests.report.made import evaluation, made, multiclass
 from tests.report.sweeps import made as chosen
 from tests.report.test_comparison import several
 from tests.report.test_study import single, two_goals
+from tests.report.test_systems_page import drawn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request
@@ -60,16 +62,23 @@ def two_models() -> Comparison:
     return compare(runs, names=["old", "new"])
 
 
+COMPARED: dict[str, Callable[[], Any]] = {
+    "comparison-two": two_models,
+    "comparison": lambda: several("binary-slices", 3),
+    "systems": lambda: drawn({"new": 0.8, "old": 0.6, "older": 0.59}),
+}
+
+
 def page_of(kind: str) -> str:
     """The page of an evaluation, of 77 classes (``many``), of a sweep, or of chosen ``thresholds-…``."""
     if kind in SWEEPS:
         return render_trials(SWEEPS[kind]())
     if kind.startswith("thresholds-"):
         return render_thresholds(chosen(kind.removeprefix("thresholds-")))
-    if kind == "comparison-two":
-        return render_comparison(two_models())
-    if kind == "comparison":
-        return render_comparison(several("binary-slices", 3))
+    if kind in COMPARED:
+        return render_comparison(COMPARED[kind]())
+    if kind == "folds":
+        return render(of_folds())
     ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)
     return render(ev, checklist="tripod-ai")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from evalreport.cli import options as opt
+from evalreport.cli.sections import write_examples
 from evalreport.cli.settings import SWEEPS
 from evalreport.cli.sweep.studies import optuna, runs
 from evalreport.cli.sweep.thresholds import thresholds
@@ -13,6 +14,11 @@ from evalreport.errors import UsageError, nearest
 
 class SweepGroup(click.Group):
     """Names the nearest command when there is none of that name."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, and examples."""
+        super().format_commands(ctx, formatter)
+        write_examples(self.name, formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -45,11 +45,17 @@ def panel(found: SystemsComparison) -> Section:
         one, shown = hang[0]
         parts = [
             Beside(
-                (table, (Heading(f"Right or wrong by the seed, {one.system}"), _examples(found, 0, shown)))
+                (
+                    table,
+                    (
+                        Heading(f"Right or wrong by the seed, {one.system}"),
+                        _examples(found, 0, one.system, shown),
+                    ),
+                )
             )
         ]
         parts += [
-            Folded(f"The same of {other.system}", (_examples(found, k, more),))
+            Folded(f"The same of {other.system}", (_examples(found, k, other.system, more),))
             for k, (other, more) in enumerate(hang[1:], 1)
         ]
     classes = [_classes(found, one, k) for k, (one, _) in enumerate(known) if one.churn_by_class]
@@ -79,10 +85,11 @@ def _summary(found: SystemsComparison, one: SystemResult, churn: Churn) -> Sente
     )
 
 
-def _examples(found: SystemsComparison, k: int, shown: tuple[ChangingAnswer, ...]) -> Table:
+def _examples(found: SystemsComparison, k: int, system: str, shown: tuple[ChangingAnswer, ...]) -> Table:
     heads = (found.unit[0].capitalize(), Column("Truth"), Column("Runs in order"), Column("Else answered"))
     rows = (_example(entry) for entry in shown)
-    return Table.of(f"changing-{k}", "Answers that some runs get right and others wrong", heads, rows)
+    name = f"Answers that some runs of {system} get right and others wrong"
+    return Table.of(f"changing-{k}", name, heads, rows)
 
 
 def _example(entry: ChangingAnswer) -> Row:
