@@ -165,7 +165,7 @@ def marked(name: str) -> str:
     return name[: LONGEST_NAME - len(mark)] + mark
 
 
-def slug(name: str, fallback: str = "run") -> str:
+def slug(name: str) -> str:
     r"""Return a name as one safe path component: word characters, dots and dashes, at most 80 of them.
 
     Never empty, never hidden, never a name that Windows reserves, never a path.
@@ -179,5 +179,5 @@ def slug(name: str, fallback: str = "run") -> str:
     clean = re.sub(r"[^\w.-]+|\.{2,}", "-", plain)
     clean = re.sub(r"-{2,}", "-", clean).strip("-._")[:_LONGEST_SLUG].rstrip("-._")
     if not clean:
-        return fallback
-    return f"{clean}-{fallback}" if _RESERVED.match(clean) else clean
+        return "run"
+    return f"{clean}-run" if _RESERVED.match(clean) else clean

@@ -45,14 +45,14 @@ def width_of(stream: TextIO) -> int | None:
     return max(NARROWEST, shutil.get_terminal_size((own or 80, 24)).columns)
 
 
-def put(text: str, *, nl: bool = True) -> None:
+def put(text: str) -> None:
     """Write a line for a person on stdout, in the terminal's encoding.
 
     Raises
     ------
     StdoutError
     """
-    _write(text, nl=nl)
+    _write(text, nl=True)
 
 
 def put_document(text: str) -> None:

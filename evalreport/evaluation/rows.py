@@ -163,7 +163,7 @@ def _column(codes: npt.NDArray[Any], code: int) -> npt.NDArray[np.int32]:
     return (codes[:, code] if codes.ndim == 2 else codes == code).astype(np.int32)
 
 
-def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:
+def swaps(p: Predictions) -> tuple[Swap, ...]:
     """Return label pairs of which one was left out and the other added, most often first.
 
     `by_chance` is the product of both error counts over the number of rows.
@@ -176,12 +176,10 @@ def swaps(p: Predictions, limit: int = SWAPS) -> tuple[Swap, ...]:
     for label, rows in enumerate(left[wrong].T):  # a row leaves out few labels: this beats a matrix product
         np.einsum("i,ij->j", p.weights[wrong[rows]], added[wrong[rows]], out=both[label])
     chance = np.outer(_weigh(p, left), _weigh(p, added)) / p.weights.sum()
-    return most_swapped(p.space, both, chance, limit)
+    return most_swapped(p.space, both, chance)
 
 
-def most_swapped(
-    space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[Any], limit: int = SWAPS
-) -> tuple[Swap, ...]:
+def most_swapped(space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[Any]) -> tuple[Swap, ...]:
     """Return the pairs of labels with the greatest weight.
 
     Parameters
@@ -191,10 +189,10 @@ def most_swapped(
 
     Examples
     --------
-    >>> most_swapped(Multilabel("ab"), np.array([[0.0, 2.0], [0.0, 0.0]]), np.ones((2, 2)))[0].weight
+    >>> most_swapped(Multilabel("ab"), np.array([[0.0, 2.0], [0.0, 0.0]]), np.ones((2, 2)))[0].rows
     2.0
     """
-    order = np.argsort(-both, axis=None, kind="stable")[:limit]
+    order = np.argsort(-both, axis=None, kind="stable")[:SWAPS]
     pairs = [np.unravel_index(place, both.shape) for place in order]
     return tuple(
         Swap(space.names[a], space.names[b], float(both[a, b]), float(chance[a, b]))

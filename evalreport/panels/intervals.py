@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from evalreport.estimates import beside, gap, interval, valued
+from evalreport.estimates import beside, interval, valued
 from evalreport.format import Style
 from evalreport.panels.words import Run, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
@@ -121,26 +121,23 @@ def forest_row(
     *,
     reference: float | None = None,
     axis: tuple[float, float] = (0.0, 1.0),
-    difference: bool = False,
 ) -> ForestRow:
     """Return a row of a forest table.
 
     Parameters
     ----------
     reference : float or None
-        Value to compare with: no skill, or zero for a difference.
+        Value to compare with: no skill.
     axis : (float, float)
         Ends of the axis.
-    difference : bool
-        Whether it is a difference between runs: shown with its sign, of rates in points.
 
     Examples
     --------
     >>> forest_row("mcc", "MCC", Sentence(), Estimate(0.2, 50, -0.1, 0.4), "ratio").past
     'left'
-    >>> row = forest_row("f1", "F1", Sentence(), Estimate(0.038, 50, -0.01, 0.085), "ratio", difference=True)
+    >>> row = forest_row("f1", "F1", Sentence(), Estimate(0.838, 50, 0.79, 0.885), "ratio")
     >>> row.estimate, row.interval
-    ('+0.038', '−0.010 to +0.085')
+    ('0.838', '0.790 to 0.885')
     >>> forest_row("auc", "AUC", Sentence(), Undefined("one class only"), "ratio").estimate
     'undefined'
     """
@@ -153,15 +150,12 @@ def forest_row(
     past: Literal["", "left", "right"] = (
         "left" if min(ends) < axis[0] else "right" if max(ends) > axis[1] else ""
     )
-    told = valued(result, style), interval(result, style)
-    if difference:
-        told = gap(result.value, result.low, result.high, style)
     return ForestRow(
         name=name,
         title=title,
         gloss=gloss,
-        estimate=told[0],
-        interval=told[1],
+        estimate=valued(result, style),
+        interval=interval(result, style),
         reference=shown,
         at=place(result.value, axis),
         low=place(result.low, axis),

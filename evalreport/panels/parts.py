@@ -297,7 +297,7 @@ def interval_cell(result: Result, style: Style) -> Cell:
     return Cell(interval(result, style), "n", low)
 
 
-def share_cell(share: float, n: float | None = None) -> Cell:
+def share_cell(share: float) -> Cell:
     """Return a cell of a share with its bar.
 
     Examples
@@ -305,4 +305,4 @@ def share_cell(share: float, n: float | None = None) -> Cell:
     >>> share_cell(0.25).text
     '25%'
     """
-    return Cell(percent(share, n), "q", round(share, 6), round(100 * share))
+    return Cell(percent(share), "q", round(share, 6), round(100 * share))

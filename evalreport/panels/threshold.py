@@ -340,7 +340,7 @@ def meters_of(c: BinaryCounts, level: float | None = None) -> tuple[Meter, ...]:
     return tuple(found)
 
 
-def cost_text(c: BinaryCounts, miss: float = MISS_COST) -> str:
+def cost_text(c: BinaryCounts) -> str:
     """Return the cost of 100 rows, in false alarms.
 
     Examples
@@ -348,7 +348,7 @@ def cost_text(c: BinaryCounts, miss: float = MISS_COST) -> str:
     >>> cost_text(BinaryCounts(76, 19, 30, 160))
     '111.9'
     """
-    return fixed(100 * (c.fp + miss * c.fn) / c.total, 1)
+    return fixed(100 * (c.fp + MISS_COST * c.fn) / c.total, 1)
 
 
 def _cost(ev: Evaluation, c: BinaryCounts) -> Meter:
