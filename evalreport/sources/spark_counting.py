@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts import ScoreTable
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import from_bytes, to_bytes
-from evalreport.facts.words import Budget, table_of_runs
+from evalreport.facts.words import Budget, no_room, table_of_runs
 from evalreport.labels import LabelSpace
 from evalreport.scores import NoScores
 from evalreport.sources.spark_tables import SparkTable, partition_of
@@ -240,8 +241,12 @@ class _Arrived:
         sizes = (self._file.tell(), found.wide, *map(len, found[1:]))
         self._places.setdefault(key, {})[bucket] = sizes
         self.distinct += len(found.words) // found.wide
-        for data in found[1:]:
-            self._file.write(data)
+        try:
+            for data in found[1:]:
+                self._file.write(data)
+            self._file.flush()
+        except OSError as error:
+            raise no_room(self._budget.spill or Path.cwd(), sum(map(len, found[1:]))) from error
 
     def tables(self) -> dict[str, ScoreTable]:
         """Return the table of each key."""

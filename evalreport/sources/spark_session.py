@@ -142,14 +142,15 @@ def read_table(spark: Any, source: SparkSource) -> Any:
         reader = spark.read if source.version is None else spark.read.option("versionAsOf", source.version)
         if not source.is_path:
             return reader.table(source.name)
-        delta = source.version is not None or (Path(source.name) / DELTA).is_dir()
-        return reader.format("delta" if delta else "parquet").load(source.name)
+        here = Path(source.name)
+        delta = source.version is not None or (here / DELTA).is_dir()
+        place = str(here.resolve()) if here.exists() else source.name  # Java may have begun in another folder
+        return reader.format("delta" if delta else "parquet").load(place)
 
 
 @contextmanager
 def spark_errors(name: str) -> Iterator[None]:
     """Turn what Spark raises into errors of three lines; warnings about its dependencies are not shown."""
-    from py4j.protocol import Py4JError
     from pyspark.errors import AnalysisException, PySparkException
 
     try:
@@ -165,7 +166,11 @@ def spark_errors(name: str) -> Iterator[None]:
                 fix="check the name: catalog.schema.table, or a path",
             ) from None
         raise DataError(f"Spark refuses it: {text}", where=name, fix="check the table") from None
-    except (PySparkException, Py4JError) as error:
+    except PySparkException as error:
+        raise _failed(str(error), name) from None
+    except Exception as error:
+        if not type(error).__module__.startswith("py4j"):  # a client of Spark Connect comes without it
+            raise
         raise _failed(str(error), name) from None
 
 

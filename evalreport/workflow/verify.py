@@ -14,7 +14,6 @@ from evalreport.sinks.held import content, listed
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.verify import CheckedPart, check_part
 from evalreport.workflow.documents import evaluation_document
-from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
 
@@ -99,7 +98,7 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     document = evaluation_document(kept, request.checklist, request.notes) if kept is not None else None
     made = None if document is None else document.payload(where.prefix, False)
     if made is None or made.digest != evaluation.digest:
-        ev = evaluated(item.collect(request), request, item.tuning_rows(request))
+        ev, _ = item.evaluate(request)
         made = evaluation_document(ev, request.checklist, request.notes).payload(where.prefix, False)
     sink.log(made)
     return Verified(item, found, _checked(item), repair)

@@ -165,7 +165,11 @@ MARKER = "import pathlib\npathlib.Path('ran').touch()\ndef read(text):\n    retu
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("tracking_uri = 'http://127.0.0.1:9'", "tracking_uri"), ("parse = 'evil:read'", "parse")],
+    [
+        ("tracking_uri = 'http://127.0.0.1:9'", "tracking_uri"),
+        ("spark_master = 'spark://127.0.0.1:9'", "spark_master"),
+        ("parse = 'evil:read'", "parse"),
+    ],
 )
 def test_a_cloned_repository_chooses_neither_server_nor_code(
     capsys: Capture, monkeypatch: Patch, text: str, name: str
