@@ -354,8 +354,8 @@ def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
         f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false "
-        f"{'alarm' if abs(extra) == 1 else 'alarms'} than at {{threshold:threshold}}. A cost or a bound of "
-        "yours overrules it.",
+        f"{'alarm' if abs(extra) == 1 else 'alarms'} than at {{threshold:threshold}}."
+        + ("" if one.best is not None and one.best.bound else " A cost or a bound of yours overrules it."),
         to=one.threshold,
         found_more=more,
         found_fewer=-more,

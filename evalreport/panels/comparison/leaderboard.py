@@ -134,7 +134,7 @@ def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, 
     if d is not None and d.difference is not None:
         parts.append(f"{stated(d).gap} {d.verdict.replace('_', ' ')}".removesuffix(" undefined"))
     ground = GROUNDS.get(d.verdict, "") if d is not None else ""
-    return Cell(text, ground or "text", round(result.value, 6), sub="; ".join(parts))
+    return Cell(text, ground, round(result.value, 6), sub="; ".join(parts))
 
 
 def _best(comparison: Comparison, name: str) -> list[str]:
