@@ -175,6 +175,26 @@ def run_sums(column: Array, starts: Places) -> Array:
     )
 
 
+def write_all(file: BinaryIO, values: npt.NDArray[Any]) -> None:
+    """Write an array to a file without a buffer: where room runs out, a part of it is taken without a word.
+
+    Raises
+    ------
+    OSError
+        The rest does not fit.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryFile(buffering=0) as file:
+    ...     write_all(file, np.zeros(3))
+    ...     file.tell()
+    24
+    """
+    left = np.ascontiguousarray(values).view(np.uint8).data
+    while len(left):
+        left = left[file.write(left) :]
+
+
 class _Tape:
     """Numbers of one type, written once from the beginning to the end: in memory, or in a nameless file."""
 
@@ -196,7 +216,7 @@ class _Tape:
         if self._file is None:
             self._parts.append(values)
         else:
-            self._file.write(values.data)
+            write_all(self._file, values)
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
         if self._file is not None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
-from evalreport.facts.columns import StoredColumns
+from evalreport.facts.columns import StoredColumns, write_all
 from evalreport.facts.counts import Array
 from evalreport.facts.table import ScoreTable, counted_runs, pack
 
@@ -30,6 +30,8 @@ FEW = 1 << 14
 ARRAYS = 160
 """Bytes of the budget for each distinct score from which a table is held as arrays, which are read faster:
 four times what they take, with their running sums."""
+ROW = 6
+"""Bytes that a distinct score takes in a table that is stored, of float32."""
 HEAVY = 64
 """A score that one row in so many has, is counted instead of being kept."""
 
@@ -65,9 +67,9 @@ class _Range:
 
     def write(self, folder: Path) -> None:
         if self.file is None and self.held:
-            self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `pieces`)
+            self.file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `pieces`)
         while self.held and self.file is not None:
-            self.file.write(self.held.pop().data)
+            write_all(self.file, self.held.pop())
 
     def pieces(self, kind: np.dtype[Any], size: int) -> Iterator[Words]:
         """Give away what is held, a piece at a time."""
@@ -255,9 +257,12 @@ def table_of_runs(
     3.0
     """
     stored, size = StoredColumns(kind, budget.spill if written else None), 0
-    for piece in runs:
-        stored.append(*piece)
-        size += len(piece[0])
+    try:
+        for piece in runs:
+            stored.append(*piece)
+            size += len(piece[0])
+    except OSError as error:
+        raise no_room(budget.spill or Path(), size * ROW) from error
     table = ScoreTable.of_stored(stored)
     if size > max(FEW, budget.memory // ARRAYS):
         return table
@@ -309,7 +314,7 @@ def check_room(folder: Path, need: int) -> None:
     free = shutil.disk_usage(folder).free
     if need > free:
         raise DataError(
-            f"the rows need {need / 1e9:.1f} GB of disk and {free / 1e9:.1f} GB are free",
+            f"the rows need {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
             where=f"--spill {folder}",
             fix="name a folder with more room, or leave --spill out",
         )
@@ -318,7 +323,7 @@ def check_room(folder: Path, need: int) -> None:
 def no_room(folder: Path, need: int) -> DataError:
     """Return the error of a disk that is full, or a folder that cannot be written to."""
     return DataError(
-        f"the folder took less than the {need / 1e9:.1f} GB that are to be written",
+        f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
         where=f"--spill {folder}",
         fix="name a folder with more room, or leave --spill out",
     )

@@ -275,7 +275,7 @@ def test_what_a_stream_cannot_do_is_refused_with_the_option_that_can(option: str
 
 
 def test_a_disk_without_room_is_told_beforehand(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"need 1000000000\.0 GB of disk and"):
+    with pytest.raises(DataError, match=r"need 1,000,000,000,000\.0 MB of disk and"):
         check_room(tmp_path, 10**18)
 
 
