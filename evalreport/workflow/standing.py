@@ -47,8 +47,10 @@ def code_digest(package: Path) -> str:
     """
     digest = hashlib.sha256()
     for folder in (package, templates_of(package)):
-        files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
-        for path in sorted(files):
+        # what Python caches comes and goes, under passing names while it is written
+        for path in sorted(one for one in folder.rglob("*") if "__pycache__" not in one.parts):
+            if not path.is_file():
+                continue
             digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

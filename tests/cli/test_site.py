@@ -137,6 +137,8 @@ def test_other_code_of_the_same_version_is_other_code(tmp_path: Path) -> None:
         (package / "templates").mkdir(parents=True)
         (package / "__init__.py").write_text('__version__ = "1"')
         (package / "templates" / "page.html").write_text(text)
+        (package / "__pycache__").mkdir()
+        (package / "__pycache__" / f"{folder}.cpython-311.pyc.2718").write_text(folder)
         return code_digest(package)
 
     assert code("a", "<p>") == code("b", "<p>") != code("c", "<b>")

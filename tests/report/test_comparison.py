@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import html5lib
 import numpy as np
 import pytest
 
@@ -59,8 +59,7 @@ def several(kind: str, count: int = 2, baseline: int | None = 0) -> Comparison:
 def test_every_kind_has_a_page(kind: str, count: int, baseline: int | None) -> None:
     found = several(kind, count, baseline)
     page = render_comparison(found)
-    tree = html5lib.HTMLParser(strict=False).parse(page)
-    text = re.sub(r"\s+", " ", "".join(tree.itertext()))
+    text = html.unescape(re.sub(r"<[^>]*>", "", page))
     assert page == render_comparison(found)
     assert all(name in text for name in found.names)
     ids = re.findall(r' id="([^"]+)"', page)
