@@ -199,8 +199,8 @@ def _in_lists(data: DataSet, parts: Sequence[Part], request: Columns) -> set[Lab
 
 def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> tuple[Label, ...]:
     """The labels of all rows, by a pass over their columns alone; two spellings are refused."""
-    if request.labels is not None and pred is None:
-        return request.labels
+    if request.labels is not None:
+        return request.labels  # whatever else stands there is named when it is counted
     found: dict[str, set[Label]] = {}
     names = [truth, *([] if pred is None else [pred])]
     for path, before, batch in data.distinct((*names, *filters(request))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import evalreport as er
 from evalreport.errors import DataError, UsageError
 from evalreport.facts import ClassScores
 from evalreport.facts.places import OwnScores, ScorePlaces
+from evalreport.sources.datasets import DataSet
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, FORMATS, parts, plain
 
@@ -200,6 +201,25 @@ def test_what_several_classes_cannot_have(tmp_path: Path) -> None:
         er.evaluate_files(many, threshold="max-f1", **FEW)
     with pytest.raises(UsageError, match="--ordered needs declared"):
         er.evaluate_files(many, ordered=True, **FEW)
+
+
+def test_declared_labels_spare_a_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, many = parts(classes(), tmp_path, ".csv")
+    readings: list[tuple[str, ...]] = []
+    batches = DataSet.batches
+
+    def read(self: DataSet, wanted: Collection[str]) -> Iterator[Any]:
+        readings.append(tuple(wanted))
+        return batches(self, wanted)
+
+    monkeypatch.setattr(DataSet, "batches", read)
+    er.evaluate_files(many, **FEW)
+    assert len(readings) == 3  # the head, the labels, the rows
+    readings.clear()
+    er.evaluate_files(many, labels=SIZES, **FEW)
+    assert len(readings) == 2
+    with pytest.raises(DataError, match="labels outside the label set"):
+        er.evaluate_files(many, labels=SIZES[:3], **FEW)
 
 
 def test_numbers_are_not_taken_for_classes_row_by_row(tmp_path: Path) -> None:
