@@ -23,6 +23,9 @@ from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
 from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.holding import SURE, limited
+from evalreport.thresholds.objectives import Constraint
+from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Result, Undefined
@@ -132,7 +135,7 @@ def evaluate_observed(
         classes=class_results(summary, _class_values(summary, p, sampling)),
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=_curves(summary, sampling),
-        sweep=_sweep(summary, p, sampling) if sweep is None else sweep.thin(),
+        sweep=_sweep(summary, p, sampling) if sweep is None else _thinned(sweep),
         slices=slices,
         disparities=disparities(seen.slices, slices, sampling, p),
         mistakes=seen.mistakes,
@@ -201,5 +204,12 @@ def _sweep(summary: Summary, p: Predictions | None, sampling: Sampling) -> Sweep
     if not (isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable)):
         return None
     if not sampling.intervals:
-        return Sweep.of(summary.scores).with_optima().thin()
-    return judged(summary.scores, p, sampling=sampling).thin()
+        return _thinned(Sweep.of(summary.scores).with_optima())
+    return _thinned(judged(summary.scores, p, sampling=sampling))
+
+
+def _thinned(sweep: Sweep) -> Sweep:
+    """A sweep for the page, with the thresholds that keep the bounds of its optima surely."""
+    bounds = [one.bound for one in sweep.optima.values() if isinstance(one, Optimum) and one.bound]
+    sure = (limited(sweep, Constraint(b.metric, b.operator, b.number), SURE) for b in bounds)
+    return sweep.thin(keep=[place for place in sure if place is not None])

@@ -20,14 +20,12 @@ from evalreport.panels.about import confidence_percent, estimate, four_counts, o
 from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Cell, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.thresholds.holding import chances, fewest, limited, one_class
+from evalreport.thresholds.holding import SURE, chances, fewest, limited, one_class
 from evalreport.thresholds.objectives import MISS, Constraint
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate
 
-SURE = 0.95
-"""Confidence with which the safe threshold of a bound keeps it, where none is asked for."""
 COIN = (0.4, 0.6)
 """Chances that are called a coin toss: nobody would plan by them."""
 ROUGH = 100

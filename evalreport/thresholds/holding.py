@@ -36,6 +36,8 @@ STARTS = 4
 """Places where the sequence may start, each tested at its share of the error: the first is the fewest rows
 that could demonstrate the bound, which a model good at its top passes; later ones find bounds that hold
 only where many rows are flagged."""
+SURE = 0.95
+"""Confidence with which the safe threshold of a bound keeps it, where none is asked for."""
 TINY = 1e-6
 """Slack of a count that was summed from weights of one."""
 _LEAST = 10

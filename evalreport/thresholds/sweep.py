@@ -147,18 +147,18 @@ class Sweep:
         names = (objective.name for objective in objectives)
         return replace(self, optima=dict(zip(names, self.choose(objectives), strict=True)))
 
-    def thin(self, limit: int = POINTS) -> Self:
+    def thin(self, limit: int = POINTS, keep: Sequence[int] = ()) -> Self:
         """Return the sweep at no more than `limit` thresholds, the optima among them.
 
-        Kept are the optima (also of the standard objectives), an even grid of hundredths, the
-        percentiles of the scores, the ends, and as many vertices of the ROC curve's convex hull as
-        there is room for, the sharpest bends first.
+        Kept are the optima (also of the standard objectives), the places `keep`, an even grid of
+        hundredths, the percentiles of the scores, the ends, and as many vertices of the ROC curve's convex
+        hull as there is room for, the sharpest bends first.
         """
         if len(self) <= limit:
             return self
         whole = self if self.optima else self.with_optima()
-        kept = np.unique(np.concatenate([whole.optimal(), self._grid(), [0, len(self) - 1]]))
-        kept = np.union1d(kept, self._hull(max(2, limit - len(kept))))
+        kept = np.unique(np.concatenate([whole.optimal(), keep, self._grid(), [0, len(self) - 1]]))
+        kept = np.union1d(kept.astype(np.intp), self._hull(max(2, limit - len(kept))))
         return replace(whole, thresholds=self.thresholds[kept], tp=self.tp[kept], fp=self.fp[kept])
 
     def to_frame(self) -> pd.DataFrame:

@@ -271,3 +271,11 @@ def test_a_report_recommends_what_its_own_table_does(read: Callable[[str], Reade
     )
     if chance:
         assert number(chance[0]) == pytest.approx(100 * bound["recall>=0.95"]["bound"]["chance"], abs=0.51)
+
+
+def test_a_report_and_a_sweep_of_one_run_name_one_safe_threshold(read: Callable[[str], Reader]) -> None:
+    """Of many rows the report keeps few thresholds: the safe one is among them."""
+    rows = rows_of(3000)
+    rule = rf"bound on new tumours is ({NUMBER})%\. ({NUMBER}) keeps .*? ({NUMBER}) found and ({NUMBER})"
+    report = read(render(evaluation(rows))).found(rule)
+    assert report and report == read(render_thresholds(swept(rows, "recall>=0.95"))).found(rule)
