@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from evalreport.codec import Whole
+from evalreport.codec import Whole, alike
 from evalreport.errors import DataError, nearest
 from evalreport.study.values import Param, Space, State, StudyObjective, Trial, plain
 
@@ -97,30 +97,22 @@ def _param_in(value: ParamRecord) -> Param:
 
 def trial_to_wire(trial: Trial) -> TrialRecord:
     """Return a trial as JSON holds it."""
-    return TrialRecord(
-        trial.number,
-        trial.state,
-        tuple(map(_number_out, trial.values)),
-        {name: _param_out(value) for name, value in trial.params.items()},
-        tuple((step, _number_out(value)) for step, value in trial.intermediate),
-        trial.started,
-        trial.finished,
-        trial.run_id,
-    )
+    own: dict[str, Any] = {
+        "values": tuple(map(_number_out, trial.values)),
+        "params": {name: _param_out(value) for name, value in trial.params.items()},
+        "intermediate": tuple((step, _number_out(value)) for step, value in trial.intermediate),
+    }
+    return TrialRecord(**(alike(trial, TrialRecord) | own))
 
 
 def trial_from_wire(record: TrialRecord) -> Trial:
     """Return the trial that JSON holds."""
-    return Trial(
-        record.number,
-        record.state,
-        tuple(map(float, record.values)),
-        {name: _param_in(value) for name, value in record.params.items()},
-        tuple((step, float(value)) for step, value in record.intermediate),
-        record.started,
-        record.finished,
-        record.run_id,
-    )
+    own: dict[str, Any] = {
+        "values": tuple(map(float, record.values)),
+        "params": {name: _param_in(value) for name, value in record.params.items()},
+        "intermediate": tuple((step, float(value)) for step, value in record.intermediate),
+    }
+    return Trial(**(alike(record, Trial) | own))
 
 
 def space_to_wire(space: Space) -> SpaceRecord:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from evalreport.bounds import Operator
+from evalreport.codec import alike
 from evalreport.format import count, show
 from evalreport.format import threshold as shown
 from evalreport.text import printable
@@ -119,21 +120,15 @@ class Optimum:
     def to_wire(self) -> OptimumRecord:
         """Return the optimum as `evaluation.json` holds it; an infinite threshold is null."""
         other = self.out_of_sample
-        return OptimumRecord(
-            threshold=self.threshold,
-            low=self.low,
-            high=self.high,
-            apparent=self.apparent,
-            honest=None if other is None else other.value.value,
-            metric=self.metric,
-            text=self.text,
-            counts=FourCounts(self.tp, self.fp, self.fn, self.tn),
-            interval_method=self.interval,
-            honest_method=None if other is None else other.method,
-            honest_estimate=None if other is None else other.value,
-            bound=self._bound(),
-            hold=self.hold,
-        )
+        own: dict[str, Any] = {
+            "honest": None if other is None else other.value.value,
+            "counts": FourCounts(self.tp, self.fp, self.fn, self.tn),
+            "interval_method": self.interval,
+            "honest_method": None if other is None else other.method,
+            "honest_estimate": None if other is None else other.value,
+            "bound": self._bound(),
+        }
+        return OptimumRecord(**(alike(self, OptimumRecord) | own))
 
     def _bound(self) -> BoundRecord | None:
         bound, other = self.bound, self.out_of_sample

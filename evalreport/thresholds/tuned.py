@@ -9,6 +9,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.codec import alike
 from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
@@ -65,26 +66,19 @@ class Tuned:
 
     def to_wire(self) -> TunedRecord:
         """Return the choice as `evaluation.json` holds it."""
-        return TunedRecord(
-            *(None, None, None),
-            objective=self.objective,
-            values=self.values,
-            apparent=self.apparent,
-            honest=self.out_of_sample.value.value,
-            honest_estimate=self.out_of_sample.value,
-            honest_method=self.out_of_sample.method,
-            method=self.method,
-            starts=self.starts,
-            trials=self.trials,
-            without=self.without,
-        )
+        own = {
+            **dict.fromkeys(("threshold", "low", "high")),
+            "honest": self.out_of_sample.value.value,
+            "honest_estimate": self.out_of_sample.value,
+            "honest_method": self.out_of_sample.method,
+        }
+        return TunedRecord(**(alike(self, TunedRecord) | own))
 
     @classmethod
     def from_wire(cls, wire: TunedRecord) -> Tuned:
         """Return the choice that `evaluation.json` holds."""
         other = OutOfSample(wire.honest_estimate, None, wire.honest_method)
-        told = (wire.method, wire.starts, wire.trials, wire.without)
-        return cls(wire.objective, wire.values, wire.apparent, other, *told)
+        return cls(out_of_sample=other, **alike(wire, cls))
 
 
 @dataclass(frozen=True, eq=False)
