@@ -18,6 +18,7 @@ from evalreport.labels import Multiclass, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
+from evalreport.sources.shapes.roles import wanted
 from evalreport.sources.stream_columns import open_stream
 from evalreport.sources.streams import MEMORY, PredictionStream
 from evalreport.stages import stage
@@ -29,6 +30,8 @@ from evalreport.workflow.thresholds import chosen_on, no_threshold, number_of
 
 ROW = 105
 """Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
+CELL = 24
+"""Bytes that it takes for a row and column, where the columns are many (measured: 1e6 rows of 20 classes)."""
 PACKED = 4
 """Times that a text or a file without a count of rows grows in memory (chosen by hand)."""
 SMALL = 256 << 20
@@ -83,7 +86,8 @@ def _is_large(path: str, request: Request) -> bool:
         return False  # the reader of whole files says what is wrong
     if data.format not in STREAMED:
         return False
-    need = data.rows * ROW if data.rows is not None else data.size * PACKED
+    columns = len(wanted(request.columns)(data.names))
+    need = data.size * PACKED if data.rows is None else data.rows * max(ROW, CELL * columns)
     return need > _free() // SHARE
 
 

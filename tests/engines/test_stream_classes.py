@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,8 @@ from evalreport.errors import DataError, UsageError
 from evalreport.facts import ClassScores
 from evalreport.facts.places import OwnScores, ScorePlaces
 from evalreport.sources.datasets import DataSet
+from evalreport.workflow.request import Request
+from evalreport.workflow.stream import streams
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, FORMATS, parts, plain
 
@@ -193,6 +196,22 @@ def test_over_twenty_mix_ups_show_one_row_of_each(tmp_path: Path) -> None:
         folder.mkdir()
         whole, many = parts(rows, folder, ".parquet", (1, 40, 100))
         agree(er.evaluate_files(many, **FEW), er.evaluate_file(whole, **FEW))
+
+
+def test_a_file_is_streamed_for_its_columns_as_for_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, path = classes(), tmp_path / "a.parquet"
+    monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
+    monkeypatch.setattr(
+        "evalreport.workflow.stream._free", lambda: 4 * 200 * N
+    )  # 200 bytes a row may be taken
+    pq.write_table(rows, path)
+    assert streams([str(path)], Request(engine="auto")) is None
+    for place in range(20):
+        rows = rows.append_column(f"proba_{place}", pa.array(np.zeros(N)))
+    pq.write_table(rows, path)
+    assert streams([str(path)], Request(engine="auto")) is not None
 
 
 def test_what_several_classes_cannot_have(tmp_path: Path) -> None:
