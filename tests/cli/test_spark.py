@@ -74,7 +74,7 @@ def test_a_run_whose_predictions_are_a_table(
             pass
         with mlflow.start_run() as empty:
             pass
-    uri = ("--tracking-uri", sqlite_store.uri)
+    uri = ("--tracking-uri", sqlite_store.uri, "--metrics", "roc_auc", "--confidence", "none")
     told = {}
     for one in (logged, tagged):
         done = run(capsys, "log", "--run-id", one.info.run_id, *uri)
@@ -145,7 +145,17 @@ def test_without_java_or_pyspark_it_is_said_what_to_install(
 
 def test_a_session_that_is_begun_is_quiet_and_ends(spark: Any, scores: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    words = ("report", "--table", str(scores), "--spark-master", "local[1]", "-o", str(page))
+    words = (
+        "report",
+        "--table",
+        str(scores),
+        "--spark-master",
+        "local[1]",
+        "-o",
+        str(page),
+        "--metrics",
+        "f1",
+    )
     done = subprocess.run(
         [sys.executable, "-m", "evalreport", *words], capture_output=True, text=True, timeout=600, check=False
     )
