@@ -59,9 +59,13 @@ def collect_frame(
             stage("looking at the columns in Spark")
             stream = stream_of(table, request)
             if not isinstance(stream.space, Binary):
-                raise UsageError(f"there are {len(stream.space)} labels, and Spark counts two")
+                raise UsageError(
+                    f"there are {len(stream.space)} labels, and two are counted in Spark",
+                    where="--engine spark",
+                    fix=ELSEWHERE,
+                )
         except UsageError as error:
-            fix = ELSEWHERE if "memory" in error.fix or not error.fix else error.fix
+            fix = ELSEWHERE if "memory" in error.fix else error.fix
             raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
         stage("counting rows in Spark", 0, table.rows)
         space = renamed(stream.space, dict(request.label_names))
