@@ -18,6 +18,7 @@ from evalreport.comparison.resampling import resampled_error
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import Difference
 from evalreport.facts.counts import Array
+from evalreport.intervals import estimates
 from evalreport.intervals.contributions import by_fold
 from evalreport.intervals.folds import NO_SLOPE
 from evalreport.intervals.independent import independent_difference
@@ -115,17 +116,27 @@ def _of_contributions(metric: Metric, samples: PairedSamples, start: Difference)
     error, gap = spread_of(metric, samples, first - second), start.difference or 0.0
     # What is left of equal contributions is the rounding of a sum of a row's shares.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
-        return _never_differing(start, samples.sampling.level)
+        return _never_differing(metric, samples, start)
     if metric.interval == "delong" and samples.plain:
         how = "delong"
     return within(start, error.curve(gap), how, samples.sampling.level)
 
 
-def _never_differing(start: Difference, level: float) -> InferredDifference:
-    """No row tells the runs apart: a difference of 0 is known exactly, and no other could be demonstrated."""
-    if start.difference:
-        return without(start, "the rows do not vary")
-    return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired contributions", level)
+def _never_differing(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+    """No row tells the runs apart, or all do alike: a ranking without a mistake and one turned round.
+
+    A difference of 0 is then known exactly; any other has the runs' own limits (MOVER), which are exact where
+    the rows do not vary.
+    """
+    level = samples.sampling.level
+    if not start.difference:
+        return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired contributions", level)
+    first, second = (
+        estimates([metric], side.facts, side.predictions, samples.sampling)[metric.name]
+        for side in (samples.run, samples.baseline)
+    )
+    found = unpaired_difference(metric, (first, second), (start.run, start.baseline), level)
+    return without(start, "the rows do not vary") if found.curve is None else found
 
 
 def spread_of(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
@@ -150,12 +161,12 @@ def _of_resamples(metric: Metric, samples: PairedSamples, start: Difference) -> 
     if by_fold(metric) and (samples.run.folds or samples.baseline.folds):
         return without(start, NO_SLOPE)
     if metric.reads == "truth":
-        return _never_differing(start, level)
+        return _never_differing(metric, samples, start)
     error = resampled_error(metric, *samples.resampled)
     if error is None:
         return without(start, "too few resamples have a value")
     if error.standard_error <= ROUNDING:
-        return _never_differing(start, level)
+        return _never_differing(metric, samples, start)
     how = "paired bootstrap" if samples.clusters is None else "paired bootstrap, by cluster"
     return within(start, error.curve(start.difference or 0.0), how, level)
 

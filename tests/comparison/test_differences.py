@@ -18,6 +18,7 @@ from statsmodels.stats.contingency_tables import mcnemar as other_mcnemar
 from evalreport.comparison.compare import compare
 from evalreport.comparison.differences import unpaired_difference
 from evalreport.engines.memory import summarise
+from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.inversion import paired_score
 from evalreport.intervals.paired import by_class, effective, label_cells, marginal_counts, of_mean
@@ -378,3 +379,17 @@ def test_every_pair_is_seen_from_both_ends() -> None:
             assert there.low is not None
             assert back.high is not None
             assert there.low == pytest.approx(-back.high, abs=0.01)
+
+
+def test_a_ranking_without_a_mistake_is_better_than_one_turned_round() -> None:
+    """No row's placement varies: the limits are those of the runs' own exact ones."""
+    truth = np.arange(60) % 2
+    scores = np.where(truth, 0.9, 0.1) + np.linspace(0, 0.05, 60)
+    both = [
+        evaluate_predictions(predictions(Binary(0, 1), truth, scores=Probabilities(each)), models.QUICK)
+        for each in (scores, 1 - scores)
+    ]
+    (found,) = compare(both, metrics=["roc_auc"]).of("roc_auc")
+    assert (found.difference, found.verdict) == (-1.0, "worse")
+    assert found.low is not None and found.high is not None
+    assert found.low == -1.0 < found.high < -0.9
