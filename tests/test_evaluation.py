@@ -43,7 +43,7 @@ def test_json_loses_nothing(make: object) -> None:
     assert again.predictions is None
 
 
-def test_thresholds_chosen_label_by_label_are_carried_with_their_honest_value() -> None:
+def test_thresholds_chosen_label_by_label_are_carried_with_their_out_of_sample_value() -> None:
     rng = np.random.default_rng(0)
     truth = rng.random((200, 3)) < [0.3, 0.2, 0.0]
     scores = er.Probabilities(np.clip(rng.random((200, 3)) * 0.6 + truth * 0.3, 0, 1))

@@ -167,37 +167,37 @@ def _metric(package: Path, kind: str, catalogue: str, function: str, record: str
 
 
 @pytest.fixture(scope="module")
-def told(house: Path) -> dict[str, Any]:
+def shown(house: Path) -> dict[str, Any]:
     done = python(house, "-c", ASKED)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def test_a_count_metric_has_its_interval_and_stands_everywhere(told: dict[str, Any], house: Path) -> None:
-    assert told["count"]["value"] == pytest.approx(1 - told["npv"])
-    assert told["count"]["method"] == "wilson"
-    assert told["glossary"]
-    assert "eval/false_omission_rate" in told["keys"]
+def test_a_count_metric_has_its_interval_and_stands_everywhere(shown: dict[str, Any], house: Path) -> None:
+    assert shown["count"]["value"] == pytest.approx(1 - shown["npv"])
+    assert shown["count"]["method"] == "wilson"
+    assert shown["glossary"]
+    assert "eval/false_omission_rate" in shown["keys"]
     explained = python(house, "-m", "evalreport", "metrics", "false_omission_rate")
     assert "share of negative predictions that are wrong" in explained.stdout
 
 
-def test_a_ranking_metric_has_an_interval_by_its_derivative(told: dict[str, Any]) -> None:
-    value, low, high = told["auc"]
-    assert told["ranking"]["value"] == pytest.approx(1 - value)
-    assert told["ranking"]["low"] == pytest.approx(1 - high, abs=0.05)
-    assert told["ranking"]["high"] == pytest.approx(1 - low, abs=0.05)
-    assert "eval/ranks_lost" in told["keys"]
+def test_a_ranking_metric_has_an_interval_by_its_derivative(shown: dict[str, Any]) -> None:
+    value, low, high = shown["auc"]
+    assert shown["ranking"]["value"] == pytest.approx(1 - value)
+    assert shown["ranking"]["low"] == pytest.approx(1 - high, abs=0.05)
+    assert shown["ranking"]["high"] == pytest.approx(1 - low, abs=0.05)
+    assert "eval/ranks_lost" in shown["keys"]
 
 
-def test_a_finding_is_told(told: dict[str, Any]) -> None:
-    assert "40 cases is an even number." in told["findings"]
+def test_a_finding_is_told(shown: dict[str, Any]) -> None:
+    assert "40 cases is an even number." in shown["findings"]
 
 
-def test_a_panel_stands_on_the_page(told: dict[str, Any]) -> None:
-    assert told["panel"]
+def test_a_panel_stands_on_the_page(shown: dict[str, Any]) -> None:
+    assert shown["panel"]
 
 
-def test_a_sink_takes_the_payload(told: dict[str, Any]) -> None:
-    assert told["sink"] == "MemorySink"
+def test_a_sink_takes_the_payload(shown: dict[str, Any]) -> None:
+    assert shown["sink"] == "MemorySink"

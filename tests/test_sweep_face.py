@@ -35,7 +35,7 @@ def trials(n: int = 12) -> er.Trials:
     return er.Trials.from_records(rows, objectives="accuracy")
 
 
-def test_a_threshold_comes_with_its_honest_value() -> None:
+def test_a_threshold_comes_with_its_out_of_sample_value() -> None:
     found = er.sweep(scored(), ["f1", "recall>=0.9"])
     best = found["f1"]
     assert isinstance(best, Optimum)

@@ -25,6 +25,7 @@ from evalreport.predictions import Origin, Threshold
 from evalreport.scores import ScoreKind
 
 VERSION = 1
+"""Version of the form in which facts are kept; another one is refused."""
 KEY = b"evalreport.facts"
 """Of the metadata."""
 SEAL = b"evalreport.facts.sha256"

@@ -23,6 +23,7 @@ from evalreport.panels.words import Sentence, say
 from evalreport.values import Undefined
 
 ROWS = 19
+"""Steps of the table beside the chart, the thresholds with a name apart."""
 BEST = {"f1": "Best micro F1", "macro": "Best macro F1", "exact": "Most exact matches"}
 """Goals of the presets, by the name of what is greatest there."""
 

@@ -19,6 +19,7 @@ SHORTEST_ID = 6
 FULL_ID = 32
 """Characters of a run id: a UUID in hexadecimal digits."""
 PAGE = 1000
+"""Runs, or experiments, of one request."""
 MOST_CHILDREN = 10
 """Child runs that are named to a user whose run has none of the predictions."""
 NEWEST_FIRST = ["attributes.start_time DESC"]

@@ -111,7 +111,7 @@ def test_text_is_parsed_and_accounted_for(capsys: Capture) -> None:
     assert "unread" not in one["labels"]
 
 
-def test_threshold_is_chosen_honestly(capsys: Capture) -> None:
+def test_threshold_is_chosen_out_of_sample(capsys: Capture) -> None:
     tuned = run(capsys, "report", SPAM, "--score", "score_nb", "--threshold", "max-f1", "--json").json
     assert tuned["runs"][0]["threshold_origin"] == "cross-fitted"
     assert any(finding["rule"] == "same_rows" for finding in tuned["runs"][0]["findings"])

@@ -42,7 +42,7 @@ def failing(trial: Any) -> float:
     raise RuntimeError
 
 
-def test_thresholds_as_a_table_with_honest_values(capsys: Capture) -> None:
+def test_thresholds_as_a_table_with_out_of_sample_values(capsys: Capture) -> None:
     done = run(capsys, "sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "recall>=0.95", "--cost", "10")
     assert done.code == 0
     assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["for", "recall>=0.95", "cost"]

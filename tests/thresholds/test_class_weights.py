@@ -103,7 +103,7 @@ def test_a_descent_is_no_worse_than_its_starts_and_no_single_weight_betters_it()
             assert cost(rows, LADDER, answered(p, other)) >= found.apparent - 1e-12
 
 
-def test_fitted_weights_help_where_probabilities_are_off_and_their_honest_value_is_honest() -> None:
+def test_fitted_weights_help_where_probabilities_are_off_and_their_cross_fitted_value_holds() -> None:
     fresh = made(20_000, 99, calibrated=False)
     apparent, cross, later = [], [], []
     for seed in range(8):

@@ -76,7 +76,7 @@ def test_with_many_rows_the_bias_is_gone() -> None:
     assert cross_fitted(found).value == pytest.approx(true_f1(found.threshold), abs=0.01)
 
 
-def test_every_standard_objective_gets_limits_and_an_honest_value() -> None:
+def test_every_standard_objective_gets_limits_and_a_cross_fitted_value() -> None:
     y, s = drawn(500, 1)
     for choice in judged(ScoreTable.of(s, y)).optima.values():
         if isinstance(choice, Unreachable):

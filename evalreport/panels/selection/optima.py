@@ -35,6 +35,7 @@ from evalreport.thresholds.optimum import Optimum
 MOST = 6
 """Objectives that have a chart."""
 ROWS = 20
+"""Steps of the table beside a chart."""
 LETTER = 5.5
 """Width of a letter of a label, in units of the chart."""
 

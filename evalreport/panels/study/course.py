@@ -43,6 +43,7 @@ from evalreport.study.views import (
 )
 
 ROWS = 20
+"""Trials of a table beside a chart."""
 READ = say(
     "Each point is a trial, in the order of the study; the line is the best so far, the ring the first to "
     "reach it."

@@ -30,6 +30,7 @@ from evalreport.study.views import MOST_POINTS, thinned
 from evalreport.values import Undefined
 
 ROWS = 20
+"""Trials of the table beside the chart."""
 MOST = 24
 """Trials that are named one by one."""
 LETTER = 5.5
