@@ -10,8 +10,8 @@ of the K values, V(1) - V(m) is what runs do not have in common, and the varianc
 and new seeds is V(m) + (s² - E) / K with E = (V(1) - V(m)) K / (K - 1), the part of s² that is of the rows.
 
 Measured by simulation (`make coverage`: `tests/comparison/systems.json`) in 24 settings of 3, 5 and 10
-seeds, 22 of them with 1,000 or 2,000 draws: the interval of a value held in 95.0 % (in single settings 93.3
-to 96.2), that of a difference in 95.3 % (94.2 to 96.2). Alone, without the correction for several pairs, it
+seeds with 1,000 or 2,000 draws each: the interval of a value held in 95.0 % (in single settings 93.3 to
+96.2), that of a difference in 95.2 % (93.9 to 96.2). Alone, without the correction for several pairs, it
 tells two equal systems apart in 5.0 %: 3.4 to 6.7, with 5 seeds 5.4. Standard errors are those that were
 published of two studies of readers (`tests/comparison/test_published.py`).
 """
