@@ -311,7 +311,7 @@ class Placing:
     >>> placing.add(np.array([0.1, 0.8])), placing.add(np.array([0.4, 0.9]))
     (array([0, 3]), array([1, 4]))
     >>> placing.areas()
-    (0.25, 0.5833333333333333)
+    (0.5, 0.5833333333333333)
     """
 
     def __init__(self, own: npt.NDArray[Any], cells: int) -> None:
