@@ -40,6 +40,9 @@ class Way:
     multilabel_trap: str = ""
 
 
+FORMULAS = {"micro": "{} of summed counts", "weighted": "mean of {}, weighted by P"}
+"""How an average is written, where every label does not count the same."""
+
 PRECISION = Base(
     "precision",
     "precision",
@@ -122,7 +125,7 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
         rate=base.rate,
         title=said(way.title),
         meaning=said(way.meaning),
-        formula=f"{base.formula} of summed counts" if way.over == "micro" else f"mean of {base.formula}",
+        formula=FORMULAS.get(way.over, "mean of {}").format(base.formula),
         task=task,
         needs="counts",
         reads="counts",
