@@ -29,7 +29,7 @@ def usage(error: click.ClickException, command: str) -> UsageError:
             message = f"no such option: {error.option_name}"
             fix = (_meant(error.option_name, ctx) if ctx else "") or fix
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:
-            fix = f"{param.opts[0]} {param.make_metavar(ctx)}: {param.help or 'see --help'}".rstrip(".")
+            fix = f"{' '.join(filter(None, (param.opts[0], param.metavar)))}: {param.help or ''}".rstrip(".")
             path = _origin(ctx, param) or path
     return UsageError(message[:1].lower() + message[1:], where=path, fix=fix)
 
