@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array, Places, reached
@@ -208,7 +207,7 @@ def limited(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
         return None
     n = sweep.positives if sought.positive else sweep.negatives
     most = int((chances(round(n), sought.allowed) >= confidence).sum()) - 1
-    return _last(_wrong(sweep, n, sought, np.arange(len(sweep) - 1)) <= most + TINY, sought)
+    return _furthest(sweep, lambda place: -_wrong(sweep, n, sought, place), -(most + TINY), sought)
 
 
 def chances(n: int, allowed: float) -> Array:
@@ -231,26 +230,22 @@ def chances(n: int, allowed: float) -> Array:
 
 
 def _limited(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:
-    """The threshold with as many wrong as the exact limit allows; never one that flags all, or none."""
-    size = len(sweep) - 1
+    """The threshold with as many wrong as the exact limit allows."""
 
     def chance(place: Places) -> Array:
         return chance_of(_wrong(sweep, n, sought, place), n, sought.allowed)
 
-    wanted = np.array([confidence])
-    if sought.positive:  # the chance falls as the threshold rises
-        place = int(reached(lambda place: -chance(place), size, -wanted, "right")[0]) - 1
+    return _furthest(sweep, chance, confidence, sought)
+
+
+def _furthest(sweep: Sweep, good: Callable[[Places], Array], least: float, sought: _OneClass) -> int | None:
+    """The threshold that goes furthest and is as good as that; never one that flags all, or none."""
+    size, wanted = len(sweep) - 1, np.array([least])
+    if sought.positive:  # the higher the threshold, the more are missed
+        place = int(reached(lambda place: -good(place), size, -wanted, "right")[0]) - 1
         return place if place >= 0 else None
-    place = int(reached(chance, size, wanted)[0])
+    place = int(reached(good, size, wanted)[0])
     return place if place < size else None
-
-
-def _last(good: npt.NDArray[np.bool_], sought: _OneClass) -> int | None:
-    """The threshold that goes furthest among those that are good."""
-    if not good.any():
-        return None
-    places = np.flatnonzero(good)
-    return int(places[-1] if sought.positive else places[0])
 
 
 def _too_few(units: Units, sought: _OneClass, confidence: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,12 +15,14 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions
+from evalreport.thresholds import holding
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.holding import chance_of, fewest
-from evalreport.thresholds.objectives import Objective
+from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, choice_from_wire
 from evalreport.thresholds.promise import Hold
 from evalreport.thresholds.records import ChoiceRecord
+from evalreport.thresholds.sweep import Sweep
 
 
 def sample(n: int, positives: int, seed: int = 0, step: float = 0.0, groups: int = 0) -> Predictions:
@@ -147,3 +150,25 @@ def test_a_bound_out_of_reach_has_nothing_to_hold() -> None:
     table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
     optima = judged(table, rows, objectives=wanted, sampling=Sampling(resamples=200, hold=0.95)).optima
     assert [isinstance(best, Optimum) for best in optima.values()] == [False, False, True]
+
+
+def test_the_surely_kept_threshold_is_found_by_looking_at_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random(20_000) < 0.3
+    sweep = Sweep.of(ScoreTable.of(np.clip(rng.normal(0.3 + 0.3 * truth, 0.15), 0, 1), truth))
+    looked: list[int] = []
+    wrong = holding._wrong
+
+    def counted(sweep: Sweep, n: float, sought: Any, places: Any) -> Any:
+        looked.append(np.size(places))
+        return wrong(sweep, n, sought, places)
+
+    monkeypatch.setattr(holding, "_wrong", counted)
+    for metric, number in (("recall", 0.95), ("specificity", 0.9)):
+        place = holding.limited(sweep, Constraint(metric, ">=", number), 0.95)
+        least = sweep.positives if metric == "recall" else sweep.negatives
+        most = int((holding.chances(round(least), 1 - number) >= 0.95).sum()) - 1
+        missed = least - sweep.tp if metric == "recall" else sweep.fp
+        kept = np.flatnonzero(missed[: len(sweep) - 1] <= most + 1e-9)
+        assert place == (kept[-1] if metric == "recall" else kept[0])
+    assert sum(looked) < 200
