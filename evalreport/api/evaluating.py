@@ -299,8 +299,8 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Of a session that runs: of a notebook, Databricks, EMR or Spark Connect; the workers need evalreport,
-        too. It is read two to four times: cache what is dear to make.
+        Of a session that runs: of a notebook, a cluster or Spark Connect; the workers need evalreport, too.
+        It is read two to four times: cache what is dear to make.
     request, **columns
         As of `evaluate_files`: ``truth``, ``score`` or ``pred``, ``positive``, ``slices``, ``threshold`` …
 
