@@ -92,6 +92,18 @@ def day(at: int, *, year: bool = False) -> str:
     return f"{when.day} {MONTHS[when.month - 1]}" + (f" {when.year}" if year else "")
 
 
+def days(first: int, last: int) -> str:
+    """Return the days from one moment to another; one day alone once.
+
+    Examples
+    --------
+    >>> days(0, 0), days(0, 3 * 86_400_000)
+    ('1 Jan 1970', '1 Jan to 4 Jan 1970')
+    """
+    ends = day(first, year=True), day(last, year=True)
+    return ends[1] if ends[0] == ends[1] else f"{day(first)} to {ends[1]}"
+
+
 def history(
     metric: Metric,
     moments: Sequence[Moment],

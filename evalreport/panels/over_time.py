@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalreport.comparison.over_time import Change, OverTime, TimedRun
 from evalreport.estimates import interval, valued
 from evalreport.format import MINUS, at, counted, decimals
-from evalreport.panels.history import History, Moment, day, history
+from evalreport.panels.history import History, Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.site import FrontVerdict
 from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
@@ -44,7 +44,7 @@ def change_in_words(found: OverTime, change: Change) -> Sentence:
 def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:
     """Return the sections of the page."""
     first, last = found.runs[0].started, found.runs[-1].started
-    kicker = (experiment, counted(len(found.runs), "run"), f"{day(first)} to {day(last, year=True)}")
+    kicker = (experiment, counted(len(found.runs), "run"), days(first, last))
     named = listed([change_in_words(found, change) for change in found.changes[:MOST_NAMED]])
     more = "" if len(found.changes) <= MOST_NAMED else f", and {len(found.changes) - MOST_NAMED} more"
     summary = paragraph(

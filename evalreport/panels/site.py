@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalreport.comparison.board import Board, MissingRun, shared_findings
 from evalreport.estimates import gap, valued
 from evalreport.format import count, counted
-from evalreport.panels.history import Moment, day, history
+from evalreport.panels.history import Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Facts, Section, Table
 from evalreport.panels.site_board import leaderboard_of
 from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
@@ -74,7 +74,7 @@ def _champion_behind(board: Board) -> bool:
 def _verdict(board: Board) -> Section:
     first = board.runs[0].facts
     started = [run.started for run in board.runs if run.started is not None]
-    span = f"{day(min(started))} to {day(max(started), year=True)}" if started else ""
+    span = days(min(started), max(started)) if started else ""
     judged = f"{counted(len(board.runs), 'run')} ranked" + (
         f", {len(board.missing)} not" if board.missing else ""
     )
