@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from evalreport.engines.partitions import Buckets, BucketWords, MergedWords, Pac
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts import ScoreTable
+from evalreport.facts.columns import write_all
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import from_bytes, to_bytes
 from evalreport.facts.words import Budget, no_room, table_of_runs
@@ -226,7 +227,9 @@ class _Arrived:
     def __init__(self, budget: Budget) -> None:
         self._budget, folder = budget, budget.spill
         # closed by `__exit__`
-        self._file: Any = io.BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._file: BinaryIO = (
+            io.BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        )
         self._places: dict[str, dict[int, tuple[int, ...]]] = {}
         self.distinct = 0
 
@@ -243,8 +246,7 @@ class _Arrived:
         self.distinct += len(found.words) // found.wide
         try:
             for data in found[1:]:
-                self._file.write(data)
-            self._file.flush()
+                write_all(self._file, np.frombuffer(data, dtype=np.uint8))
         except OSError as error:
             raise no_room(self._budget.spill or Path.cwd(), sum(map(len, found[1:]))) from error
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from evalreport import format
 from evalreport.errors import UsageError
 from evalreport.labels import Binary, renamed
 from evalreport.provenance import Provenance
-from evalreport.sources.request import listed
 from evalreport.sources.spark_counting import CountedTable, count_table
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
@@ -78,13 +78,11 @@ def collect_frame(
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
     taken = (*stream.found.taken, ("engine", _words(counted)))
     origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
-    notes = (f"not used: {listed(stream.found.unused)}",) if stream.found.unused else ()
-    provenance = replace(
-        origin, source=name, columns=taken, **request.origin(), notes=(*origin.notes, *notes)
-    )
+    notes = (*origin.notes, *stream.found.unused_note)
+    provenance = replace(origin, source=name, columns=taken, **request.origin(), notes=notes)
     return CollectedFacts(seen, taken, provenance, sweep)
 
 
 def _words(counted: CountedTable) -> str:
-    parts = f"{counted.watch.partitions:,} partition{'s' if counted.watch.partitions != 1 else ''}"
+    parts = format.counted(counted.watch.partitions, "partition")
     return f"Spark, {parts}; {counted.distinct:,} distinct scores came to the driver"
