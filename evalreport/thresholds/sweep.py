@@ -157,7 +157,7 @@ class Sweep:
         if len(self) <= limit:
             return self
         whole = self if self.optima else self.with_optima()
-        kept = np.unique(np.concatenate([whole.optimal(), keep, self._grid(), [0, len(self) - 1]]))
+        kept = np.unique(np.concatenate([whole.optimal(), keep, self._grid()]))
         kept = np.union1d(kept.astype(np.intp), self._hull(max(2, limit - len(kept))))
         return replace(whole, thresholds=self.thresholds[kept], tp=self.tp[kept], fp=self.fp[kept])
 

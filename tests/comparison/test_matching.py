@@ -235,3 +235,12 @@ def test_few_rows_that_differ_are_too_few_to_say(moved: int) -> None:
 def test_rows_of_one_group_are_one_of_the_few() -> None:
     pair = [replace(p, groups=Categorical.of(np.arange(200) // 20)) for p in few_false_alarms(20)]
     assert points(pair)["own_thresholds"].false_alarms.verdict == "too_few_to_say"
+
+
+def test_two_rows_have_one_degree_of_freedom() -> None:
+    """A row is in Poisson(1) resamples: a spread of 1, times 12.71 of Student's t (of two degrees: 4.30)."""
+    scores = (Decisions(np.array([1.0, 1.0])), Decisions(np.array([1.0, 0.0])))
+    found = points([predictions(Binary(0, 1), [1, 0], scores=s, threshold=0.5) for s in scores])
+    alarms = found["own_thresholds"].false_alarms
+    assert alarms.low is not None and alarms.high is not None
+    assert (alarms.high - alarms.low) / 2 == pytest.approx(12.71, rel=0.2)

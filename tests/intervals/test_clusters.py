@@ -20,7 +20,7 @@ from evalreport.metrics.binary_probability import brier_reliability, brier_resol
 from evalreport.metrics.catalogue import BINARY, find
 from evalreport.metrics.strategies import CurvePoint
 from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.scores import Decisions, Probabilities
 from evalreport.values import Estimate
 
 QUICK = Sampling(resamples=300)
@@ -108,6 +108,23 @@ def test_places_are_where_the_metric_is_read(name: str) -> None:
         "lift_at_10": tpr / 0.1,
     }.get(name, tpr)
     assert value == pytest.approx(read, abs=0.02 if name != "lift_at_10" else 0.2)
+
+
+def test_lift_where_one_class_alone_comes_in_groups_is_as_sure_as_groups_drawn_anew() -> None:
+    """Ten groups of 30 positives and 700 negatives of their own: how many are positive is as unsure."""
+    rng, groups = np.random.default_rng(2), np.append(np.repeat(np.arange(10), 30), np.arange(10, 710))
+    truth = groups < 10
+    scores = truth + rng.normal(size=1000) + np.where(truth, rng.normal(size=710)[groups], 0)
+    p = predictions(Binary(0, 1), truth.astype(int), scores=Decisions(scores), threshold=0.5, groups=groups)
+    found = estimates([find("lift_at_10", "binary")], summarise(p), p, QUICK)["lift_at_10"]
+    assert isinstance(found, Estimate) and found.low is not None and found.high is not None
+    drawn = rng.poisson(1, (300, 710))[:, groups]
+    ahead = np.argsort(-scores)
+    top = drawn[:, ahead].cumsum(axis=1) <= drawn.sum(axis=1, keepdims=True) / 10
+    flagged = top * drawn[:, ahead]
+    right, positive = (flagged * truth[ahead]).sum(axis=1), (drawn * truth).sum(axis=1)
+    again = right / flagged.sum(axis=1) * drawn.sum(axis=1) / positive
+    assert [found.low, found.high] == pytest.approx(np.quantile(again, [0.025, 0.975]).tolist(), rel=0.25)
 
 
 def test_every_label_has_every_interval_by_group_and_weight() -> None:

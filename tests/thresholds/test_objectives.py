@@ -22,6 +22,7 @@ COUNTS = BinaryCounts(tp=8.0, fp=4.0, fn=2.0, tn=86.0)
         ("cost:10", "cost", "cost", (4 + 20) / 100),
         ("cost", "cost", "cost", (4 + 20) / 100),
         ("cost:fp=1, fn=10, tp=-2", "cost", "cost", (4 + 20 - 16) / 100),
+        ("cost:fp=3, fn=10, tn=-1", "cost", "cost", (12 + 20 - 86) / 100),
         ("net_benefit:0.2", "net_benefit", "net_benefit", (8 - 4 / 4) / 100),
         ("net_benefit", "net_benefit", "net_benefit", (8 - 4) / 100),
         ("recall>=0.95", "recall>=0.95", "precision", 8 / 12),
