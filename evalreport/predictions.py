@@ -112,6 +112,8 @@ class Predictions:
         Whether weights were given (else all are 1).
     folds : Categorical or None
         By the model of which fold of a cross-validation each row was predicted.
+    lost : int
+        Rows that came without an answer and count as wrong.
     """
 
     space: LabelSpace
@@ -128,6 +130,7 @@ class Predictions:
     texts: Sequence[str] | None = None
     parsed: Parsed | None = None
     notes: tuple[str, ...] = ()
+    lost: int = 0
 
     def __len__(self) -> int:
         return len(self.y_true)
@@ -261,8 +264,9 @@ def predictions(
             *notes,
             *_repetition_notes(named),
             *counted_wrong(lost),
-            *(() if isinstance(known, NoScores) else known.notes),
+            *(known.notes if isinstance(known, Probabilities) else ()),
         ),
+        lost=lost,
     )
     return (
         found if weights is None or weight_kind == "sampling" else repeated(found, checked_weights(weights))

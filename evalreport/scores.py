@@ -6,7 +6,7 @@ distances, uncalibrated scores) only rank. None of them is guessed from the rang
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -39,6 +39,8 @@ class Probabilities:
         Values within 1e-6 outside are clipped and noted.
     columns : tuple of str
         The label of each column; those of a frame are taken from it, and matched by name.
+    clipped : int
+        Values that were clipped; told by `notes`.
 
     Raises
     ------
@@ -52,18 +54,18 @@ class Probabilities:
     """
 
     values: FloatArray
-    notes: tuple[str, ...] = ()
     declared: ScoreKind = "probability"
     columns: tuple[str, ...] = ()
+    clipped: int = 0
 
     if TYPE_CHECKING:  # anything array-like goes in; an array of floats is what comes out
 
         def __init__(
             self,
             values: npt.ArrayLike,
-            notes: tuple[str, ...] = (),
             declared: ScoreKind = "probability",
             columns: tuple[str, ...] = (),
+            clipped: int = 0,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -74,12 +76,17 @@ class Probabilities:
             far = (values < -NOISE) | (values > 1 + NOISE)
             if far.any():
                 raise _outside(values, far)
-            object.__setattr__(self, "notes", (*self.notes, clipped(int(outside.sum()))))
+            object.__setattr__(self, "clipped", self.clipped + int(outside.sum()))
             values = np.clip(values, 0, 1)
         object.__setattr__(self, "values", _frozen(values))
 
     def __repr__(self) -> str:
         return _brief(self)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the values."""
+        return clipped_notes(self.clipped)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,7 +170,6 @@ class Decisions:
 
     values: FloatArray
     declared: ScoreKind = "decision"
-    notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
 
     if TYPE_CHECKING:
@@ -172,7 +178,6 @@ class Decisions:
             self,
             values: npt.ArrayLike,
             declared: ScoreKind = "decision",
-            notes: tuple[str, ...] = (),
             columns: tuple[str, ...] = (),
         ) -> None: ...
 
@@ -194,16 +199,18 @@ KnownScores: TypeAlias = Probabilities | Decisions | NoScores
 """Scores after the door: logits have become probabilities."""
 
 
-def clipped(count: int) -> str:
-    """Return the note on scores that were clipped.
+def clipped_notes(count: int) -> tuple[str, ...]:
+    """Return the note on scores that were clipped, if there are any.
 
     Examples
     --------
-    >>> clipped(2)
-    '2 scores lay outside [0, 1] by float noise and were clipped'
+    >>> clipped_notes(2)
+    ('2 scores lay outside [0, 1] by float noise and were clipped',)
     """
+    if not count:
+        return ()
     some, were = ("1 score", "was") if count == 1 else (f"{count} scores", "were")
-    return f"{some} lay outside [0, 1] by float noise and {were} clipped"
+    return (f"{some} lay outside [0, 1] by float noise and {were} clipped",)
 
 
 def normalised(scores: Probabilities) -> Probabilities:
@@ -233,7 +240,7 @@ def normalised(scores: Probabilities) -> Probabilities:
     sums[np.abs(sums - 1) < (ROUNDING if scores.values.dtype == np.float64 else ROUNDING_SINGLE)] = 1.0
     if (sums == 1).all():
         return scores
-    return Probabilities(_frozen(scores.values / sums[:, None]), scores.notes, scores.declared)
+    return replace(scores, values=_frozen(scores.values / sums[:, None]))
 
 
 def _other_sum(sums: npt.NDArray[np.float64], labels: int) -> str:

@@ -147,7 +147,7 @@ def one_label(p: Predictions, code: int) -> Predictions:
     if point is not None and isinstance(point.value, tuple):
         point = replace(point, value=point.value[code])
     if not isinstance(scores, NoScores):
-        scores = replace(scores, values=np.ascontiguousarray(scores.values[:, code]), notes=())
+        scores = replace(scores, values=np.ascontiguousarray(scores.values[:, code]))
     return replace(
         p,
         space=Binary(negative=f"not {name}", positive=name),

@@ -28,10 +28,8 @@ from evalreport.intervals.averages import looked_at
 from evalreport.intervals.calibration import PLACE, class_rows
 from evalreport.labels import Binary, LabelSpace, Multilabel
 from evalreport.predictions import Predictions, Threshold
-from evalreport.scores import NoScores, clipped
+from evalreport.scores import NoScores, Probabilities, clipped_notes
 
-LOST = counted_wrong(1)[0][: counted_wrong(1)[0].index("1")]
-"""How the note on missing answers begins, before their number."""
 MOST_SLICES = 1000
 """Values of a column up to which each is counted: every one has a table of its own."""
 
@@ -114,9 +112,8 @@ class Watch:
         (self._worst or self._shown).add(batch, ids)
         self._digest.add(batch)
         self._ids = ids is not None
-        self._lost += sum(int(note.split()[4]) for note in batch.notes if note.startswith(LOST))
-        if not isinstance(batch.scores, NoScores):
-            self._clipped += sum(int(note.split()[0]) for note in batch.scores.notes)
+        self._lost += batch.lost
+        self._clipped += batch.scores.clipped if isinstance(batch.scores, Probabilities) else 0
         for name, column in batch.slices.items():
             for code in np.unique(column.codes).tolist():
                 self._part(name, column.values[code]).add(batch.take(column.codes == code))
@@ -162,7 +159,7 @@ class Watch:
             slices={name: _most_frequent(parts) for name, parts in self._parts.items()},
             swaps=_swaps(summary),
             truth_digest="" if self._ids else self._digest.hex,
-            notes=(*notes, *counted_wrong(self._lost), *([clipped(self._clipped)] if self._clipped else [])),
+            notes=(*notes, *counted_wrong(self._lost), *clipped_notes(self._clipped)),
         )
         return self.decided(seen, summary.threshold if threshold is None else threshold, again=threshold)
 

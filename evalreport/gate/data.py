@@ -104,15 +104,14 @@ def _predictions(rows: Predictions) -> list[CheckResult]:
 
 
 def _scores(rows: Predictions) -> list[CheckResult]:
-    notes = "; ".join(rows.scores.notes) if not isinstance(rows.scores, NoScores) else ""
     match rows.scores:
         case NoScores():
             return []
         case Decisions():
-            return [_data("scores", 0, "no gaps, all finite", notes)]
+            return [_data("scores", 0, "no gaps, all finite")]
         case Probabilities():
             sums = ", sums to 1" if isinstance(rows.space, Multiclass) else ""
-            return [_data("scores", 0, f"no gaps, all in [0, 1]{sums}", notes)]
+            return [_data("scores", 0, f"no gaps, all in [0, 1]{sums}", "; ".join(rows.scores.notes))]
         case never:
             assert_never(never)
 

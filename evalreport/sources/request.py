@@ -96,7 +96,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         for clause in self.where:
-            if not clause.partition("=")[0] or "=" not in clause:
+            if not split_clause(clause)[0] or "=" not in clause:
                 raise UsageError(f"--where {clause} is no condition", fix="write --where COLUMN=VALUE")
         if self.no_scores and (self.score or self.scores):
             raise UsageError("scores are named and --no-scores is given", fix="pass one of them")
@@ -115,9 +115,13 @@ class Columns:
     def named(self) -> tuple[str, ...]:
         """Every column or pattern that was named, in order."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
-        filtered = (clause.partition("=")[0].strip() for clause in self.where)
-        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices, *filtered)
+        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices, *self.filtered)
         return tuple(filter(None, (*single, *beside)))
+
+    @property
+    def filtered(self) -> tuple[str, ...]:
+        """The columns that `where` looks at."""
+        return tuple(split_clause(clause)[0] for clause in self.where)
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -128,6 +132,18 @@ class Columns:
     def groups(self) -> tuple[str, ...]:
         """The columns that rows must agree in to belong together."""
         return (self.group,) if isinstance(self.group, str) else self.group or ()
+
+
+def split_clause(clause: str) -> tuple[str, str]:
+    """Return column and value of a condition of ``--where``.
+
+    Examples
+    --------
+    >>> split_clause("split = test")
+    ('split', 'test')
+    """
+    column, _, value = clause.partition("=")
+    return column.strip(), value.strip()
 
 
 def counted(n: int, noun: str) -> str:

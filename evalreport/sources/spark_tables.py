@@ -14,6 +14,7 @@ from evalreport.cells import gaps_of
 from evalreport.sources.datasets import DataSet
 from evalreport.sources.readers.arrow import check_schema, to_arrays
 from evalreport.sources.readers.batches import ROWS, Batch, Opened
+from evalreport.sources.request import split_clause
 from evalreport.sources.shapes.subsets import rows_where
 from evalreport.sources.tables import RawTable
 
@@ -73,7 +74,7 @@ class SparkTable(DataSet):
         if len(counts) < MOST_DISTINCT:  # all of them: the table need not be counted again
             self.__dict__["rows"] = int(np.sum(counts.column(-1).to_numpy()))
         kept = np.ones(len(counts), dtype=bool)
-        for name in columns.keys() - {clause.partition("=")[0].strip() for clause in self.where}:
+        for name in columns.keys() - {split_clause(clause)[0] for clause in self.where}:
             kept[gaps_of(columns[name])] = False
         if kept.any():
             yield self.files[0], 0, {name: values[kept] for name, values in columns.items()}

@@ -30,7 +30,6 @@ from evalreport.sources.streams import (
     LabelsStream,
     PredictionStream,
     column_of,
-    filters,
     kept_rows,
     refused,
     table_of,
@@ -81,7 +80,7 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
     scores = () if part is None else (column_of(name, data.names) for name in part.columns)
-    columns = dict.fromkeys((*used, *scores, *told.slices, *filters(told)))
+    columns = dict.fromkeys((*used, *scores, *told.slices, *told.filtered))
     if ids is not None:
         columns[ids] = None
     named = replace(told, id=ids, truth=truth, pred=pred)
@@ -176,7 +175,7 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
         raise refused("there are scores of several labels per row", "the scores (--no-scores)")
     ids = dict(found.taken).get("id")
     used = {name for part in (truth, pred) if part is not None for name in part.columns}
-    used |= {*filters(request), *request.slices}
+    used |= {*request.filtered, *request.slices}
     columns = [name for name in head.columns if name not in found.unused or name in used]
     named = replace(told, where=request.where, id=ids)
     return LabelsStream(
@@ -187,7 +186,7 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
 def _in_lists(data: DataSet, parts: Sequence[Part], request: Columns) -> set[Label]:
     found: set[Label] = set()
     names = [name for part in parts for name in part.columns]
-    for path, before, batch in data.batches((*names, *filters(request))):
+    for path, before, batch in data.batches((*names, *request.filtered)):
         with in_file(str(path)), CountedFrom(before):
             table = kept_rows(table_of(batch, path, data), request)
             for part in parts if table.n else ():
@@ -203,7 +202,7 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
         return request.labels  # whatever else stands there is named when it is counted
     found: dict[str, set[Label]] = {}
     names = [truth, *([] if pred is None else [pred])]
-    for path, before, batch in data.distinct((*names, *filters(request))):
+    for path, before, batch in data.distinct((*names, *request.filtered)):
         with in_file(str(path)), CountedFrom(before):
             table = kept_rows(table_of(batch, path, data), request)
             for name in names if table.n else ():

@@ -221,11 +221,6 @@ def kept_rows(table: RawTable, request: Columns) -> RawTable:
     return taken_rows(table, np.logical_and.reduce(list(found.values())))
 
 
-def filters(request: Columns) -> tuple[str, ...]:
-    """Return the columns that `--where` looks at."""
-    return tuple(clause.partition("=")[0].strip() for clause in request.where)
-
-
 class CountedFrom:
     """Count the rows that an error names from the beginning of the file."""
 

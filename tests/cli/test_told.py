@@ -16,7 +16,7 @@ from tests.sweeping import optuna_study
 from tests.tracking import files_of, make_run
 
 Capture = pytest.CaptureFixture[str]
-SAID = {"notes", "warnings", "doubts", "left", "remarks", "not_used", "unused"}
+SAID = {"clipped", "notes", "warnings", "doubts", "left", "remarks", "not_used", "unused"}
 """Names of fields that carry what the user has to be told."""
 IDS = "id,y_true,y_pred\n1,a,a\n1,b,b\n2,a,b\n"
 MADE: dict[str, tuple[str, str | None, str]] = {
@@ -53,8 +53,7 @@ FOLLOWED = {
     "predictions.Predictions.notes": "an id of several rows",
     "provenance.Provenance.notes": "a column",
     "report.comparison_brief.ComparisonBrief.notes": "a comparison",
-    "scores.Probabilities.notes": "a clipped score",
-    "scores.Decisions.notes": NO_WARNING,  # nothing is noted of scores without a range
+    "scores.Probabilities.clipped": "a clipped score",
     "sinks.plan.Plan.notes": "a logging",
     "sinks.sink.Logged.left": "a logging",
     "sinks.sink.Logged.notes": "a logging",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.cells import is_gap
 from evalreport.errors import DataError
-from evalreport.sources.request import Columns, counted, listed, missing_column
+from evalreport.sources.request import Columns, counted, listed, missing_column, split_clause
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, TESTS, is_part
 from evalreport.sources.tables import RawTable
 
@@ -45,7 +45,7 @@ def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str
     kept = np.ones(table.n, dtype=bool)
     for clause, found in rows_where(table, clauses).items():
         if not found.any():
-            name, _, value = (part.strip() for part in clause.partition("="))
+            name, value = split_clause(clause)
             values = sorted(set(_texts(table.columns[name]).tolist()))
             raise DataError(
                 f"no row has {name} = {value}",
@@ -69,7 +69,7 @@ def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray
     """
     found = {}
     for clause in clauses:
-        name, _, value = (part.strip() for part in clause.partition("="))
+        name, value = split_clause(clause)
         if name not in table.columns:
             raise missing_column(name, "--where", table.names, table.name)
         found[clause] = _texts(table.columns[name]) == value
