@@ -26,13 +26,7 @@ from evalreport.cells import (
     repeated_ids,
 )
 from evalreport.errors import DataError, UsageError
-from evalreport.labels import (
-    UNPARSED,
-    Binary,
-    LabelSpace,
-    Multiclass,
-    column_order,
-)
+from evalreport.labels import UNPARSED, Binary, LabelSpace, Multiclass, column_order
 from evalreport.parsing import Parsed
 from evalreport.scores import (
     Decisions,
