@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engines.memory import counted
-from evalreport.engines.stream import Holders, check_plain
-from evalreport.facts import Summary, Tally
-from evalreport.facts.counts import sums
+from evalreport.engines.several_stream import SeveralStream
+from evalreport.engines.stream import Holders
+from evalreport.facts import Summary
 from evalreport.facts.places import OwnScores, ScorePlaces
-from evalreport.facts.summary import merge
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities, highest
 
 
-class ClassStream:
+class ClassStream(SeveralStream):
     """Facts of predictions of several classes, added batch by batch.
 
     Parameters
@@ -43,18 +41,11 @@ class ClassStream:
     """
 
     def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
-        self.space, self._tables = space, tables
-        self._facts: Summary | None = None
-        self.support = np.zeros(len(space))
-        """Examples of each label."""
+        super().__init__(space)
+        self._tables = tables
         self._own = OwnScores(len(space))
         self._confidence = holders.holder()
         self._places: ScorePlaces | None = None
-
-    @property
-    def rows(self) -> int:
-        """Rows so far."""
-        return 0 if self._facts is None else self._facts.rows
 
     @property
     def is_scored(self) -> bool:
@@ -62,23 +53,8 @@ class ClassStream:
         return self._tables and self._facts is not None and self._facts.score_kind is not None
 
     def add(self, batch: Predictions) -> None:
-        """Count a batch: validated, of these labels, each row weighing 1.
-
-        Raises
-        ------
-        UsageError
-            Rows with weights, groups or folds.
-        DataError
-            The disk is full.
-        """
-        check_plain(batch)
-        self.support += sums(batch.y_true, None, len(self.space))
-        facts = counted(replace(batch, space=self.space))
-        if self._facts is not None:
-            known = [self._facts, facts]
-            shared = {*facts.tally.names} & {*self._facts.tally.names}  # an unread answer has no distance
-            facts = merge([replace(one, tally=one.tally.only(shared)) for one in known])
-        self._facts = facts
+        """Count a batch, and keep the scores that rows have of their own class."""
+        super().add(batch)
         if self._tables and not isinstance(batch.scores, NoScores):
             values = batch.scores.values
             self._own.add(values, batch.y_true)
@@ -97,12 +73,11 @@ class ClassStream:
 
     def summary(self) -> Summary:
         """Return the facts of all batches; nothing can be added after it."""
-        if self._facts is None:
-            return Summary(self.space, 0, 0.0, Tally.of({}, np.zeros(0)))
+        facts = super().summary()
         if self._places is None:
-            return replace(self._facts, bins=None)
-        confidence = None if self._facts.bins is None else self._confidence.table()
-        return replace(self._facts, scores=self._places.scores(), confidence=confidence)
+            return replace(facts, bins=None)
+        confidence = None if facts.bins is None else self._confidence.table()
+        return replace(facts, scores=self._places.scores(), confidence=confidence)
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import BinaryCounts, ClassBins, ClassScores, Counts, ScoreTable, Summary, Tally
-from evalreport.facts.counts import Array, less, sums
+from evalreport.facts.counts import Array, less, run_starts, sums
 from evalreport.facts.sets import SET_SCORES, ratio
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.parsing import REASONS
@@ -219,7 +219,7 @@ def _ranking_rows(p: Predictions, block: slice) -> Rows:
     wrong_pairs = sums(row, rank - true_rank, len(truth))
     deepest = np.zeros(len(truth))
     if len(row):
-        starts = np.flatnonzero(np.append(True, row[1:] != row[:-1]))
+        starts = run_starts(row)
         deepest[row[starts]] = np.maximum.reduceat(rank, starts)
     top = scores == scores.max(axis=1, keepdims=True)
     trivial = (n_true == 0) | (n_true == size)

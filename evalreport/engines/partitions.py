@@ -1,6 +1,6 @@
 """Scores that are counted in many places: words in ranges, packed where the rows are, merged range by range.
 
-A word is an unsigned integer that sorts as its score does, whatever the score is. Each place sends, for every
+A word is an integer that sorts as its score does, whatever the score is. Each place sends, for every
 range between two edges, its words of positives and of negatives, a word that occurs often once with its
 count. Merged, a range is its distinct scores with their counts: whatever the edges, the places and their
 order are, the table is exact.
@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, run_starts
+from evalreport.facts.keys import Keys, keys_of, scores_of
 
 OFTEN = 4
 """Rows of one score in one place from which their number is sent: fewer words of four bytes take less."""
-Words = npt.NDArray[Any]
 
 
 class PackedWords(NamedTuple):
@@ -46,37 +46,9 @@ class MergedWords(NamedTuple):
 
     def runs(self) -> tuple[Array, Array, Array]:
         """Return the scores with their positives and negatives."""
-        words = np.frombuffer(self.words, dtype=f"u{self.wide}")
+        words = np.frombuffer(self.words, dtype=f"i{self.wide}")
         positives, negatives = (_counts(data, len(words)) for data in (self.positives, self.negatives))
         return scores_of(words).astype(np.float64), positives, negatives
-
-
-def words_of(scores: npt.NDArray[Any]) -> Words:
-    """Return unsigned integers that sort as finite scores do; a negative zero is a zero.
-
-    Examples
-    --------
-    >>> words = words_of(np.array([-0.5, -0.0, 0.0, 0.25]))
-    >>> (np.diff(words.astype(float)) > 0).tolist(), scores_of(words).tolist()
-    ([True, False, True], [-0.5, 0.0, 0.0, 0.25])
-    """
-    kind, top = _kind_of(scores.dtype.itemsize)
-    bits = np.ascontiguousarray(scores + scores.dtype.type(0)).view(kind)
-    found: Words = np.where(bits & top, ~bits, bits | top)
-    return found
-
-
-def scores_of(words: Words) -> npt.NDArray[Any]:
-    """Return the scores of words."""
-    kind, top = _kind_of(words.dtype.itemsize)
-    bits = np.where(words & top, words ^ top, ~words).astype(kind)
-    return bits.view(np.float32 if kind == np.uint32 else np.float64)
-
-
-def _kind_of(size: int) -> tuple[Any, Any]:
-    """The unsigned integer of so many bytes, and its topmost bit."""
-    kind: Any = np.uint32 if size == 4 else np.uint64
-    return kind, kind(1 << (8 * size - 1))
 
 
 @dataclass(frozen=True)
@@ -120,9 +92,9 @@ class BucketWords:
             return
         scores, positive = (np.concatenate(part) for part in zip(*parts, strict=True))
         wide = scores.dtype.itemsize
-        edges = words_of(self._edges.astype(scores.dtype))
+        edges = keys_of(self._edges.astype(scores.dtype))
         for truth in (False, True):
-            words = np.sort(words_of(scores[positive == truth]))
+            words = np.sort(keys_of(scores[positive == truth]))
             for bucket, part in enumerate(np.split(words, np.searchsorted(words, edges))):
                 if len(part):
                     yield PackedWords(bucket, truth, wide, *_run_lengths(part))
@@ -136,17 +108,17 @@ class BucketWords:
         self._parts.clear()
 
 
-def _run_lengths(words: Words) -> tuple[bytes, bytes]:
+def _run_lengths(words: Keys) -> tuple[bytes, bytes]:
     distinct, times = _runs(words)
     often = times >= OFTEN
     both = np.concatenate([words[np.repeat(~often, times)], distinct[often]])
     return both.tobytes(), times[often].astype(np.int64).tobytes()
 
 
-def _runs(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
+def _runs(words: Keys) -> tuple[Keys, npt.NDArray[np.int64]]:
     """Distinct sorted words and their counts; `np.unique` would look whether they are sorted."""
-    starts = np.flatnonzero(np.append(True, words[1:] != words[:-1])[: len(words)])
-    return words[starts], np.diff(np.append(starts, len(words)))
+    starts = run_starts(words)
+    return words[starts], np.diff(starts, append=len(words))
 
 
 def merged(parts: Iterable[PackedWords]) -> MergedWords:
@@ -169,14 +141,14 @@ def merged(parts: Iterable[PackedWords]) -> MergedWords:
     return MergedWords(wide, distinct.tobytes(), positives, negatives)
 
 
-def _side(parts: list[PackedWords], wide: int) -> tuple[Words, npt.NDArray[np.int64]]:
+def _side(parts: list[PackedWords], wide: int) -> tuple[Keys, npt.NDArray[np.int64]]:
     """The distinct words of one class with their counts."""
-    kind, _ = _kind_of(wide)
-    once, often, times = [np.empty(0, dtype=kind)], [np.empty(0, dtype=kind)], [np.empty(0, dtype=np.int64)]
+    none = np.empty(0, dtype=f"i{wide}")
+    once, often, times = [none], [none], [np.empty(0, dtype=np.int64)]
     for part in parts:
-        words = np.frombuffer(part.words, dtype=f"u{part.wide}")
+        words = np.frombuffer(part.words, dtype=f"i{part.wide}")
         if part.wide < wide:  # single precision fits into double
-            words = words_of(scores_of(words).astype(np.float64))
+            words = keys_of(scores_of(words).astype(np.float64))
         counts = np.frombuffer(part.times, dtype=np.int64)
         once.append(words[: len(words) - len(counts)])
         often.append(words[len(words) - len(counts) :])
@@ -192,7 +164,7 @@ def _side(parts: list[PackedWords], wide: int) -> tuple[Words, npt.NDArray[np.in
     return distinct, summed
 
 
-def _spread(words: Words, times: npt.NDArray[np.int64], distinct: Words) -> bytes:
+def _spread(words: Keys, times: npt.NDArray[np.int64], distinct: Keys) -> bytes:
     """Counts at all distinct words, in the narrowest integer."""
     found = np.zeros(len(distinct), dtype=np.min_scalar_type(int(times.max(initial=0))))
     found[np.searchsorted(distinct, words)] = times

@@ -38,6 +38,19 @@ def less(whole: Any, *parts: Any) -> Any:
     return np.where(left > 1e-12 * np.abs(whole), left, 0.0)
 
 
+def run_starts(values: npt.NDArray[Any]) -> Places:
+    """Return where each run of equal neighbours begins.
+
+    Examples
+    --------
+    >>> run_starts(np.array([3, 3, 7, 3])), run_starts(np.empty(0))
+    (array([0, 2, 3]), array([], dtype=int64))
+    """
+    begins = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    return np.flatnonzero(begins)
+
+
 def inner(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     """Return the sum of products of two vectors.
 

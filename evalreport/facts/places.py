@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.facts.classes import ClassScores, LabelScores
 from evalreport.facts.counts import Array, sums
-from evalreport.facts.rankings import Placing, Rankings
+from evalreport.facts.rankings import Ladder, Placing, Rankings, class_rankings
 from evalreport.facts.table import ScoreTable
 
 
@@ -81,9 +81,9 @@ class ScorePlaces:
     def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any]) -> None:
         self._own = tuple(own)
         self._total = sum(map(len, own))
-        self._each = [Placing(values, self._total) for values in own]
+        self._each = [Placing(Ladder(values), float(self._total)) for values in own]
         self._levels = [placing.levels for placing in self._each]
-        self._pool = Placing(np.sort(np.concatenate(self._own)), self._total * len(own))
+        self._pool = Placing(Ladder(np.sort(np.concatenate(self._own))), float(self._total * len(own)))
         self._against = np.zeros((len(own), len(own)))
         self._wanted = wanted
         self._kept: list[ClassScores] = []
@@ -97,9 +97,9 @@ class ScorePlaces:
         self._rows += len(truth)
         for label, column in enumerate(np.ascontiguousarray(scores.T)):
             order = np.argsort(column)
-            place = self._each[label].add(column[order])
+            place = self._each[label].add_sorted(column[order])
             self._against[label] += sums(truth[order], self._levels[label][place], len(self._own))
-        self._pool.add(np.sort(scores, axis=None))
+        self._pool.add_sorted(np.sort(scores, axis=None))
 
     def scores(self) -> PlacedScores:
         """Return what was counted.
@@ -158,16 +158,7 @@ class PlacedScores(LabelScores):
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
         support = np.array([float(len(own)) for own in self._own])
-        others = max(1, np.count_nonzero(support) - 1)
-        areas = []
-        for label, placing in enumerate(self._each):
-            against = self._against[label].copy()
-            against[label] = 0.0
-            pairs = np.divide(against, support, out=np.zeros(self.size), where=support > 0).sum() / others
-            areas.append((*placing.areas(), pairs / support[label] if support[label] else np.nan))
-        roc_auc, precision, mean_pairs = np.array(areas).T
-        tables = tuple(placing.table() for placing in self._each)
-        return Rankings(roc_auc, precision, support, mean_pairs, tables)
+        return class_rankings(zip(self._each, self._against, strict=True), support)
 
     @cached_property
     def pooled_areas(self) -> tuple[float, float, ScoreTable]:

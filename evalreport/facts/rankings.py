@@ -6,14 +6,15 @@ alone, of which a many-class problem has few.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts.counts import Array, inner, sums
+from evalreport.facts.counts import Array, inner, run_starts, sums
+from evalreport.facts.keys import keys_of
 from evalreport.facts.table import ScoreTable
 
 POOL = 1 << 22
@@ -49,14 +50,21 @@ class Rankings:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ladder:
-    """Sorted values with the weight that lies below each."""
+class Ladder:
+    """Sorted values with the weight that lies below each; without it, each weighs 1.
+
+    Examples
+    --------
+    >>> Ladder.of(np.array([0.5, 0.2]), np.array([1.0, 3.0])).mass
+    array([0., 3., 4.])
+    """
 
     values: npt.NDArray[Any]
-    mass: Array | None
+    mass: Array | None = None
 
     @classmethod
-    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> _Ladder:
+    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> Ladder:
+        """Sort values, each of which weighs something, or 1."""
         if weights is None:
             return cls(np.sort(values), None)
         order = np.argsort(values)
@@ -70,6 +78,7 @@ class _Ladder:
 
     @property
     def total(self) -> float:
+        """Weight of all values."""
         return float(len(self.values) if self.mass is None else self.mass[-1])
 
     @property
@@ -95,8 +104,8 @@ def rank_labels(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights:
     """
     areas, tables = [], []
     for column, positive in zip(_columns(scores), _columns(truth), strict=True):
-        everyone = _Ladder.of(column, weights)
-        own = _Ladder.of(column[positive], None if weights is None else weights[positive])
+        everyone = Ladder.of(column, weights)
+        own = Ladder.of(column[positive], None if weights is None else weights[positive])
         span = everyone.span(own.values)
         areas.append((*_areas(own, span, everyone.total), own.total, np.nan))
         tables.append(_merged(own, span, everyone.total))
@@ -123,23 +132,37 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
     by_class = np.argsort(truth, kind="stable")
     ends = np.cumsum(np.bincount(truth, minlength=size))
     support = sums(truth, weights, size)
-    others = max(1, np.count_nonzero(support) - 1)
     total = float(support.sum())
+
+    def placed() -> Iterator[tuple[Placing, Array]]:
+        for label, column in enumerate(_columns(scores)):
+            rows = by_class[ends[label - 1] if label else 0 : ends[label]]
+            own = Ladder.of(column[rows], None if weights is None else weights[rows])
+            placing = Placing(own, total)
+            outranked = placing.levels[placing.add(column, weights)]
+            yield placing, sums(truth, outranked if weights is None else outranked * weights, size)
+
+    return class_rankings(placed(), support)
+
+
+def class_rankings(placed: Iterable[tuple[Placing, Array]], support: Array) -> Rankings:
+    """Return the areas of classes whose scores went by.
+
+    Parameters
+    ----------
+    placed : iterable of (Placing, float64 array of shape (K,))
+        Of each class: what went by, and the weight of its examples above the rows of each class.
+    support : float64 array of shape (K,)
+        Weight of the examples of each class.
+    """
+    others = max(1, np.count_nonzero(support) - 1)
     areas, tables = [], []
-    for label, column in enumerate(_columns(scores)):
-        rows = by_class[ends[label - 1] if label else 0 : ends[label]]
-        own = _Ladder.of(column[rows], None if weights is None else weights[rows])
-        first = np.flatnonzero(np.append(True, own.values[1:] != own.values[:-1])[: len(own.values)])
-        slot = _slots(column, own.values[first])
-        reached = _cumulated(sums(slot, weights, 2 * len(first) + 1))
-        place = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(own.values))))
-        span = (reached[2 * place + 1], reached[2 * place + 2])
-        outranked = _levels(own, first)[slot]
-        against = sums(truth, outranked if weights is None else outranked * weights, size)
-        against[label] = 0.0
-        pairs = np.divide(against, support, out=np.zeros(size), where=support > 0).sum() / others
-        areas.append((*_areas(own, span, total), own.total, pairs / own.total if own.total else np.nan))
-        tables.append(_merged(own, span, total))
+    for label, (placing, against) in enumerate(placed):
+        elsewhere = (support > 0) & (np.arange(len(support)) != label)
+        pairs = np.divide(against, support, out=np.zeros(len(support)), where=elsewhere).sum() / others
+        own = placing.own.total
+        areas.append((*placing.areas(), own, pairs / own if own else np.nan))
+        tables.append(placing.table())
     roc_auc, precision, positives, mean_pairs = np.array(areas).T
     return Rankings(roc_auc, precision, positives, mean_pairs, tuple(tables))
 
@@ -168,7 +191,7 @@ def rank_pooled(
     (0.875, 0.8333333333333333)
     """
     row, label = (np.arange(len(truth)), truth) if truth.ndim == 1 else np.nonzero(truth)
-    own = _Ladder.of(scores[row, label], None if weights is None else weights[row])
+    own = Ladder.of(scores[row, label], None if weights is None else weights[row])
     ranges = _Ranges.of(scores, own.values)
     below, upto = np.zeros(len(own.values)), np.zeros(len(own.values))
     step = max(1, pool // scores.shape[1])
@@ -205,12 +228,12 @@ class _Ranges:
         held[_upper_bits(values, bits) - least] = True
         return cls(bits, least, held, np.zeros(len(held)))
 
-    def near(self, cells: npt.NDArray[Any], weights: Array | None) -> _Ladder:
+    def near(self, cells: npt.NDArray[Any], weights: Array | None) -> Ladder:
         """Count some cells; return those whose range holds a value."""
         place = _upper_bits(cells, self.bits) - self.least
         self.mass[:] += sums(place, weights, len(self.mass))
         near = self.held[place]
-        return _Ladder.of(cells[near], None if weights is None else weights[near])
+        return Ladder.of(cells[near], None if weights is None else weights[near])
 
     def below(self, values: npt.NDArray[Any]) -> Array:
         """Weight of the cells counted in the lower ranges that hold no value."""
@@ -220,11 +243,9 @@ class _Ranges:
 
 
 def _upper_bits(values: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
-    """The upper bits of floats as integers in the floats' order, -0.0 with 0.0."""
-    word, size = (np.int32, 32) if values.dtype == np.float32 else (np.int64, 64)
-    bits: npt.NDArray[Any] = (values + values.dtype.type(0)).view(word)
-    bits ^= (bits >> (size - 1)) & np.iinfo(word).max  # negative floats fall as their bits rise
-    bits >>= size - number
+    """The upper bits of floats as integers in the floats' order."""
+    bits = keys_of(values)
+    bits >>= 8 * bits.dtype.itemsize - number
     return bits
 
 
@@ -245,7 +266,7 @@ def _cumulated(weights: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(weights)])
 
 
-def _areas(own: _Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
+def _areas(own: Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
     """ROC AUC and average precision from the weight below and up to each positive, among all rows."""
     below, upto = span
     own_below, own_upto = own.span(own.values)
@@ -259,9 +280,9 @@ def _areas(own: _Ladder, span: tuple[Array, Array], total: float) -> tuple[float
     return inner(weights, outranked) / (own.total * rest), precision
 
 
-def _merged(own: _Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
+def _merged(own: Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
     """Table of the distinct scores of positives and of the negatives below, between and above them."""
-    first = np.flatnonzero(np.append(True, own.values[1:] != own.values[:-1])[: len(own.values)])
+    first = run_starts(own.values)
     values = own.values[first].astype(np.float64)
     own_below, own_upto = (mass[first] for mass in own.span(own.values))
     edges = np.zeros(2 * len(values) + 2)
@@ -286,7 +307,7 @@ def _slots(column: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np
     return slot
 
 
-def _levels(own: _Ladder, first: npt.NDArray[np.intp]) -> Array:
+def _levels(own: Ladder, first: npt.NDArray[np.intp]) -> Array:
     """Weight of own examples above each place: below, at, above, at … each distinct own score."""
     below, _ = own.span(own.values)
     above = np.append(own.total - below[first], 0.0)
@@ -301,48 +322,55 @@ class Placing:
 
     Parameters
     ----------
-    own : float array of shape (positives,), ascending
-    cells : int
-        How many scores go by.
+    own : Ladder
+        Of the positives.
+    total : float
+        Weight of all scores that go by.
 
     Examples
     --------
-    >>> placing = Placing(np.array([0.4, 0.8]), 4)
-    >>> placing.add(np.array([0.1, 0.8])), placing.add(np.array([0.4, 0.9]))
+    >>> placing = Placing(Ladder(np.array([0.4, 0.8])), 4.0)
+    >>> placing.add(np.array([0.1, 0.8])), placing.add_sorted(np.array([0.4, 0.9]))
     (array([0, 3]), array([1, 4]))
     >>> placing.areas()
     (0.5, 0.5833333333333333)
     """
 
-    def __init__(self, own: npt.NDArray[Any], cells: int) -> None:
-        self._own = _Ladder(own, None)
-        self._first = np.flatnonzero(np.append(True, own[1:] != own[:-1])[: len(own)])
-        self._values = own[self._first] if len(self._first) < len(own) else own
-        kind = np.uint32 if cells < 1 << 32 else np.uint64
+    def __init__(self, own: Ladder, total: float) -> None:
+        self.own, self._total = own, total
+        self._first = run_starts(own.values)
+        self._values = own.values[self._first] if len(self._first) < len(own.values) else own.values
+        counts = np.uint32 if total < 1 << 32 else np.uint64
+        kind = counts if own.mass is None else np.float64
         self._at: npt.NDArray[Any] = np.zeros(2 * len(self._values) + 1, dtype=kind)
-        self._cells = cells
 
     @property
     def levels(self) -> Array:
         """Weight of the positives above each place, and half of those at it."""
-        return _levels(self._own, self._first)
+        return _levels(self.own, self._first)
 
-    def add(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        """Count scores, ascending, and return the place of each: even between positives, odd at one."""
+    def add(self, scores: npt.NDArray[Any], weights: Array | None = None) -> npt.NDArray[np.intp]:
+        """Count all scores at once, and return the place of each: even between positives, odd at one."""
         here = _slots(scores, self._values)
-        ends = np.flatnonzero(np.append(here[1:] != here[:-1], True)[: len(here)])
-        self._at[here[ends]] += np.diff(ends, prepend=-1).astype(self._at.dtype)
+        self._at += np.bincount(here, weights, len(self._at)).astype(self._at.dtype, copy=False)
+        return here
+
+    def add_sorted(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """Count some scores, ascending and of weight 1, at the few places that they reach."""
+        here = _slots(scores, self._values)
+        starts = run_starts(here)
+        self._at[here[starts]] += np.diff(starts, append=len(here)).astype(self._at.dtype)
         return here
 
     def _span(self) -> tuple[Array, Array]:
         upto = np.cumsum(self._at, dtype=np.float64)
-        times = np.diff(self._first, append=len(self._own.values))
+        times = np.diff(self._first, append=len(self.own.values))
         return np.repeat(upto[:-1:2], times), np.repeat(upto[1::2], times)
 
     def areas(self) -> tuple[float, float]:
         """Return ROC AUC and average precision, all scores having gone by."""
-        return _areas(self._own, self._span(), float(self._cells))
+        return _areas(self.own, self._span(), self._total)
 
     def table(self) -> ScoreTable:
         """Return the table of the positives and of the negatives between them, merged."""
-        return _merged(self._own, self._span(), float(self._cells))
+        return _merged(self.own, self._span(), self._total)

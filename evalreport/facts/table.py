@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.columns import StoredColumns
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, run_starts
 from evalreport.facts.hull import IsotonicFit, isotonic
 from evalreport.facts.passes import ProbabilitySums, RankingSums
 from evalreport.facts.recalibration import recalibrate
@@ -230,7 +230,7 @@ def _weighted(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], weights
 def _collapse(scores: Array, pos: Array, neg: Array) -> ScoreTable:
     order = np.argsort(scores, kind="stable")
     scores = scores[order]
-    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])) if len(scores) else np.empty(0, int)
+    starts = run_starts(scores)
     if not len(starts):
         return ScoreTable(scores, pos, neg)
     return ScoreTable(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import Counts, Marginals
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, run_starts
 from evalreport.intervals.pull import ClassMoves
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.scales import Spread
@@ -128,7 +128,7 @@ def _marginals(counts: Counts, drawn: Array) -> Marginals:
 
 def _sums(drawn: Array, place: npt.NDArray[np.int64], size: int) -> Array:
     """Sum columns that share a place; places ascend."""
-    starts = np.flatnonzero(np.append(True, place[1:] != place[:-1]))
+    starts = run_starts(place)
     total = np.zeros((len(drawn), size))
     total[:, place[starts]] = np.add.reduceat(drawn, starts, axis=1)
     return total

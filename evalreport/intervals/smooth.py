@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evalreport.facts.counts import Array, inner
+from evalreport.facts.counts import Array, inner, run_starts
 from evalreport.facts.smoothing import SmoothCurve, weighted_quantile
 from evalreport.intervals.calibration import Statistic, gap_limits, gap_size, mean_gap
 from evalreport.intervals.sampling import Sampling
@@ -128,7 +128,7 @@ def _grouped(curve: SmoothCurve) -> tuple[Array, Array, Array]:
     weight = curve.weight
     middle = np.cumsum(weight) - weight / 2
     group = np.minimum((middle / weight.sum() * GROUPS * (1 + 1e-12)).astype(np.int64), GROUPS - 1)
-    starts = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+    starts = run_starts(group)
     mass, probability, fitted = (
         np.add.reduceat(part, starts) for part in (weight, weight * curve.scores, weight * curve.fitted)
     )

@@ -1,0 +1,66 @@
+"""What streams of several classes and of several labels share: counts and means over rows, which add up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evalreport.engines.memory import counted
+from evalreport.engines.stream import check_plain
+from evalreport.facts import Summary, Tally
+from evalreport.facts.counts import sums
+from evalreport.facts.summary import merge
+from evalreport.labels import LabelSpace
+from evalreport.predictions import Predictions
+
+
+class SeveralStream:
+    """Counts of predictions of several labels, added batch by batch.
+
+    Parameters
+    ----------
+    space : Multiclass or Multilabel
+    """
+
+    def __init__(self, space: LabelSpace) -> None:
+        self.space = space
+        self.support = np.zeros(len(space))
+        """Examples of each label."""
+        self._facts: Summary | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows so far."""
+        return 0 if self._facts is None else self._facts.rows
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch: validated, of these labels, each row weighing 1.
+
+        Raises
+        ------
+        UsageError
+            Rows with weights, groups or folds.
+        DataError
+            The disk is full.
+        """
+        check_plain(batch)
+        truth = batch.y_true
+        self.support += truth.sum(axis=0) if truth.ndim == 2 else sums(truth, None, len(self.space))
+        facts = self._of(replace(batch, space=self.space))
+        if self._facts is not None:
+            known = [self._facts, facts]
+            shared = {*facts.tally.names} & {*self._facts.tally.names}  # an unread answer has no distance
+            facts = merge([replace(one, tally=one.tally.only(shared)) for one in known])
+        self._facts = facts
+
+    def _of(self, batch: Predictions) -> Summary:
+        """The facts of a batch."""
+        return counted(batch)
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        return Summary(self.space, 0, 0.0, Tally.of({}, np.zeros(0))) if self._facts is None else self._facts
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
