@@ -6,7 +6,6 @@ import os
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from evalreport.errors import UnsafeFileError
 from evalreport.text import shown
@@ -62,13 +61,26 @@ def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
     )
 
 
+def local_path(uri: str) -> Path:
+    """Return the path that an address of this machine, or a bare path, names.
+
+    Examples
+    --------
+    >>> local_path("file:///tmp/a%20b").as_posix(), local_path("a%20b").as_posix()
+    ('/tmp/a b', 'a%20b')
+    """
+    from urllib.request import url2pathname  # with it come HTTP, TLS and e-mail: 15 ms of every start
+
+    return Path(url2pathname(urlsplit(uri).path) if uri.startswith("file:") else uri)
+
+
 def _local_root(uri: str, tracking: str, where: str) -> Path:
     parts = urlsplit(uri)
     if uri.startswith("file:") and parts.netloc and not is_loopback(parts.netloc):
         raise UnsafeFileError(
             f"the run's artifacts are at {shown(uri)}", where=where, fix="use the file of predictions itself"
         )
-    folder = Path(url2pathname(parts.path) if uri.startswith("file:") else uri)
+    folder = local_path(uri)
     if is_server(tracking) and not _is_configured(folder):
         raise UnsafeFileError(
             "the server names a folder of this machine as the run's artifacts",
@@ -81,11 +93,8 @@ def _local_root(uri: str, tracking: str, where: str) -> Path:
 def _is_configured(folder: Path) -> bool:
     """Tell whether a folder lies in the one that the user, not the server, has named for artifacts."""
     root = os.environ.get(ROOT_SETTING, "")
-    if not root:
-        return False
-    if root.startswith("file:"):
-        root = url2pathname(urlsplit(root).path)
-    return ".." not in folder.parts and folder.resolve().is_relative_to(Path(root).resolve())
+    inside = bool(root) and folder.resolve().is_relative_to(local_path(root).resolve())
+    return inside and ".." not in folder.parts
 
 
 def _same_origin(uri: str, tracking: str) -> bool:

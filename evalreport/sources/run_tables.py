@@ -10,8 +10,6 @@ from fnmatch import fnmatchcase
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from evalreport.errors import (
     ArtifactNotFoundError,
@@ -27,6 +25,7 @@ from evalreport.errors import (
 from evalreport.report.names import SITE, is_ours
 from evalreport.sources.artifacts import Artifact, downloaded, find_artifact, list_artifacts
 from evalreport.sources.mlflow_client import Store
+from evalreport.sources.places import local_path
 from evalreport.sources.reading import read_for
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.run_files import one_of, paired
@@ -259,7 +258,7 @@ def dataset_path(dataset: DatasetSource) -> Path | None:
         return None
     if not isinstance(uri, str) or "\0" in uri:
         return None
-    return Path(url2pathname(urlsplit(uri).path) if uri.startswith("file:") else uri)
+    return local_path(uri)
 
 
 def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside) -> _Opened:

@@ -6,7 +6,9 @@ import base64
 import hashlib
 import json
 import re
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import html5lib
@@ -20,7 +22,7 @@ from evalreport.labels import Multiclass
 from evalreport.predictions import predictions
 from evalreport.report.contents import folder_files
 from evalreport.report.page import PANELS
-from evalreport.report.render import asset, policy, render, templates, templates_of
+from evalreport.report.render import asset, environment, policy, render, templates, templates_of
 from tests.report.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -236,6 +238,19 @@ def test_templates_stand_beside_the_package_or_inside_it(tmp_path: Any) -> None:
     (package / "templates").mkdir()
     assert templates_of(package) == package / "templates"
     assert (templates() / "page.html.j2").is_file()
+
+
+def test_templates_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    pages, kept = [], []
+    for writes in (False, True, True):
+        monkeypatch.setattr(sys, "dont_write_bytecode", not writes)
+        environment.cache_clear()
+        pages.append(render(made("binary")))
+        kept.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.jinja")})
+    environment.cache_clear()
+    assert pages[0] == pages[1] == pages[2]
+    assert not kept[0] and len(kept[1]) > 10 and kept[1] == kept[2]
 
 
 def test_every_panel_is_used_once_a_task() -> None:
