@@ -209,24 +209,30 @@ class _Forwarding(logging.Handler):
 
 def _serve(link: Connection, work: Callable[[Any], Any], level: int) -> None:
     """Do work until nobody hands over any more."""
+    from evalreport.sources.spark_session import one_session
+
     signal.signal(signal.SIGTERM, _interrupt)
     logger = logging.getLogger("evalreport")
     logger.addHandler(_Forwarding(link))
     logger.setLevel(level)
     logger.propagate = False
     try:
-        while True:
-            outcome = attempted(work, link.recv())
-            if isinstance(outcome, EvalreportError) and outcome.__cause__ is not None:
-                outcome.add_note("".join(traceback.format_exception(outcome.__cause__)))  # no pickle keeps it
-            try:
-                link.send(("done", outcome))
-            except (TypeError, AttributeError, PicklingError) as error:
-                link.send(("done", internal(error)))
+        with one_session():
+            while True:
+                _hand_back(link, attempted(work, link.recv()))
     except LoggingInterrupted as half:
         link.send(("half", half))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         pass
+
+
+def _hand_back(link: Connection, outcome: Any) -> None:
+    if isinstance(outcome, EvalreportError) and outcome.__cause__ is not None:
+        outcome.add_note("".join(traceback.format_exception(outcome.__cause__)))  # no pickle keeps it
+    try:
+        link.send(("done", outcome))
+    except (TypeError, AttributeError, PicklingError) as error:
+        link.send(("done", internal(error)))
 
 
 def _interrupt(_: int, __: FrameType | None) -> None:

@@ -43,7 +43,7 @@ def each_run(
     worst = 0
     console.json = console.json or bool(options.get("jsonl"))
     stdin = any(getattr(item, "path", None) == "-" for item in items)  # no other process can read ours
-    jobs = 1 if stdin else processes_for(len(items), options.get("jobs", 1))
+    jobs = 1 if stdin else processes_for(len(items), options.get("jobs", 1) or _in_spark(items, options))
     with Progress(console, len(items)) as progress, closing(outcomes(items, work, jobs, progress)) as done:
         for item, outcome in done:
             progress.end()
@@ -66,6 +66,12 @@ def each_run(
     return worst
 
 
+def _in_spark(items: Sequence[Any], options: dict[str, Any]) -> int | None:
+    """One process where most items are tables of Spark: a session of its own would take all cores, too."""
+    tables = sum(bool(getattr(item, "names_table", False)) for item in items)
+    return 1 if options.get("engine") == "spark" or 2 * tables > len(items) else None
+
+
 def outcomes(
     items: Sequence[Any], work: Callable[[Any], T], jobs: int, progress: Progress
 ) -> Generator[tuple[Any, T | EvalreportError], None, None]:
@@ -77,9 +83,12 @@ def outcomes(
     if jobs > 1:
         yield from in_processes(work, items, jobs, begin)
         return
-    for item in items:
-        begin(item)
-        yield item, attempted(work, item)
+    from evalreport.sources.spark_session import one_session
+
+    with one_session():
+        for item in items:
+            begin(item)
+            yield item, attempted(work, item)
 
 
 def _failed(console: Console, item: Any, error: EvalreportError) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +21,49 @@ JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"
 SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
 """Of a session that is begun here."""
 DELTA = "_delta_log"
+DELTA_JAR = "begin it with delta-spark, whose configure_spark_with_delta_pip says with which settings"
 UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE")
 """Parts of what Spark says of a table, a path, a schema or a catalog that it does not know."""
 OTHERS = {*ACCEPTED} - {".parquet", ".pq"}
 """Endings of files that are not for Spark."""
 
 
+@dataclass(eq=False)
+class _Lasting:
+    """The session that was begun for one of several tables, and is there for the next."""
+
+    spark: Any = None
+
+
+_LASTING: ContextVar[_Lasting | None] = ContextVar("lasting", default=None)
+
+
+@contextmanager
+def one_session() -> Iterator[None]:
+    """Have a session that is begun within the block serve all tables of the block, and end with it.
+
+    Examples
+    --------
+    >>> with one_session():  # doctest: +SKIP
+    ...     for master in ("local[1]", "local[1]"):
+    ...         with spark_session(master) as spark:
+    ...             spark.range(3).count()
+    3
+    3
+    """
+    lasting = _Lasting()
+    before = _LASTING.set(lasting)
+    try:
+        yield
+    finally:
+        _LASTING.reset(before)
+        if lasting.spark is not None:
+            _end(lasting.spark)
+
+
 @contextmanager
 def spark_session(master: str | None = None) -> Iterator[Any]:
-    """Give the active session of Spark; else one of a master, ended when it is done with.
+    """Give the active session of Spark; else one of a master, ended when it is done with or `one_session` is.
 
     Raises
     ------
@@ -42,21 +78,29 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
     ...     spark.range(3).count()
     3
     """
-    spark = active_session()
+    spark, lasting = active_session(), _LASTING.get()
     if spark is not None:
-        if master is not None:
+        if master is not None and (lasting is None or lasting.spark is not spark):
             raise UsageError(
                 "a session of Spark runs already", where="--spark-master", fix="leave --spark-master out"
             )
         yield spark
         return
     spark = _begun(master)
+    if lasting is not None:
+        lasting.spark = spark
+        yield spark
+        return
     try:
         yield spark
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            spark.stop()
+        _end(spark)
+
+
+def _end(spark: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        spark.stop()
 
 
 def active_session() -> Any:
@@ -182,7 +226,9 @@ def _failed(text: str, name: str) -> EvalreportError:
                 where=name,
                 fix="install evalreport[spark] on them, or set PYSPARK_PYTHON to the Python that has it",
             )
-    told = [line for line in text.splitlines() if line.strip()]
+    if "data source: delta" in text:
+        return UsageError("this session of Spark has no Delta", where=name, fix=DELTA_JAR)
+    told = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     last = next((line for line in reversed(told) if "Error" in line or "Exception" in line), told[0])
     return DataError(
         f"Spark failed: {last.strip()[:200]}", where=name, fix="see the log of Spark's executors"

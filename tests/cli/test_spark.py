@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import mlflow.data
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -63,8 +64,6 @@ def test_a_run_whose_predictions_are_a_table(
     spark: Any, scores: Path, sqlite_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By an option, by a tag, and by the dataset that was logged."""
-    import mlflow.data
-
     with fluent(sqlite_store), quiet():
         with warnings.catch_warnings(action="ignore"):
             dataset = mlflow.data.from_spark(spark.read.parquet(str(scores)), path=str(scores))
@@ -143,25 +142,41 @@ def test_without_java_or_pyspark_it_is_said_what_to_install(
     assert done.code == 2 and "pip install 'evalreport[spark]'" in done.err
 
 
-def test_a_session_that_is_begun_is_quiet_and_ends(spark: Any, scores: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    words = (
-        "report",
-        "--table",
-        str(scores),
-        "--spark-master",
-        "local[1]",
-        "-o",
-        str(page),
-        "--metrics",
-        "f1",
-    )
+def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
+    spark: Any, scores: Path, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark's own log tells how many sessions there were."""
+    with fluent(sqlite_store):
+        for _ in range(2):
+            with mlflow.start_run(tags={"evalreport.table": str(scores)}):
+                pass
+    events = tmp_path / "events"
+    events.mkdir()
+    own = f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
+    (tmp_path / "spark-defaults.conf").write_text(own)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "f1")
     done = subprocess.run(
-        [sys.executable, "-m", "evalreport", *words], capture_output=True, text=True, timeout=600, check=False
+        [sys.executable, "-m", "evalreport", "--tracking-uri", sqlite_store.uri, *words],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert page.is_file()
     assert not {"WARN", "INFO", "Stage"} & set(done.stderr.replace("[", " ").split())
+    logged = sqlite_store.client.search_runs(["0"])
+    assert ["eval/f1" in run.data.metrics for run in logged] == [True, True]
+    assert len(list(events.iterdir())) == 1
+
+
+def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "_delta_log").mkdir()
+    done = run(capsys, "report", "--table", str(tmp_path))
+    assert done.code == 2
+    assert "this session of Spark has no Delta" in done.err and "delta-spark" in done.err
 
 
 def test_the_example(
