@@ -77,6 +77,9 @@ def spark() -> Iterator[Any]:
     """One session of Spark, in which a task that fails is tried again."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs PySpark and Java 17")
-    with spark_session("local[2,3]") as session:
-        session.conf.set("spark.sql.shuffle.partitions", "2")
-        yield session
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # halves the CPU of sessions that last for seconds
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", quick)
+        with spark_session("local[2,3]") as session:
+            session.conf.set("spark.sql.shuffle.partitions", "2")
+            yield session
