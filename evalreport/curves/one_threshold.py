@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.curves.series import Numbers, Series, numbers
-from evalreport.facts import ClassScores, ScoreTable
-from evalreport.facts.counts import Array, Places, reached, sums
+from evalreport.facts import ScoreTable
+from evalreport.facts.classes import RankedScores
+from evalreport.facts.counts import Array, Places, reached
 from evalreport.facts.sets import ratio
 
 EVEN = 101
 """Thresholds spread evenly over the scores, and as many over the ranks of the scores."""
-CELLS = 1 << 22
-"""(row, label) cells that are counted at a time."""
 
 
 @dataclass(frozen=True)
@@ -90,79 +87,34 @@ def _best(table: ScoreTable) -> int:
     return best
 
 
-def label_sweep(scores: ClassScores, at: Array) -> LabelSweep:
+def label_sweep(scores: RankedScores, at: Array) -> LabelSweep:
     """Return counts, macro F1 and rows that are wholly right at each threshold.
 
     Parameters
     ----------
-    scores : ClassScores
+    scores : RankedScores
         Of a multilabel problem.
     at : float64 array
         Thresholds, ascending.
 
     Examples
     --------
+    >>> from evalreport.facts import ClassScores
     >>> truth = np.array([[True, False], [False, True]])
     >>> scores = ClassScores(np.array([[0.9, 0.2], [0.3, 0.6]]), truth, None)
     >>> sweep = label_sweep(scores, np.array([0.0, 0.5, 1.0]))
     >>> sweep.found, sweep.added, sweep.exact
     ((2.0, 2.0, 0.0), (4.0, 2.0, 0.0), (0.0, 2.0, 0.0))
     """
-    own = _of_type(at, scores.scores.dtype)
-    each = [_label(scores, label, own) for label in range(scores.size)]
-    tp, added = (np.array(part).reshape(scores.size, len(at)) for part in zip(*each, strict=True))
-    exact = _exact(scores, own)
-    wanted = scores.row_weights @ scores.truth
+    each = [_reaching(scores.table(label), at) for label in range(scores.size)]
+    tp, added, wanted = (np.stack(part) for part in zip(*each, strict=True))
     f1 = ratio(2 * tp, added + wanted[:, None])
+    exact = scores.wholly_right(at)
     return LabelSweep(*map(numbers, (at, tp.sum(axis=0), added.sum(axis=0), f1.mean(axis=0), exact)))
 
 
-def _of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The least numbers of the scores' own type that are no smaller: reached by the same scores."""
-    near = at.astype(dtype)
-    return np.where(near < at, np.nextafter(near, dtype.type(np.inf)), near)
-
-
-def _label(scores: ClassScores, label: int, at: npt.NDArray[Any]) -> tuple[Array, Array]:
-    """Weight of rows to which one label is added rightly, and of all to which it is added."""
-    column, carried = np.ascontiguousarray(scores.scores[:, label]), scores.truth[:, label]
-    weights = scores.weights
-    own = None if weights is None else weights[carried]
-    return _reaching(column[carried], own, at), _reaching(column, weights, at)
-
-
-def _reaching(values: npt.NDArray[Any], weights: Array | None, at: npt.NDArray[Any]) -> Array:
-    """Weight of the values that reach each threshold."""
-    if weights is None:
-        return (len(values) - np.searchsorted(np.sort(values), at)).astype(np.float64)
-    order = np.argsort(values)
-    above = np.append(weights[order][::-1].cumsum()[::-1], 0.0)
-    reaching: Array = above[np.searchsorted(values[order], at)]
-    return reaching
-
-
-def _exact(scores: ClassScores, at: npt.NDArray[Any]) -> Array:
-    """Weight of rows of which every label is right."""
-    change, step = np.zeros(len(at) + 1), max(1, CELLS // scores.size)
-    for start in range(0, len(scores), step):
-        rows = slice(start, start + step)
-        weights = None if scores.weights is None else scores.weights[rows]
-        change += _right(scores.scores[rows], scores.truth[rows], weights, at)
-    return change[:-1].cumsum()
-
-
-def _right(
-    values: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None, at: npt.NDArray[Any]
-) -> Array:
-    """Change in the weight of rows wholly right at each threshold.
-
-    A row is right above the greatest score of a label that it does not carry, up to the least of one that
-    it does.
-    """
-    low = np.where(truth, values.dtype.type(-np.inf), values).max(axis=1)
-    high = np.where(truth, values, values.dtype.type(np.inf)).min(axis=1)
-    can = low < high
-    begin, end = np.searchsorted(at, low[can], "right"), np.searchsorted(at, high[can], "right")
-    own = None if weights is None else weights[can]
-    change: Array = sums(begin, own, len(at) + 1) - sums(end, own, len(at) + 1)
-    return change
+def _reaching(table: ScoreTable, at: Array) -> tuple[Array, Array, float]:
+    """Weight of rows to which a label is added rightly, of all to which it is, and of those that carry it."""
+    flagged = len(table) - np.searchsorted(table.scores, at)
+    tp, fp = (path[flagged] for path in table.path)
+    return tp, tp + fp, table.positives

@@ -19,7 +19,8 @@ from evalreport.curves.series import (
     numbers,
 )
 from evalreport.curves.thin import CANDIDATES, along, stairs
-from evalreport.facts import ClassScores, Counts, LabelScores, ScoreTable, Summary
+from evalreport.facts import Counts, LabelScores, ScoreTable, Summary
+from evalreport.facts.classes import RankedScores
 from evalreport.facts.counts import Array, Places
 from evalreport.values import Undefined
 
@@ -129,7 +130,7 @@ def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | U
 def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | Undefined:
     """Return the curves of a multilabel summary, or why there are none."""
     scores = summary.scores
-    if not isinstance(scores, ClassScores):
+    if not isinstance(scores, RankedScores):
         return Undefined("needs scores; got labels alone", summary.weight)
     rows = float(summary.rows * scores.size)
     table, probabilities = scores.pooled(), summary.score_kind != "decision"

@@ -41,16 +41,10 @@ class ClassStream(SeveralStream):
     """
 
     def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
-        super().__init__(space)
-        self._tables = tables
+        super().__init__(space, tables=tables)
         self._own = OwnScores(len(space))
         self._confidence = holders.holder()
         self._places: ScorePlaces | None = None
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether rows came with scores, and are to go by again."""
-        return self._tables and self._facts is not None and self._facts.score_kind is not None
 
     def add(self, batch: Predictions) -> None:
         """Count a batch, and keep the scores that rows have of their own class."""

@@ -2,44 +2,124 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.engines.several_stream import SeveralStream
-from evalreport.facts import BinaryCounts, Summary
+from evalreport.engines.stream import ScoreHolder
+from evalreport.facts import BinaryCounts, ScoreTable, Summary
+from evalreport.facts.counts import Array
+from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.moments import LabelMoments
+from evalreport.facts.places import KeptRows
+from evalreport.facts.words import Budget
+from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
+from evalreport.scores import NoScores
 
 
 class LabelStream(SeveralStream):
     """Facts of predictions of several labels per row, added batch by batch.
 
+    Each label is a binary problem, whose scores go into a holder of its own.
+
     Parameters
     ----------
     space : Multilabel
+    budget : Budget
+        What the scores go into.
+    tables : bool
+        Whether scores are kept; without it there are counts and means over rows alone.
 
     Examples
     --------
-    >>> from evalreport.labels import Multilabel
     >>> from evalreport.predictions import predictions
-    >>> stream = LabelStream(Multilabel("ab"))
+    >>> from evalreport.labels import Multilabel
+    >>> stream = LabelStream(Multilabel("ab"), Budget())
     >>> for truth in (["a"], ["a", "b"]):
     ...     stream.add(predictions(Multilabel("ab"), [truth], [["a"]]))
     >>> stream.summary().counts.tp
     array([2., 0.])
     """
 
+    def __init__(self, space: LabelSpace, budget: Budget, *, tables: bool = True) -> None:
+        super().__init__(space, tables=tables)
+        self._budget = budget
+        self._truth: list[ScoreHolder] = []
+        self._decided: list[ScoreHolder] = []
+        self._kind: npt.DTypeLike = np.float64
+        self._scores: LabelTables | None = None
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch, and keep its scores label by label."""
+        super().add(batch)
+        if not self._tables or isinstance(batch.scores, NoScores):
+            return
+        values = np.ascontiguousarray(batch.scores.values.T)
+        if not self._truth:
+            self._kind = values.dtype
+            self._truth = [self._budget.holder() for _ in values]
+        _add(self._truth, values, batch.y_true)
+        if batch.y_pred is not None and (batch.threshold is None or batch.threshold.origin == "predictions"):
+            self._decided = self._decided or [self._budget.holder() for _ in values]
+            _add(self._decided, values, batch.y_pred)
+
+    def scores(self) -> LabelTables:
+        """Return the table of each label; nothing can be added after it."""
+        if self._scores is None:
+            self._scores = LabelTables([one.table() for one in self._truth], self._kind, self._budget)
+        return self._scores
+
+    def decided(self) -> list[ScoreTable]:
+        """Return each label's scores against its answers; none where these follow from a threshold."""
+        unknown = self._facts is not None and self._facts.threshold is None
+        return [one.table() for one in self._decided] if unknown else []
+
+    def again(self, wanted: npt.NDArray[Any], at: Array) -> None:
+        """Make ready for the same rows to go by again.
+
+        Parameters
+        ----------
+        wanted : int array, ascending
+            Rows that are kept whole.
+        at : float64 array, ascending
+            Thresholds at which it is counted how many rows are wholly right.
+        """
+        self.scores().kept = KeptRows(wanted, at)
+
+    def place(self, batch: Predictions) -> None:
+        """Take a batch that goes by again."""
+        if not isinstance(batch.scores, NoScores):
+            self.scores().kept.add(batch.scores.values, batch.y_true)
+
     def _of(self, batch: Predictions) -> Summary:
         facts = super()._of(batch)
         if batch.y_pred is None:
             return facts
-        return replace(facts, together=LabelMoments.of(batch.y_true.astype(bool), batch.y_pred.astype(bool)))
+        moments = LabelMoments.of(batch.y_true.astype(bool), batch.y_pred.astype(bool))
+        return replace(facts, together=moments)
 
     def summary(self) -> Summary:
-        """Return the facts of all batches."""
+        """Return the facts of all batches; nothing can be added after it."""
         facts = super().summary()
         if isinstance(facts.counts, BinaryCounts) and facts.threshold is None:
             unknown = np.full(len(self.space), np.nan)  # where some batches agreed with a threshold by chance
             facts = replace(facts, counts=replace(facts.counts, threshold=unknown))
-        return facts
+        if not self.is_scored:
+            return replace(facts, bins=None)
+        self.scores().kept.check_all(self.rows)
+        return replace(facts, scores=self.scores())
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        for one in (*self._truth, *self._decided):
+            one.close()
+
+
+def _add(holders: Sequence[ScoreHolder], values: npt.NDArray[Any], flags: npt.NDArray[Any]) -> None:
+    for holder, column, flag in zip(holders, values, flags.T, strict=True):
+        holder.add(column, np.ascontiguousarray(flag, dtype=np.bool_))

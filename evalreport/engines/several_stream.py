@@ -13,6 +13,7 @@ from evalreport.facts.counts import sums
 from evalreport.facts.summary import merge
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
+from evalreport.scores import ScoreKind
 
 
 class SeveralStream:
@@ -21,10 +22,12 @@ class SeveralStream:
     Parameters
     ----------
     space : Multiclass or Multilabel
+    tables : bool
+        Whether scores are ranked; without it there are counts and means over rows alone.
     """
 
-    def __init__(self, space: LabelSpace) -> None:
-        self.space = space
+    def __init__(self, space: LabelSpace, *, tables: bool = True) -> None:
+        self.space, self._tables = space, tables
         self.support = np.zeros(len(space))
         """Examples of each label."""
         self._facts: Summary | None = None
@@ -33,6 +36,16 @@ class SeveralStream:
     def rows(self) -> int:
         """Rows so far."""
         return 0 if self._facts is None else self._facts.rows
+
+    @property
+    def score_kind(self) -> ScoreKind | None:
+        """Kind of the scores that rows came with."""
+        return None if self._facts is None else self._facts.score_kind
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether rows came with scores that are ranked, and are to go by again."""
+        return self._tables and self.score_kind is not None
 
     def add(self, batch: Predictions) -> None:
         """Count a batch: validated, of these labels, each row weighing 1.

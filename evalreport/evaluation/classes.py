@@ -8,7 +8,8 @@ from math import inf
 import numpy as np
 
 from evalreport.evaluation.parts import ClassResult, Confusion, State
-from evalreport.facts import BinaryCounts, ClassScores, Counts, Summary
+from evalreport.facts import BinaryCounts, Counts, Summary
+from evalreport.facts.classes import RankedScores
 from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.record import one_vs_rest
 from evalreport.thresholds.optimum import Optimum
@@ -63,7 +64,7 @@ def class_results(summary: Summary, values: Iterable[Mapping[str, Result]]) -> t
 
 
 def _best(summary: Summary, code: int) -> tuple[float, float] | None:
-    if not isinstance(summary.space, Multilabel) or not isinstance(summary.scores, ClassScores):
+    if not isinstance(summary.space, Multilabel) or not isinstance(summary.scores, RankedScores):
         return None
     best = Sweep.of(summary.scores.table(code)).best("f1")
     return (best.threshold, best.apparent) if isinstance(best, Optimum) and best.threshold < inf else None

@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import counted_wrong
+from evalreport.curves.one_threshold import thresholds
 from evalreport.engines.class_stream import ClassStream
 from evalreport.engines.label_stream import LabelStream
 from evalreport.engines.stream import BinaryStream, Holders, TruthDigest, decided_at
 from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.parts import Swap
-from evalreport.evaluation.row_facts import absent_labels, table_facts
+from evalreport.evaluation.row_facts import absent_labels, nearest_rule, table_facts
 from evalreport.evaluation.rows import most_swapped
 from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.evaluation.streamed_facts import RowFacts
@@ -49,6 +50,8 @@ class Watch:
         Whether the batches come with answers.
     first : int
         Number of the first row.
+    at : Threshold, optional
+        Several labels per row: where they are decided, as each batch comes.
 
     Examples
     --------
@@ -62,16 +65,24 @@ class Watch:
     (1, 2)
     """
 
-    def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool, first: int = 0) -> None:
+    def __init__(
+        self,
+        space: LabelSpace,
+        holders: Holders,
+        *,
+        answered: bool,
+        first: int = 0,
+        at: Threshold | None = None,
+    ) -> None:
         self.space, self.holders, self.answered = space, holders, answered
-        self._first = first
+        self._first, self._at = first, at if isinstance(space, Multilabel) else None
+        # what counts elsewhere than here counts two labels, of which their tables tell all
+        self._budget = holders if isinstance(holders, Budget) else Budget()
         self._whole = self._stream()
         self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown: MixUps | ScoredMistakes = MixUps(space, first)
         self._worst = WorstRows(space) if isinstance(space, Multilabel) else None
-        # what counts elsewhere than here counts two labels, of which their tables tell all
-        budget = holders if isinstance(holders, Budget) else Budget()
-        self._row_facts, self._known = RowFacts(budget), dict[str, float]()
+        self._row_facts, self._known = RowFacts(self._budget), dict[str, float]()
         self._digest = TruthDigest(space)
         self._ids = False
         self._lost = self._clipped = 0
@@ -90,7 +101,7 @@ class Watch:
         if isinstance(self.space, Binary):
             return BinaryStream(self.space, self.holders, answered=self.answered)
         if isinstance(self.space, Multilabel):
-            return LabelStream(self.space)
+            return LabelStream(self.space, self._budget, tables=tables)
         return ClassStream(self.space, self.holders, tables=tables)
 
     @property
@@ -100,6 +111,7 @@ class Watch:
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Count a batch, and look at its rows."""
+        batch = batch if self._at is None else batch.at(self._at)
         scored = not isinstance(batch.scores, NoScores)
         if scored and not self.rows and self._worst is None:
             if isinstance(self.space, Binary):
@@ -107,7 +119,7 @@ class Watch:
             else:
                 self._worst = WorstRows(self.space)
         self._whole.add(batch)
-        if isinstance(self._whole, ClassStream):
+        if not isinstance(self._whole, BinaryStream):
             self._row_facts.add(batch)
         (self._worst or self._shown).add(batch, ids)
         self._digest.add(batch)
@@ -133,7 +145,8 @@ class Watch:
 
     def again(self, sampling: Sampling) -> bool:
         """Return whether the same batches are to go by again, and make ready for them."""
-        if not isinstance(self._whole, ClassStream) or not self._whole.is_scored:
+        stream = self._whole
+        if isinstance(stream, BinaryStream) or not stream.is_scored:
             return False
         self._known = self._row_facts.found()  # now, so that what it holds is gone before places are counted
         rows, size = self.rows, len(self.space)
@@ -142,12 +155,15 @@ class Watch:
             wanted = np.union1d(
                 looked_at(rows, size, sampling), class_rows(rows, size, sampling.generator(PLACE))
             )
-        self._whole.again(wanted)
+        if isinstance(stream, ClassStream):
+            stream.again(wanted)
+        else:
+            stream.again(wanted, thresholds(stream.scores().pooled(), unit=stream.score_kind != "decision"))
         return True
 
     def place(self, batch: Predictions) -> None:
         """Take a batch that goes by again."""
-        if isinstance(self._whole, ClassStream):
+        if not isinstance(self._whole, BinaryStream):
             self._whole.place(batch)
 
     def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
@@ -161,14 +177,17 @@ class Watch:
             truth_digest="" if self._ids else self._digest.hex,
             notes=(*notes, *counted_wrong(self._lost), *clipped_notes(self._clipped)),
         )
-        return self.decided(seen, summary.threshold if threshold is None else threshold, again=threshold)
+        again = None if isinstance(self.space, Multilabel) else threshold
+        return self.decided(seen, summary.threshold if threshold is None else threshold, again=again)
 
     def _facts(self, summary: Summary, threshold: Threshold | None) -> dict[str, float]:
         match self._whole:
             case ClassStream() as several:
                 return absent_labels(several.support) | self._known
             case LabelStream() as labels:
-                return absent_labels(labels.support)
+                off = [nearest_rule(table)[0] for table in labels.decided()]
+                known = self._known | ({"off_scores": sum(off)} if off else {})
+                return absent_labels(labels.support) | known
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
                 table = None if threshold is not None else binary.decided()
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")

@@ -17,6 +17,8 @@ from evalreport.facts.table import ScoreTable
 
 BINS = 15
 """Equal-width calibration bins."""
+CELLS = 1 << 22
+"""(row, label) cells that are counted at a time."""
 
 
 def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
@@ -35,10 +37,52 @@ def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
     return place
 
 
+def right_changes(
+    values: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None, at: Array
+) -> Array:
+    """Return by how much the weight of rows wholly right changes at each threshold, and beyond the last.
+
+    A row is right above the greatest score of a label that it does not carry, up to the least of one that
+    it does.
+
+    Parameters
+    ----------
+    values, truth : arrays of shape (n, K)
+    weights : float64 array of shape (n,), or None
+    at : float64 array, ascending
+
+    Examples
+    --------
+    >>> at = np.array([0.0, 0.5, 1.0])
+    >>> right_changes(np.array([[0.9, 0.2]]), np.array([[True, False]]), None, at).cumsum()
+    array([0., 1., 0., 0.])
+    """
+    at = of_type(at, values.dtype)
+    low = np.where(truth, values.dtype.type(-np.inf), values).max(axis=1)
+    high = np.where(truth, values, values.dtype.type(np.inf)).min(axis=1)
+    can = low < high
+    begin, end = np.searchsorted(at, low[can], "right"), np.searchsorted(at, high[can], "right")
+    own = None if weights is None else weights[can]
+    change: Array = sums(begin, own, len(at) + 1) - sums(end, own, len(at) + 1)
+    return change
+
+
+def of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return the least numbers of the scores' own type that are no smaller: reached by the same scores.
+
+    Examples
+    --------
+    >>> bool(of_type(np.array([0.1]), np.dtype(np.float32))[0] >= 0.1)
+    True
+    """
+    near = at.astype(dtype)
+    return np.where(near < at, np.nextafter(near, dtype.type(np.inf)), near)
+
+
 class LabelScores(ABC):
     """Scores of several labels, one column per label, with the truth: what metrics and curves ask of them.
 
-    Two hold them: `ClassScores` every row, `PlacedScores` what was counted of rows that went by.
+    `ClassScores` hold every row, `PlacedScores` and `LabelTables` what was counted of rows that went by.
     """
 
     @abstractmethod
@@ -74,8 +118,30 @@ class LabelScores(ABC):
         """Return some rows, whole."""
 
 
+class RankedScores(LabelScores):
+    """Scores of several labels of which each label's table is at hand, and that of all decisions."""
+
+    @abstractmethod
+    def table(self, label: int) -> ScoreTable:
+        """Return the one-vs-rest table of a label."""
+
+    @abstractmethod
+    def pooled(self) -> ScoreTable:
+        """Return the table of all (row, label) decisions together: the micro average's."""
+
+    @abstractmethod
+    def wholly_right(self, at: Array) -> Array:
+        """Return the weight of rows of which every label is right, by one threshold for all labels.
+
+        Parameters
+        ----------
+        at : float64 array
+            Thresholds, ascending.
+        """
+
+
 @dataclass(frozen=True, eq=False)
-class ClassScores(LabelScores):
+class ClassScores(RankedScores):
     """The score matrix with its truth; exact one-vs-rest tables are made from it on demand.
 
     Nothing smaller is exact: one-vs-one AUC needs each column by true class. Adding concatenates.
@@ -161,6 +227,15 @@ class ClassScores(LabelScores):
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
         weights = None if self.weights is None else np.repeat(self.weights, self.size)
         return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
+
+    def wholly_right(self, at: Array) -> Array:
+        """Return the weight of rows of which every label is right, at each of ascending thresholds."""
+        change, step = np.zeros(len(at) + 1), max(1, CELLS // self.size)
+        for start in range(0, len(self), step):
+            rows = slice(start, start + step)
+            weights = None if self.weights is None else self.weights[rows]
+            change += right_changes(self.scores[rows], self.truth[rows], weights, at)
+        return change[:-1].cumsum()
 
     @cached_property
     def rankings(self) -> Rankings:

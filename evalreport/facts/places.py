@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
-from evalreport.facts.classes import ClassScores, LabelScores
+from evalreport.facts.classes import ClassScores, LabelScores, right_changes
 from evalreport.facts.counts import Array, sums
-from evalreport.facts.rankings import Ladder, Placing, Rankings, class_rankings
+from evalreport.facts.ladders import Ladder
+from evalreport.facts.rankings import Placing, Rankings, class_rankings
 from evalreport.facts.table import ScoreTable
 
 
@@ -57,6 +58,67 @@ class OwnScores:
         return found
 
 
+class KeptRows:
+    """Rows that go by for the second time, of which some are kept whole.
+
+    Parameters
+    ----------
+    wanted : int array, ascending
+        Rows that are kept.
+    at : float64 array, ascending
+        Several labels per row: thresholds at which it is counted how many rows are wholly right.
+
+    Examples
+    --------
+    >>> kept = KeptRows(np.array([1]), np.array([0.5]))
+    >>> kept.add(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[True, False], [True, True]]))
+    >>> kept.take(np.array([1])).scores, kept.right_at(np.array([0.5]))
+    (array([[0.2, 0.8]]), array([1.]))
+    """
+
+    def __init__(self, wanted: npt.NDArray[Any], at: Array | None = None) -> None:
+        self._wanted, self._at = wanted, at
+        self._changes: Array | None = None if at is None else np.zeros(len(at) + 1)
+        self._parts: list[ClassScores] = []
+        self._rows = 0
+
+    def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
+        """Take rows, in the order of before: scores of shape (n, K), truth of shape (n,) or (n, K)."""
+        start, stop = np.searchsorted(self._wanted, [self._rows, self._rows + len(truth)])
+        rows = self._wanted[start:stop] - self._rows
+        self._parts.append(ClassScores(scores[rows], truth[rows], None))
+        self._rows += len(truth)
+        if self._at is not None and self._changes is not None:
+            self._changes += right_changes(scores, truth.astype(bool), None, self._at)
+
+    def check_all(self, total: int) -> None:
+        """Check that all rows of before went by.
+
+        Raises
+        ------
+        DataError
+        """
+        if self._rows != total:
+            raise DataError(
+                f"the files held {total:,} rows when they were read first, and {self._rows:,} then",
+                fix="read files that nobody writes to",
+            )
+
+    @cached_property
+    def _all(self) -> ClassScores:
+        return ClassScores.merged(self._parts)
+
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some of the rows that were kept."""
+        return self._all.take(np.searchsorted(self._wanted, rows))
+
+    def right_at(self, at: Array) -> Array:
+        """Return how many rows were wholly right at each of the thresholds that were counted."""
+        if self._at is None or self._changes is None or not np.array_equal(at, self._at):
+            raise ValueError("rows went by other thresholds")
+        return self._changes[:-1].cumsum()
+
+
 class ScorePlaces:
     """Rows that go by for the second time, counted by where their scores stand.
 
@@ -85,16 +147,11 @@ class ScorePlaces:
         self._levels = [placing.levels for placing in self._each]
         self._pool = Placing(Ladder(np.sort(np.concatenate(self._own))), float(self._total * len(own)))
         self._against = np.zeros((len(own), len(own)))
-        self._wanted = wanted
-        self._kept: list[ClassScores] = []
-        self._rows = 0
+        self._kept = KeptRows(wanted)
 
     def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
         """Place rows, in the order of before: scores of shape (n, K) and codes of shape (n,)."""
-        start, stop = np.searchsorted(self._wanted, [self._rows, self._rows + len(truth)])
-        rows = self._wanted[start:stop] - self._rows
-        self._kept.append(ClassScores(scores[rows], truth[rows], None))
-        self._rows += len(truth)
+        self._kept.add(scores, truth)
         for label, column in enumerate(np.ascontiguousarray(scores.T)):
             order = np.argsort(column)
             place = self._each[label].add_sorted(column[order])
@@ -109,13 +166,8 @@ class ScorePlaces:
         DataError
             Not the rows of before went by.
         """
-        if self._rows != self._total:
-            raise DataError(
-                f"the files held {self._total:,} rows when they were read first, and {self._rows:,} then",
-                fix="read files that nobody writes to",
-            )
-        kept = ClassScores.merged(self._kept)
-        return PlacedScores(self._own, self._each, self._pool, self._against, self._wanted, kept)
+        self._kept.check_all(self._total)
+        return PlacedScores(self._own, self._each, self._pool, self._against, self._kept)
 
 
 class PlacedScores(LabelScores):
@@ -127,11 +179,10 @@ class PlacedScores(LabelScores):
         each: Sequence[Placing],
         pool: Placing,
         against: Array,
-        wanted: npt.NDArray[Any],
-        kept: ClassScores,
+        kept: KeptRows,
     ) -> None:
         self._own, self._each, self._pool, self._against = own, each, pool, against
-        self._wanted, self._kept = wanted, kept
+        self._kept = kept
 
     def __len__(self) -> int:
         return sum(map(len, self._own))
@@ -152,7 +203,7 @@ class PlacedScores(LabelScores):
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
         """Return some of the rows that were kept."""
-        return self._kept.take(np.searchsorted(self._wanted, rows))
+        return self._kept.take(rows)
 
     @cached_property
     def rankings(self) -> Rankings:

@@ -6,15 +6,16 @@ alone, of which a many-class problem has few.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts.counts import Array, inner, run_starts, sums
+from evalreport.facts.counts import Array, run_starts, sums
 from evalreport.facts.keys import keys_of
+from evalreport.facts.ladders import Ladder, areas_of, cumulated, merged_of
 from evalreport.facts.table import ScoreTable
 
 POOL = 1 << 22
@@ -36,7 +37,7 @@ class Rankings:
     pairs : float64 array of shape (K,)
         Multiclass: mean AUC of the label's examples against each other class, by the label's own score
         (Hand & Till 2001); NaN where a label has no example. Multilabel: NaN.
-    tables : tuple of K ScoreTable
+    tables : sequence of K ScoreTable
         Each label against all others, negatives merged that no positive lies between: enough for both
         areas and their variances, and no longer than twice the label's examples. Scores of positives
         stand at odd places, the negatives between them at even ones, where they may be none.
@@ -46,45 +47,7 @@ class Rankings:
     average_precision: Array
     positives: Array
     pairs: Array
-    tables: tuple[ScoreTable, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Ladder:
-    """Sorted values with the weight that lies below each; without it, each weighs 1.
-
-    Examples
-    --------
-    >>> Ladder.of(np.array([0.5, 0.2]), np.array([1.0, 3.0])).mass
-    array([0., 3., 4.])
-    """
-
-    values: npt.NDArray[Any]
-    mass: Array | None = None
-
-    @classmethod
-    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> Ladder:
-        """Sort values, each of which weighs something, or 1."""
-        if weights is None:
-            return cls(np.sort(values), None)
-        order = np.argsort(values)
-        return cls(values[order], _cumulated(weights[order]))
-
-    def span(self, values: npt.NDArray[Any]) -> tuple[Array, Array]:
-        """Weight below each of some values, and weight up to and including it."""
-        ends = (np.searchsorted(self.values, values, side) for side in ("left", "right"))
-        below, upto = (end.astype(np.float64) if self.mass is None else self.mass[end] for end in ends)
-        return below, upto
-
-    @property
-    def total(self) -> float:
-        """Weight of all values."""
-        return float(len(self.values) if self.mass is None else self.mass[-1])
-
-    @property
-    def weights(self) -> Array:
-        """Weight of each value, in order."""
-        return np.ones(len(self.values)) if self.mass is None else np.diff(self.mass)
+    tables: Sequence[ScoreTable]
 
 
 def rank_labels(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None) -> Rankings:
@@ -107,8 +70,8 @@ def rank_labels(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights:
         everyone = Ladder.of(column, weights)
         own = Ladder.of(column[positive], None if weights is None else weights[positive])
         span = everyone.span(own.values)
-        areas.append((*_areas(own, span, everyone.total), own.total, np.nan))
-        tables.append(_merged(own, span, everyone.total))
+        areas.append((*areas_of(own, span, everyone.total), own.total, np.nan))
+        tables.append(merged_of(own, span, everyone.total))
     roc_auc, precision, positives, pairs = np.array(areas).reshape(-1, 4).T
     return Rankings(roc_auc, precision, positives, pairs, tuple(tables))
 
@@ -204,7 +167,7 @@ def rank_pooled(
     far = ranges.below(own.values)
     total = float(scores.size if weights is None else weights.sum() * scores.shape[1])
     span = (below + far, upto + far)
-    return *_areas(own, span, total), _merged(own, span, total)
+    return *areas_of(own, span, total), merged_of(own, span, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +200,7 @@ class _Ranges:
 
     def below(self, values: npt.NDArray[Any]) -> Array:
         """Weight of the cells counted in the lower ranges that hold no value."""
-        lower = _cumulated(np.where(self.held, 0.0, self.mass))
+        lower = cumulated(np.where(self.held, 0.0, self.mass))
         found: Array = lower[_upper_bits(values, self.bits) - self.least]
         return found
 
@@ -260,39 +223,6 @@ def _columns(matrix: npt.NDArray[Any], width: int = 16, step: int = 256) -> Iter
         for row in range(0, len(matrix), step):
             some[:, row : row + step] = matrix[row : row + step, start : start + width].T
         yield from some
-
-
-def _cumulated(weights: Array) -> Array:
-    return np.concatenate([[0.0], np.cumsum(weights)])
-
-
-def _areas(own: Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
-    """ROC AUC and average precision from the weight below and up to each positive, among all rows."""
-    below, upto = span
-    own_below, own_upto = own.span(own.values)
-    weights, rest = own.weights, total - own.total
-    if own.total == 0:
-        return float("nan"), float("nan")
-    precision = inner(weights, (own.total - own_below) / (total - below)) / own.total
-    if rest <= 1e-12 * total:  # rounding of sums of weights
-        return float("nan"), precision
-    outranked = (below - own_below + upto - own_upto) / 2
-    return inner(weights, outranked) / (own.total * rest), precision
-
-
-def _merged(own: Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
-    """Table of the distinct scores of positives and of the negatives below, between and above them."""
-    first = run_starts(own.values)
-    values = own.values[first].astype(np.float64)
-    own_below, own_upto = (mass[first] for mass in own.span(own.values))
-    edges = np.zeros(2 * len(values) + 2)
-    edges[1:-1:2], edges[2:-1:2] = span[0][first] - own_below, span[1][first] - own_upto
-    edges[-1] = total - own.total
-    scores, pos = np.empty(len(edges) - 1), np.zeros(len(edges) - 1)
-    scores[1::2], pos[1::2] = values, own_upto - own_below
-    outer = np.concatenate([values[:1] - 1, values, values[-1:] + 1]) if len(values) else np.zeros(2)
-    scores[0::2] = (outer[1:] + outer[:-1]) / 2
-    return ScoreTable(scores, pos, np.maximum(np.diff(edges), 0.0))
 
 
 def _slots(column: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
@@ -369,8 +299,8 @@ class Placing:
 
     def areas(self) -> tuple[float, float]:
         """Return ROC AUC and average precision, all scores having gone by."""
-        return _areas(self.own, self._span(), self._total)
+        return areas_of(self.own, self._span(), self._total)
 
     def table(self) -> ScoreTable:
         """Return the table of the positives and of the negatives between them, merged."""
-        return _merged(self.own, self._span(), self._total)
+        return merged_of(self.own, self._span(), self._total)

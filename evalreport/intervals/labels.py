@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, ClassScores, LabelScores, ScoreTable, Summary
+from evalreport.facts import BinaryCounts, LabelScores, ScoreTable, Summary
+from evalreport.facts.classes import RankedScores
 from evalreport.intervals.onelabel import AnalyticBounds, BootstrapBounds, merged
 from evalreport.intervals.resampled import Replicates
 from evalreport.intervals.sampling import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
@@ -122,7 +123,7 @@ def _from_scores(
     whole = not all(merged(metric) for metric in metrics)
     for k, (short, label) in enumerate(zip(scores.rankings.tables, found, strict=True)):
         between = Tables(short)
-        full = Tables(scores.table(k)) if whole and isinstance(scores, ClassScores) else between
+        full = Tables(scores.table(k)) if whole and isinstance(scores, RankedScores) else between
         for metric in metrics:
             tables = between if merged(metric) else full
             value = metric.function(tables.exact)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from evalreport.errors import UsageError, nearest
-from evalreport.facts import BinaryCounts, ClassScores, Summary, Tally
+from evalreport.facts import BinaryCounts, Summary, Tally
+from evalreport.facts.classes import RankedScores
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.metrics.entries import (
     binary_agreement,
@@ -149,7 +150,7 @@ def one_label(summary: Summary, code: int) -> Summary:
         space=Binary(negative=f"not {name}", positive=name),
         tally=Tally((), summary.tally.sums[:0], summary.tally.squares[:0], summary.tally.weight),
         counts=None if counts is None else BinaryCounts(*(float(part) for part in counts[code].parts)),
-        scores=summary.scores.table(code) if isinstance(summary.scores, ClassScores) else None,
+        scores=summary.scores.table(code) if isinstance(summary.scores, RankedScores) else None,
         confidence=None,
         bins=None,
         cardinality=None,

@@ -171,13 +171,11 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
         told = replace(told, labels=tuple(sorted(known)))
         found = find(head, told)
     _refuse_found(found, head, request, None)
-    if found.scores is not None:
-        raise refused("there are scores of several labels per row", "the scores (--no-scores)")
     ids = dict(found.taken).get("id")
     used = {name for part in (truth, pred) if part is not None for name in part.columns}
     used |= {*request.filtered, *request.slices}
     columns = [name for name in head.columns if name not in found.unused or name in used]
-    named = replace(told, where=request.where, id=ids)
+    named = replace(told, where=request.where, id=ids, score_kind=found.score_kind)
     return LabelsStream(
         data, named, found, truth.shown, None if pred is None else pred.shown, None, tuple(columns)
     )

@@ -14,7 +14,7 @@ from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.words import Budget, check_room
 from evalreport.findings import find
-from evalreport.labels import Multiclass, renamed
+from evalreport.labels import Binary, Multiclass, Multilabel, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
@@ -26,7 +26,7 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import ordered
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
-from evalreport.workflow.thresholds import chosen_on, no_threshold, number_of
+from evalreport.workflow.thresholds import chosen_on, no_scores_to_decide, no_threshold, number_of
 
 ROW = 105
 """Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
@@ -110,7 +110,8 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
     """
     stream = stream_of(data, request)
     space = renamed(ordered(stream.space, request), dict(request.label_names))
-    with Watch(space, budget_of(request), answered=stream.pred is not None) as watch:
+    at = point_of(request)
+    with Watch(space, budget_of(request), answered=stream.pred is not None, at=at) as watch:
         _count(stream, watch)
         if watch.again(request.sampling):
             _place(stream, watch)
@@ -128,8 +129,7 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
     """
     _refuse(request)
     stream = open_stream(data, request.columns)
-    if request.threshold is not None and isinstance(stream.space, Multiclass):
-        raise no_threshold()
+    _check_threshold(stream, request)
     spill = budget_of(request).spill
     if spill is not None:
         _check_folder(spill, data, stream)
@@ -141,12 +141,17 @@ def budget_of(request: Request) -> Budget:
     return Budget(request.memory, None if request.spill is None else Path(request.spill))
 
 
+def point_of(request: Request) -> Threshold | None:
+    """Return the threshold where a number was given."""
+    number = None if request.threshold is None else number_of(request.threshold)
+    return None if number is None else Threshold(number, "given")
+
+
 def observed(watch: Watch, stream: PredictionStream, request: Request) -> tuple[Observed, Sweep | None]:
     """Return what was observed of all rows, decided as it is asked for, and the sweep where one chose."""
-    number = None if request.threshold is None else number_of(request.threshold)
-    point = None if number is None else Threshold(number, "given")
+    point = point_of(request)
     seen = watch.observed(point, stream.notes(watch.rows))
-    if request.threshold is None or number is not None:
+    if request.threshold is None or point is not None:
         return seen, None
     point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
     return watch.decided(seen, point, again=point), sweep
@@ -162,7 +167,7 @@ def table_in(seen: Observed) -> ScoreTable:
     """
     if isinstance(seen.summary.scores, ScoreTable):
         return seen.summary.scores
-    raise UsageError("--threshold needs scores, and there are none", fix="name them with --score or --scores")
+    raise no_scores_to_decide()
 
 
 def _refuse(request: Request) -> None:
@@ -176,12 +181,28 @@ def _refuse(request: Request) -> None:
             )
 
 
+def _check_threshold(stream: PredictionStream, request: Request) -> None:
+    if request.threshold is None or isinstance(stream.space, Binary):
+        return
+    if isinstance(stream.space, Multiclass):
+        raise no_threshold()
+    if stream.found.scores is None:
+        raise no_scores_to_decide()
+    if number_of(request.threshold) is None:
+        raise UsageError(
+            "thresholds of several labels are chosen and judged on rows: a stream cannot",
+            where="--threshold",
+            fix=f"pass {MEMORY}, or a number",
+        )
+
+
 def _check_folder(folder: Path, data: DataSet, stream: PredictionStream) -> None:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", where="--spill", fix="make it, or name another")
     rows = data.rows if data.rows is not None else data.size // 4  # a row of text has four bytes or more
     wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
-    check_room(folder, rows * wide * (1 if stream.pred is None else 2) * (1 + len(stream.request.slices)))
+    tables = len(stream.space) if isinstance(stream.space, Multilabel) else 1 + len(stream.request.slices)
+    check_room(folder, rows * wide * tables * (1 if stream.pred is None else 2))
 
 
 def _count(stream: PredictionStream, watch: Watch) -> None:

@@ -70,9 +70,7 @@ def decided(
     if isinstance(rows.space, Multiclass):
         raise no_threshold()
     if isinstance(rows.scores, NoScores):
-        raise UsageError(
-            "--threshold needs scores, and there are none", fix="name them with --score or --scores"
-        )
+        raise no_scores_to_decide()
     if number is not None:
         return Decision(rows.at(Threshold(number, "given")))
     origin: Origin = "cross-fitted" if tune_on is None else "tuned"
@@ -249,6 +247,13 @@ def check_both_classes(tune_on: Predictions | None) -> None:
         f"the rows to tune on are all {name!r}: no threshold can be chosen on one class",
         where="--tune-on",
         fix="tune on rows of both classes",
+    )
+
+
+def no_scores_to_decide() -> UsageError:
+    """Return the error of a threshold without scores."""
+    return UsageError(
+        "--threshold needs scores, and there are none", fix="name them with --score or --scores"
     )
 
 

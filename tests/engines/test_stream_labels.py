@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
 from evalreport.errors import UsageError
+from evalreport.facts import ClassScores
+from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.moments import LabelMoments
+from evalreport.facts.places import KeptRows
+from evalreport.facts.words import Budget
 from evalreport.sources.datasets import data_set
 from evalreport.sources.request import Columns
 from evalreport.sources.stream_columns import open_stream
+from tests.cli.running import run
 from tests.engines.test_stream import FEW, parts
 from tests.engines.test_stream_classes import agree
 
@@ -35,6 +41,7 @@ def labelled(n: int = N) -> pa.Table:
     for place, label in enumerate(LABELS):
         columns |= {f"true_{label}": truth[:, place], f"pred_{label}": given[:, place].astype(int)}
         columns[f"proba_{label}"] = score[:, place].astype(np.float32)
+        columns[f"margin_{label}"] = (6 * score[:, place] - 3).round(1)
     sets = [[label for label, has in zip(LABELS, row, strict=True) if has] for row in truth.tolist()]
     answers = [[label for label, has in zip(LABELS, row, strict=True) if has] for row in given.tolist()]
     texts = {"sets": ["|".join(one) for one in sets], "answers": ["|".join(one) for one in answers]}
@@ -55,7 +62,7 @@ ASKED: Mapping[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_labels_alone(asked: str, tmp_path: Path) -> None:
-    plain = labelled().drop_columns([f"proba_{label}" for label in LABELS])
+    plain = labelled().drop_columns([f"{kind}_{label}" for kind in ("proba", "margin") for label in LABELS])
     whole, many = parts(plain, tmp_path, ".parquet")
     known = {**FEW, **ASKED[asked]}
     agree(er.evaluate_files(many, **known), er.evaluate_file(whole, **known), digest="id" not in known)
@@ -75,11 +82,109 @@ def test_labels_are_those_of_all_files_before_a_row_is_counted(tmp_path: Path) -
     assert stream.space.labels == tuple(sorted(LABELS))
 
 
-def test_scores_of_several_labels_per_row_are_refused_with_what_helps(tmp_path: Path) -> None:
+SCORED: Mapping[str, dict[str, Any]] = {
+    "probabilities": {"truth": "true_*", "scores": "proba_*", "slices": "site"},
+    "lists": {"truth": "truth", "scores": "proba_*"},
+    "and answers": {"truth": "true_*", "pred": "pred_*", "scores": "proba_*"},
+    "margins": {"truth": "true_*", "scores": "margin_*", "score_kind": "decision"},
+    "margins and answers": {
+        "truth": "true_*",
+        "pred": "pred_*",
+        "scores": "margin_*",
+        "score_kind": "decision",
+    },
+    "a number": {"truth": "true_*", "scores": "proba_*", "threshold": "0.3"},
+    "logits": {"truth": "true_*", "scores": "margin_*", "score_kind": "logit", "where": ("site=1",)},
+    "some labels": {"truth": "true_*", "scores": "proba_*", "labels": LABELS[:2]},
+    "ids": {"truth": "truth", "pred": "given", "scores": "proba_*", "id": "name"},
+    "metrics alone": {"truth": "true_*", "scores": "proba_*", "confidence": None},
+}
+
+
+@pytest.mark.parametrize("asked", SCORED)
+def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
+    whole, many = parts(labelled(), tmp_path, ".parquet")
+    known = {**FEW, **SCORED[asked]}
+    expected = er.evaluate_file(whole, **known)
+    tight: dict[str, Any] = {"memory": 64 << 10, "spill": str(tmp_path)}
+    for budget in ({}, tight):
+        agree(er.evaluate_files(many, **known, **budget), expected, digest="id" not in known)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
+
+
+@pytest.mark.parametrize("threshold", ["max-f1", "recall>=0.9"])
+def test_thresholds_chosen_label_by_label_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
-    with pytest.raises(UsageError, match="there are scores of several labels per row") as caught:
-        er.evaluate_files(many, truth="true_*", scores="proba_*", **FEW)
+    with pytest.raises(UsageError, match="judged on rows") as caught:
+        er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
     assert "--engine memory" in caught.value.fix
+
+
+def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, many = parts(labelled(), tmp_path, ".parquet")
+    last = many / "part-3.parquet"
+    rows = pq.read_table(last)
+    place = rows.column_names.index("proba_fear")
+    bad = rows["proba_fear"].to_numpy().copy()
+    bad[33] = np.nan
+    strange = [["rage"] if row == 7 else given for row, given in enumerate(rows["truth"].to_pylist())]
+    lists = ("--truth", "truth", "--scores", "proba_*")
+    for changed, asked, told in (
+        (rows.set_column(place, "proba_fear", pa.array(bad)), ("--truth", "true_*"), "row 33"),
+        (rows.drop_columns(["proba_fear"]), ("--truth", "true_*"), "has no column 'proba_fear'"),
+        (rows.set_column(rows.column_names.index("truth"), "truth", pa.array(strange)), lists, "rage"),
+    ):
+        pq.write_table(changed, last)
+        page = tmp_path / "page.html"
+        tight = ("--spill", str(tmp_path), "--memory", "1KB", "-o", str(page))
+        labels = ("--labels", ",".join(LABELS), "--scores", "proba_*")
+        done = run(capsys, "report", str(many), *asked, *labels, *tight)
+        assert done.code == 5, done.err
+        assert "part-3.parquet" in done.err and told in done.err
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
+
+
+def test_a_gate_passes_over_labels_that_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, many = parts(labelled(), tmp_path, ".parquet")
+    asked = ("--truth", "true_*", "--scores", "proba_*", "--resamples", "100")
+    for rule, code in (("roc_auc_macro > 0.5", 0), ("roc_auc_macro > 0.999", 1)):
+        assert run(capsys, "check", str(many), *asked, "--require", rule, "--use", "estimate").code == code
+    assert "--engine memory" in run(capsys, "sweep", "thresholds", str(many), *asked).err
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 4), st.integers(1, 30), st.booleans())
+def test_tables_of_labels_tell_what_their_matrix_tells(
+    seed: int, n: int, size: int, levels: int, tight: bool
+) -> None:
+    """Ties within and between labels, labels that no row or every row carries, pieces of few scores."""
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-levels, levels, (n, size)) / levels
+    truth = rng.random((n, size)) < rng.choice([0.0, 0.3, 1.0], size)
+    with pytest.MonkeyPatch.context() as patch:
+        if tight:
+            patch.setattr("evalreport.facts.label_tables.PIECE", 4)
+            patch.setattr("evalreport.facts.label_tables.STRIDE", 2)
+        held = ClassScores(scores, truth, None)
+        found = LabelTables([held.table(label) for label in range(size)], np.float64, Budget())
+        found.pooled()
+    at = np.unique(rng.integers(-levels, levels, 5) / levels)
+    found.kept = KeptRows(np.arange(n), at)
+    for part in np.array_split(np.arange(n), 3):
+        found.kept.add(scores[part], truth[part])
+    for name in ("roc_auc", "positives", "pairs"):
+        np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
+    np.testing.assert_allclose(found.rankings.average_precision, held.rankings.average_precision, rtol=1e-12)
+    both = zip(found.rankings.tables, held.rankings.tables, strict=True)
+    pooled = (found.pooled(), held.pooled()), (found.pooled_areas[2], held.pooled_areas[2])
+    for one, other in (*both, *pooled):
+        for name in ("scores", "pos", "neg"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    np.testing.assert_allclose(found.pooled_areas[:2], held.pooled_areas[:2], rtol=1e-12)
+    np.testing.assert_array_equal(found.wholly_right(at), held.wholly_right(at))
+    np.testing.assert_array_equal(found.take(np.arange(n)).scores, scores)
 
 
 @settings(max_examples=20, deadline=None)

@@ -1,0 +1,121 @@
+"""Scores of several labels per row of which the tables are held, label by label, and no row but a few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.classes import ClassScores, RankedScores
+from evalreport.facts.counts import Array
+from evalreport.facts.ladders import TablesMade, merged_table, table_areas
+from evalreport.facts.places import KeptRows
+from evalreport.facts.rankings import Rankings
+from evalreport.facts.table import ScoreTable
+from evalreport.facts.words import Budget, table_of_runs
+
+PIECE = 1 << 20
+"""Distinct scores of all labels that are brought together at a time, about."""
+STRIDE = 1 << 14
+"""Distinct scores of a label from one to the next that is looked at for where a piece may end."""
+
+
+class LabelTables(RankedScores):
+    """Scores of several labels, made of the table of each.
+
+    Parameters
+    ----------
+    tables : sequence of ScoreTable
+        Of each label, all rows in each.
+    kind : float32 or float64
+        What holds each score exactly.
+    budget : Budget
+        What the table of all decisions may take.
+
+    Examples
+    --------
+    >>> scores, truth = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[True, False], [True, True]])
+    >>> tables = [ScoreTable.of(scores[:, label], truth[:, label]) for label in (0, 1)]
+    >>> facts = LabelTables(tables, np.float64, Budget())
+    >>> facts.rankings.positives, len(facts.pooled())
+    (array([2., 1.]), 4)
+    """
+
+    def __init__(self, tables: Sequence[ScoreTable], kind: npt.DTypeLike, budget: Budget) -> None:
+        self._tables, self._kind, self._budget = tables, kind, budget
+        self.kept = KeptRows(np.empty(0, dtype=np.intp))
+        """Rows that are kept whole, and what is counted of the others when they go by again."""
+
+    def __len__(self) -> int:
+        return int(self._tables[0].total)
+
+    @property
+    def size(self) -> int:
+        """Number of labels K."""
+        return len(self._tables)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows, each 1."""
+        return float(len(self))
+
+    def table(self, label: int) -> ScoreTable:
+        """Return the table of a label."""
+        return self._tables[label]
+
+    def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
+        """Return the label's distinct scores of the rows that carry it, and how many have each."""
+        table = self._tables[label]
+        carried = np.flatnonzero(np.asarray(table.pos))
+        return table.scores[carried], table.pos[carried]
+
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some of the rows that were kept."""
+        return self.kept.take(rows)
+
+    def wholly_right(self, at: Array) -> Array:
+        """Return the number of rows of which every label is right, at the thresholds that rows went by."""
+        return self.kept.right_at(at)
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """Areas of each label against all others, computed once for every average of them."""
+        areas = np.array([table_areas(table) for table in self._tables])
+        positives = np.array([table.positives for table in self._tables])
+        merged = TablesMade([partial(merged_table, table) for table in self._tables])
+        return Rankings(areas[:, 0], areas[:, 1], positives, np.full(self.size, np.nan), merged)
+
+    @cached_property
+    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
+        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
+        return *table_areas(self.pooled()), merged_table(self.pooled())
+
+    def pooled(self) -> ScoreTable:
+        """Return the table of all (row, label) decisions together."""
+        return self._pooled
+
+    @cached_property
+    def _pooled(self) -> ScoreTable:
+        return table_of_runs(self._runs(), self._kind, self._budget, written=self._budget.spill is not None)
+
+    def _runs(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Distinct scores of all labels with their positives and negatives, piece by piece, ascending."""
+        starts = np.zeros(self.size, dtype=np.intp)
+        looked = [table.scores[np.arange(0, len(table), STRIDE)] for table in self._tables]
+        edges = np.sort(np.concatenate(looked))[PIECE // STRIDE :: PIECE // STRIDE]
+        for edge in [*np.unique(edges).tolist(), np.inf]:
+            stops = [np.searchsorted(table.scores, edge) for table in self._tables]
+            parts = [slice(*ends) for ends in zip(starts.tolist(), map(int, stops), strict=True)]
+            one = ScoreTable.merged(
+                [_slice(table, part) for table, part in zip(self._tables, parts, strict=True)]
+            )
+            yield one.scores, one.pos, one.neg
+            starts[:] = stops
+
+
+def _slice(table: ScoreTable, part: slice) -> ScoreTable:
+    scores, pos, neg = (np.asarray(column[part]) for column in (table.scores, table.pos, table.neg))
+    return ScoreTable(scores, pos, neg)

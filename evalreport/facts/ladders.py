@@ -1,0 +1,150 @@
+"""Positives on the ladder of all scores: areas under the curves, and the table of what lies between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.facts.counts import Array, inner, run_starts
+from evalreport.facts.table import ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Sorted values with the weight that lies below each; without it, each weighs 1.
+
+    Examples
+    --------
+    >>> Ladder.of(np.array([0.5, 0.2]), np.array([1.0, 3.0])).mass
+    array([0., 3., 4.])
+    """
+
+    values: npt.NDArray[Any]
+    mass: Array | None = None
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> Ladder:
+        """Sort values, each of which weighs something, or 1."""
+        if weights is None:
+            return cls(np.sort(values), None)
+        order = np.argsort(values)
+        return cls(values[order], cumulated(weights[order]))
+
+    def span(self, values: npt.NDArray[Any]) -> tuple[Array, Array]:
+        """Weight below each of some values, and weight up to and including it."""
+        ends = (np.searchsorted(self.values, values, side) for side in ("left", "right"))
+        below, upto = (end.astype(np.float64) if self.mass is None else self.mass[end] for end in ends)
+        return below, upto
+
+    @property
+    def total(self) -> float:
+        """Weight of all values."""
+        return float(len(self.values) if self.mass is None else self.mass[-1])
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each value, in order."""
+        return np.ones(len(self.values)) if self.mass is None else np.diff(self.mass)
+
+
+def cumulated(weights: Array) -> Array:
+    """Return the sum before each weight, and that of all.
+
+    Examples
+    --------
+    >>> cumulated(np.array([2.0, 1.0]))
+    array([0., 2., 3.])
+    """
+    return np.concatenate([[0.0], np.cumsum(weights)])
+
+
+def areas_of(own: Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
+    """Return ROC AUC and average precision from the weight below and up to each positive, among all rows."""
+    below, upto = span
+    own_below, own_upto = own.span(own.values)
+    weights, rest = own.weights, total - own.total
+    if own.total == 0:
+        return float("nan"), float("nan")
+    precision = inner(weights, (own.total - own_below) / (total - below)) / own.total
+    if rest <= 1e-12 * total:  # rounding of sums of weights
+        return float("nan"), precision
+    outranked = (below - own_below + upto - own_upto) / 2
+    return inner(weights, outranked) / (own.total * rest), precision
+
+
+def merged_of(own: Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
+    """Return the table of distinct scores of positives and of the negatives below, between and above them."""
+    first = run_starts(own.values)
+    values = own.values[first].astype(np.float64)
+    own_below, own_upto = (mass[first] for mass in own.span(own.values))
+    edges = np.zeros(2 * len(values) + 2)
+    edges[1:-1:2], edges[2:-1:2] = span[0][first] - own_below, span[1][first] - own_upto
+    edges[-1] = total - own.total
+    scores, pos = np.empty(len(edges) - 1), np.zeros(len(edges) - 1)
+    scores[1::2], pos[1::2] = values, own_upto - own_below
+    outer = np.concatenate([values[:1] - 1, values, values[-1:] + 1]) if len(values) else np.zeros(2)
+    scores[0::2] = (outer[1:] + outer[:-1]) / 2
+    return ScoreTable(scores, pos, np.maximum(np.diff(edges), 0.0))
+
+
+class TablesMade(Sequence[ScoreTable]):
+    """Tables that are made where they are asked for, again each time: together they would take too much.
+
+    Examples
+    --------
+    >>> len(TablesMade([lambda: ScoreTable.of(np.zeros(1), np.zeros(1, dtype=bool))])[0])
+    1
+    """
+
+    def __init__(self, makers: Sequence[Callable[[], ScoreTable]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    @overload
+    def __getitem__(self, index: int) -> ScoreTable: ...
+    @overload
+    def __getitem__(self, index: slice) -> TablesMade: ...
+    def __getitem__(self, index: int | slice) -> ScoreTable | TablesMade:
+        """Make a table, or take some of them."""
+        return TablesMade(self._makers[index]) if isinstance(index, slice) else self._makers[index]()
+
+
+def table_areas(table: ScoreTable) -> tuple[float, float]:
+    """Return ROC AUC and average precision of a table.
+
+    Examples
+    --------
+    >>> table_areas(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False])))
+    (0.5, 0.5)
+    """
+    return areas_of(*_own_of(table), table.total)
+
+
+def merged_table(table: ScoreTable) -> ScoreTable:
+    """Return the table in which negatives are merged that no positive lies between: see `Rankings`.
+
+    Examples
+    --------
+    >>> merged_table(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))).neg
+    array([1., 0., 1.])
+    """
+    return merged_of(*_own_of(table), table.total)
+
+
+def _own_of(table: ScoreTable) -> tuple[Ladder, tuple[Array, Array]]:
+    """Distinct scores of positives, and the weight below and up to each."""
+    parts, below = [np.empty((4, 0))], 0.0
+    for b in table.blocks():
+        pos, neg = table.pos[b], table.neg[b]
+        upto = below + np.cumsum(pos + neg)
+        here = np.flatnonzero(pos)
+        parts.append(np.stack([table.scores[b], pos, upto - pos - neg, upto])[:, here])
+        below = float(upto[-1])
+    values, weights, under, upto = np.concatenate(parts, axis=1)
+    return Ladder(values, cumulated(weights)), (under, upto)
