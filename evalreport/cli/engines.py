@@ -36,7 +36,11 @@ engine = together(
             help="Memory for the scores of a stream, or of those that come from Spark.",
         ),
         option(
-            _EVALUATE, "--spill", metavar="DIR", type=FOLDER, help="Where they go beyond it, for a while."
+            _EVALUATE,
+            "--spill",
+            metavar="DIR",
+            type=FOLDER,
+            help="Where they go beyond it, for a while; copies of a run's files, too.",
         ),
         option(
             _EVALUATE,

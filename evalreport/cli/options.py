@@ -153,7 +153,12 @@ selection = together(
 _DATA = "Describe the data"
 describe = together(
     [
-        option(_DATA, "--artifact", metavar="GLOB", help="Predictions inside the run."),
+        option(
+            _DATA,
+            "--artifact",
+            metavar="GLOB",
+            help="Predictions inside the run: a file, or a folder of parts.",
+        ),
         option(
             _DATA,
             "--format",

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import methodcaller
@@ -19,13 +21,16 @@ from pathlib import Path, PurePosixPath
 from evalreport.errors import (
     ArtifactNotFoundError,
     DataError,
+    EvalreportError,
     NotFoundError,
     ServerError,
     UnsafeFileError,
 )
+from evalreport.sources.datasets import STREAMED
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_FILE
 from evalreport.sources.runs import RunInfo
+from evalreport.sources.tables import reader_of
 from evalreport.text import printable
 
 logger = logging.getLogger(__name__)
@@ -36,15 +41,59 @@ MAX_DEPTH = 20
 LONGEST_NAME = 255
 """Characters that file systems allow a name."""
 _AGAIN = "try again; if it stays so, look at the server's log and at proxies on the way"
+_PART = re.compile(r"part[-_.]?\d", re.IGNORECASE)
+"""How Spark, Dask and Arrow begin the names of the files of one table."""
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\#?]|%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file of a run: its path inside the run, and its size in bytes where the store tells it."""
+    """A file of a run: its path inside the run, and its size in bytes where the store tells it.
+
+    A folder of `parts` is one table in several files.
+    """
 
     path: str
     size: int | None = None
+    parts: tuple[Artifact, ...] = ()
+
+    @classmethod
+    def folder(cls, path: str, parts: Sequence[Artifact]) -> Artifact:
+        """Return a folder of parts."""
+        return cls(path, sum(part.size or 0 for part in parts), tuple(parts))
+
+    @property
+    def files(self) -> tuple[Artifact, ...]:
+        """The files that it is made of."""
+        return self.parts or (self,)
+
+    def is_streamed(self, format: str | None) -> bool:
+        """Whether it is of formats that can be read batch by batch."""
+        try:
+            found = {reader_of(PurePosixPath(file.path).name, format).name for file in self.files}
+        except EvalreportError:
+            return False
+        return found <= STREAMED.keys()
+
+
+def with_parts(files: Sequence[Artifact]) -> list[Artifact]:
+    """Return files, with those of a folder that are by their names the parts of one table as one.
+
+    Examples
+    --------
+    >>> names = ("preds/part-0.parquet", "preds/part-1.parquet", "truth.csv")
+    >>> [(one.path, len(one.parts)) for one in with_parts([Artifact(name) for name in names])]
+    [('truth.csv', 0), ('preds', 2)]
+    """
+    folders: dict[str, list[Artifact]] = defaultdict(list)
+    for file in files:
+        place = PurePosixPath(file.path)
+        if _PART.match(place.name) and str(place.parent) != ".":
+            folders[str(place.parent)].append(file)
+    whole = {path: parts for path, parts in folders.items() if len(parts) > 1}
+    inside = {part.path for parts in whole.values() for part in parts}
+    alone = [file for file in files if file.path not in inside]
+    return [*alone, *(Artifact.folder(path, parts) for path, parts in whole.items())]
 
 
 def is_safe(path: str) -> bool:
@@ -129,8 +178,20 @@ def find_artifact(store: Store, run: RunInfo, path: str) -> Artifact | None:
 
 
 @contextmanager
-def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]:
+def downloaded(
+    store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool = False, into: Path | None = None
+) -> Iterator[Path]:
     """Yield a copy of an artifact, in a folder that is removed afterwards.
+
+    Parameters
+    ----------
+    store : Store
+    run : RunInfo
+    artifact : Artifact
+    any_size : bool
+        Whether it may be larger than memory holds.
+    into : Path, optional
+        Where the folder is made; among temporary files without it.
 
     Raises
     ------
@@ -139,26 +200,53 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact) -> Iterator[Path]
     UnsafeFileError
         A path that leads elsewhere, a link, or an artifact store where we do not go.
     DataError
-        Larger than 2 GB.
+        Larger than 2 GB, or than the disk has room for.
     ServerError
         Also where less, or more, arrives than the listing promised.
     """
-    where = f"{run.shown}, artifact {printable(artifact.path)}"
-    if not is_safe(artifact.path):
+    root = store.artifact_root(run.artifact_uri, run.shown)
+    most = None if any_size else MAX_FILE
+    for file in artifact.files:
+        _check(file, root, _place(run, file), most)
+    with tempfile.TemporaryDirectory(prefix="evalreport-", dir=into) as folder:
+        _check_room(artifact, Path(folder), _place(run, artifact))
+        copies = [_download(store, run, file, Path(folder), most) for file in artifact.files]
+        yield Path(folder) / artifact.path if artifact.parts else copies[0]
+
+
+def _place(run: RunInfo, artifact: Artifact) -> str:
+    return f"{run.shown}, artifact {printable(artifact.path)}"
+
+
+def _check(file: Artifact, root: Path | None, where: str, most: int | None) -> None:
+    if not is_safe(file.path):
         raise UnsafeFileError(
             "the artifact's name could lead out of its run", where=where, fix="log it again by a plain name"
         )
-    if (artifact.size or 0) > MAX_FILE:
-        raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
-    root = store.artifact_root(run.artifact_uri, run.shown)
+    _check_size(file.size or 0, where, most)
     if root is not None:
-        refuse_links(root, artifact.path, where)
-    with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
-        yield _download(store, run, artifact, Path(folder), where)
+        refuse_links(root, file.path, where)
 
 
-def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, where: str) -> Path:
-    path = artifact.path
+def _check_size(size: int, where: str, most: int | None) -> None:
+    if most is not None and size > most:
+        raise DataError(
+            "the artifact is larger than 2 GB", where=where, fix="log it as Parquet or CSV, or log a sample"
+        )
+
+
+def _check_room(artifact: Artifact, folder: Path, where: str) -> None:
+    need, free = artifact.size or 0, shutil.disk_usage(folder).free
+    if need > free:
+        raise DataError(
+            f"the artifact needs {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
+            where=f"{where}, to {folder.parent}",
+            fix="make room, or name another folder with --spill or TMPDIR",
+        )
+
+
+def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most: int | None) -> Path:
+    path, where = artifact.path, _place(run, artifact)
     try:
         place = Path(store.ask(methodcaller("download_artifacts", run.run_id, path, str(folder)), where))
     except NotFoundError as error:
@@ -175,8 +263,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, wher
         raise UnsafeFileError(
             "the artifact is not a plain file of the run", where=where, fix="log the file itself"
         )
-    if status.st_size > MAX_FILE:
-        raise DataError("the artifact is larger than 2 GB", where=where, fix="log a sample, or write Parquet")
+    _check_size(status.st_size, where, most)
     if artifact.size is not None and status.st_size != artifact.size:
         raise ServerError(
             f"the artifact did not arrive whole: {status.st_size:,} of {artifact.size:,} bytes",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from evalreport.errors import UsageError
 from evalreport.sources.request import listed
@@ -16,11 +17,12 @@ from evalreport.sources.tables import ARRAYS, RawTable, unpacked_name
 from evalreport.text import printable
 
 Named = tuple[str, RawTable]
+T = TypeVar("T")
 _WORD = re.compile(r"[A-Za-z]+")
 
 
-def one_of(fitting: Sequence[Named]) -> tuple[Named, tuple[str, ...]]:
-    """Return the one table; of several that are parts of one data set the test rows, which is said.
+def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, ...]]:
+    """Return the one with its name; of several that are parts of one data set the test rows, which is said.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def one_of(fitting: Sequence[Named]) -> tuple[Named, tuple[str, ...]]:
     )
 
 
-def _test_file(fitting: Sequence[Named]) -> tuple[Named, str] | None:
+def _test_file(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], str] | None:
     """Return the test file among files whose names differ by a part of the data alone, and what is said.
 
     None where they differ otherwise, or no one is the test file.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from glob import has_magic
 from operator import methodcaller
-from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from pathlib import PurePosixPath
+from typing import TypeAlias, overload
 
 from evalreport.errors import (
     ArtifactNotFoundError,
@@ -22,24 +21,31 @@ from evalreport.errors import (
     UsageError,
     some_of,
 )
-from evalreport.report.names import SITE, is_ours
-from evalreport.sources.artifacts import Artifact, downloaded, find_artifact, list_artifacts
+from evalreport.report.names import SITE
+from evalreport.sources.artifacts import Artifact, find_artifact, is_safe, list_artifacts
 from evalreport.sources.mlflow_client import Store
-from evalreport.sources.places import local_path
-from evalreport.sources.reading import read_for
 from evalreport.sources.request import Columns, listed
+from evalreport.sources.run_candidates import (
+    Candidate,
+    Kind,
+    Rows,
+    RunFileReader,
+    RunRequest,
+    dataset_path,
+    kinds_of,
+)
 from evalreport.sources.run_files import one_of, paired
-from evalreport.sources.runs import DatasetSource, RunInfo, parent_alone
+from evalreport.sources.runs import RunInfo, parent_alone
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.naming import is_beside
 from evalreport.sources.shapes.roles import ID, INDEX, LABEL_NAMES, TRUTH, WEIGHT
 from evalreport.sources.shapes.unfold import completed, truth_of
-from evalreport.sources.tables import ACCEPTED, PICKLES, RawTable, unpacked_name
+from evalreport.sources.streams import PredictionStream
+from evalreport.sources.tables import PICKLES, RawTable
 from evalreport.sources.traces import ANSWER, has_traces, read_traces
 from evalreport.sources.traces import ID as TRACE_ID
 from evalreport.text import printable
 
-TABLES_TAG = "mlflow.loggedArtifacts"
 MAX_OPENED = 20
 """Files of one kind that are opened to see which holds predictions."""
 _LISTED = 10  # files that an error names; the rest is counted
@@ -52,31 +58,6 @@ LOGGING = (
 AUTOLOG_TAG = "mlflow.autologging"
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
 """What was looked at and not taken, and why."""
-_KNOWN = re.compile(
-    r"(^|[_.\- ])(predictions?|preds?|oof|generations|scores|eval(uation)?_results(_table)?)($|[_.\- ])",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """What was said about where a run keeps its predictions.
-
-    Parameters
-    ----------
-    artifact : str, optional
-        Path inside the run, or a glob.
-    format : str, optional
-        Format of the artifact, where its name does not tell.
-    columns : Columns
-    truth_elsewhere : bool
-        Whether the truth comes from another file (``--truth-file``).
-    """
-
-    artifact: str | None = None
-    format: str | None = None
-    columns: Columns = field(default_factory=Columns)
-    truth_elsewhere: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,31 +86,38 @@ class RunTable:
     artifact: str = ""
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    name: str
-    read: Callable[[], RawTable]
+@dataclass(frozen=True, eq=False)
+class RunStream:
+    """The predictions of a run as a stream; `taken`, `notes` and `artifact` as of a `RunTable`.
 
+    Of a folder of parts `artifact` is the first of them.
+    """
 
-@dataclass(frozen=True)
-class _Kind:
-    """Candidates that count alike; `meant` where a tag or a usual name says that they hold predictions."""
-
-    candidates: tuple[_Candidate, ...]
-    meant: bool = False
+    stream: PredictionStream
+    taken: str
+    notes: tuple[str, ...] = ()
+    artifact: str = ""
 
 
 @dataclass(frozen=True)
 class _Opened:
     """What the candidates of a kind were found to be."""
 
-    fitting: tuple[tuple[str, RawTable], ...]
+    fitting: tuple[tuple[str, Rows], ...]
     broken: tuple[tuple[str, EvalreportError], ...]
     halves: tuple[tuple[str, RawTable], ...] = ()
 
 
-def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable:
-    """Return the table of predictions of a run.
+@overload
+def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable: ...
+@overload
+def read_run(
+    store: Store, run: RunInfo, request: RunRequest | None, reader: RunFileReader
+) -> RunTable | RunStream: ...
+def read_run(
+    store: Store, run: RunInfo, request: RunRequest | None = None, reader: RunFileReader | None = None
+) -> RunTable | RunStream:
+    """Return the predictions of a run: their table, or their stream where the reader opens one.
 
     Looked for in this order: the artifact that was named; tables of `log_table`; artifacts with a usual
     name (``predictions.*``, ``eval_results_table.json``, …); any other artifact that can be read; the file
@@ -142,6 +130,8 @@ def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> R
     store : Store
     run : RunInfo
     request : RunRequest, optional
+    reader : RunFileReader, optional
+        How files are read: whole, unless it says otherwise.
 
     Raises
     ------
@@ -153,30 +143,29 @@ def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> R
         Several could be meant; lists them.
     DataError, UnsafeFileError, ServerError
     """
-    request = request or RunRequest()
     try:
-        return _read(store, run, request)
+        return _read(store, run, request or RunRequest(), reader or RunFileReader())
     except EvalreportError as error:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
 
 
-def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
+def _read(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
     if request.artifact is not None:
-        return _named(store, run, request, request.artifact)
+        return _named(store, run, request, reader)
     files = list_artifacts(store, run, skip=_SKIPPED)
     aside: Aside = []
     halves: list[tuple[str, RawTable]] = []
-    kinds = _kinds(store, run, request, files)
+    kinds = kinds_of(store, run, request, files, reader)
     for kind in kinds:
         opened = _opened(kind.candidates, request, aside)
         if opened.broken and (kind.meant or not opened.fitting):
             raise _broken(opened, kinds, request)
         halves += opened.halves
         if opened.fitting:
-            (name, table), said = one_of(opened.fitting)
+            (name, rows), said = one_of(opened.fitting)
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
-            one = name if name in {file.path for file in files} else ""
-            return RunTable(table, request.columns, f"artifact {printable(name)}", (*said, *notes), None, one)
+            inside = (file.path for file in files if file.path == name or file.path.startswith(f"{name}/"))
+            return _taken(rows, request, name, next(inside, ""), (*said, *notes))
     pair = None if request.truth_elsewhere else paired(halves)
     if pair is not None:
         return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
@@ -185,83 +174,16 @@ def _read(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     raise _nothing(run, files, aside, () if aside else _children(store, run))
 
 
-def _kinds(store: Store, run: RunInfo, request: RunRequest, files: list[Artifact]) -> Iterator[_Kind]:
-    """Yield the candidates kind by kind, in the order in which they count."""
-    models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
-    models.discard(".")  # beside a model at the root lies everything else
-    readable = [
-        file
-        for file in files
-        if _is_readable(file.path)
-        and not is_ours(file.path)
-        and not models & set(map(str, PurePosixPath(file.path).parents))
-    ]
-    tables = set(_logged_tables(run))
-    kinds: tuple[list[Artifact], ...] = ([], [], [])
-    for file in readable:
-        usual = _KNOWN.search(PurePosixPath(file.path).name.partition(".")[0])
-        kinds[0 if file.path in tables else 1 if usual else 2].append(file)
-    for number, kind in enumerate(kinds):
-        made = (_Candidate(file.path, _reading(store, run, file, request)) for file in kind)
-        yield _Kind(tuple(made), meant=number < 2)
-    yield _Kind(tuple(_datasets(store, run, request)))
+def _taken(
+    rows: Rows, request: RunRequest, name: str, artifact: str, notes: tuple[str, ...] = ()
+) -> RunTable | RunStream:
+    what = f"artifact {printable(name)}"
+    if isinstance(rows, PredictionStream):
+        return RunStream(rows, what, notes, artifact)
+    return RunTable(rows, request.columns, what, notes, artifact=artifact)
 
 
-def _reading(store: Store, run: RunInfo, file: Artifact, request: RunRequest) -> Callable[[], RawTable]:
-    def read() -> RawTable:
-        with downloaded(store, run, file) as local:
-            return read_for(local, request.columns, format=request.format, name=file.path)
-
-    return read
-
-
-def _is_readable(path: str) -> bool:
-    return unpacked_name(path).endswith(ACCEPTED)
-
-
-def _logged_tables(run: RunInfo) -> list[str]:
-    try:
-        entries = json.loads(run.tags.get(TABLES_TAG, "[]"))
-        return [str(entry["path"]) for entry in entries if entry["type"] == "table"]
-    except (ValueError, TypeError, KeyError):
-        return []  # the tag is anybody's to write; without it the names decide
-
-
-def _datasets(store: Store, run: RunInfo, request: RunRequest) -> Iterator[_Candidate]:
-    seen = set()
-    for dataset in run.datasets:
-        path = None if store.remote else dataset_path(dataset)
-        if path is not None and path not in seen and _is_readable(path.name):
-            seen.add(path)
-            yield _Candidate(f"dataset {dataset.name} ({path.name})", _reading_file(path, request))
-
-
-def _reading_file(path: Path, request: RunRequest) -> Callable[[], RawTable]:
-    return lambda: read_for(path, request.columns, format=request.format)
-
-
-def dataset_path(dataset: DatasetSource) -> Path | None:
-    """Return the local file that a dataset was logged from; None for code, memory and the network.
-
-    Examples
-    --------
-    >>> dataset_path(DatasetSource("test", "ab", "local", '{"uri": "preds.csv"}')).name
-    'preds.csv'
-    >>> dataset_path(DatasetSource("test", "ab", "http", '{"url": "https://h/preds.csv"}')) is None
-    True
-    """
-    if dataset.kind != "local":
-        return None
-    try:
-        uri = json.loads(dataset.source)["uri"]
-    except (ValueError, TypeError, KeyError):
-        return None
-    if not isinstance(uri, str) or "\0" in uri:
-        return None
-    return local_path(uri)
-
-
-def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside) -> _Opened:
+def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) -> _Opened:
     """Read candidates: those with the columns it takes, and those that cannot be read at all.
 
     Raises
@@ -269,15 +191,17 @@ def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside)
     ServerError
         At once: a file that did not arrive is not one that is broken.
     """
-    fitting: list[tuple[str, RawTable]] = []
+    fitting: list[tuple[str, Rows]] = []
     broken: list[tuple[str, EvalreportError]] = []
     halves: list[tuple[str, RawTable]] = []
     for candidate in candidates[:MAX_OPENED]:
         table = None
         try:
-            table = candidate.read()
-            check_columns(table, request)
-            fitting.append((candidate.name, table))
+            rows = candidate.read()
+            if isinstance(rows, RawTable):  # a stream that was opened has what it takes
+                table = rows
+                check_columns(table, request)
+            fitting.append((candidate.name, rows))
         except ServerError:
             raise
         except EvalreportError as error:
@@ -289,7 +213,7 @@ def _opened(candidates: Sequence[_Candidate], request: RunRequest, aside: Aside)
     return _Opened(tuple(fitting), tuple(broken), tuple(halves))
 
 
-def _broken(opened: _Opened, later: Iterator[_Kind], request: RunRequest) -> EvalreportError:
+def _broken(opened: _Opened, later: Iterator[Kind], request: RunRequest) -> EvalreportError:
     """Return the error of a file that cannot be read, with another of the run that can be taken instead."""
     name, error = opened.broken[0]
     fitting = opened.fitting
@@ -319,8 +243,12 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
         )
 
 
-def _named(store: Store, run: RunInfo, request: RunRequest, pattern: str) -> RunTable:
+def _named(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
+    pattern = request.artifact or ""
     exact = find_artifact(store, run, pattern)
+    if exact is None and reader.opened is not None and is_safe(pattern) and not has_magic(pattern):
+        inside = [file for file in list_artifacts(store, run, pattern) if file.is_streamed(request.format)]
+        exact = Artifact.folder(pattern, inside) if inside else None
     files = [exact] if exact else list_artifacts(store, run, skip=_SKIPPED)
     whole = [file for file in files if fnmatchcase(file.path, pattern)]
     bare = [file for file in files if fnmatchcase(PurePosixPath(file.path).name, pattern)]
@@ -334,8 +262,8 @@ def _named(store: Store, run: RunInfo, request: RunRequest, pattern: str) -> Run
             f"--artifact {printable(pattern)} means {len(found)} artifacts: {_some(found)}",
             fix="name one of them",
         )
-    table = _reading(store, run, found[0], request)()
-    return RunTable(table, request.columns, f"artifact {printable(found[0].path)}", artifact=found[0].path)
+    rows = reader.read(store, run, found[0], request)
+    return _taken(rows, request, found[0].path, found[0].files[0].path)
 
 
 def _some(files: list[Artifact]) -> str:

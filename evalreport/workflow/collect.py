@@ -18,7 +18,8 @@ from evalreport.sources.columns import Found, find, find_folds, find_in_files, t
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import listed
-from evalreport.sources.run_tables import RunRequest, RunTable, read_run
+from evalreport.sources.run_candidates import RunRequest
+from evalreport.sources.run_tables import RunTable, read_run
 from evalreport.sources.runs import RunInfo, child_runs
 from evalreport.sources.tables import RawTable
 from evalreport.stages import stage
@@ -86,7 +87,7 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
     EvalreportError
         Whatever keeps it from being evaluated; folds that share a row, or whose columns differ.
     """
-    asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
+    asked = asked_of(request)
     read: list[tuple[RunInfo, RunTable]] = []
     left: list[str] = []
     for child in child_runs(store, parent):
@@ -141,9 +142,16 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
         Whatever keeps the run from being evaluated; it names the run.
     """
     stage("reading the predictions")
-    request = with_unit(request, run)
-    asked = RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
-    table = read_run(store, run, asked)
+    return collect_run_table(read_run(store, run, asked_of(request)), store, run, request)
+
+
+def asked_of(request: Request) -> RunRequest:
+    """Return what was said about where a run keeps its predictions."""
+    return RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
+
+
+def collect_run_table(table: RunTable, store: Store, run: RunInfo, request: Request) -> Collected:
+    """Find predictions in the table that was taken from a run; as `collect_run`."""
     truth = table.truth
     if request.truth_file is not None:
         truth = read_truth(Path(request.truth_file), table.table, table.columns)
@@ -151,7 +159,7 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     origin = replace(origin, notes=(*origin.notes, *table.notes))
     try:
         found = find(table.table, table.columns, truth)
-        collected = _collected(found, request, origin)
+        collected = _collected(found, with_unit(request, run), origin)
     except EvalreportError as error:
         raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
     taken = (("source", table.taken), *collected.taken)

@@ -32,7 +32,13 @@ from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
 from evalreport.workflow.shards import are_facts, collect_shards
 from evalreport.workflow.spark import collect_spark
-from evalreport.workflow.stream import CollectedFacts, collect_stream, evaluated_facts, streams
+from evalreport.workflow.stream import (
+    CollectedFacts,
+    collect_run_rows,
+    collect_stream,
+    evaluated_facts,
+    streams,
+)
 
 STDIN = "-"
 
@@ -116,6 +122,8 @@ class Item:
         if data is not None:
             return collect_stream(data, request)
         try:
+            if self.run is not None and not self.children and request.engine in ("auto", "stream"):
+                return collect_run_rows(self.opened, self.run, request)
             return self.collect(request)
         except ArtifactNotFoundError:
             source = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
@@ -163,7 +171,7 @@ class Item:
         """The files of the item where they are streamed."""
         if self.path not in (None, STDIN) and not self.folds:
             return streams(self.files or (str(self.path),), request)
-        if request.engine == "stream":
+        if request.engine == "stream" and (self.run is None or self.children):
             raise UsageError(
                 f"{self.shown} is read as a whole",
                 where="--engine stream",

@@ -18,12 +18,25 @@ from evalreport.labels import Binary, Multiclass, Multilabel, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.readers.content import in_file
+from evalreport.sources.run_candidates import RunFileReader
+from evalreport.sources.run_tables import RunTable, read_run
+from evalreport.sources.runs import RunInfo
 from evalreport.sources.shapes.roles import wanted
 from evalreport.sources.stream_columns import open_stream
 from evalreport.sources.streams import MEMORY, PredictionStream
 from evalreport.stages import stage
 from evalreport.thresholds.sweep import Sweep
-from evalreport.workflow.collect import ordered
+from evalreport.workflow.collect import (
+    Collected,
+    asked_of,
+    collect_run_table,
+    is_hidden,
+    ordered,
+    run_origin,
+    with_unit,
+)
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import chosen_on, no_scores_to_decide, no_threshold, number_of
@@ -108,7 +121,43 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
     EvalreportError
         Whatever keeps them from being counted; nothing is left behind.
     """
-    stream = stream_of(data, request)
+    return _counted(stream_of(data, request), request, Provenance())
+
+
+def collect_run_rows(store: Store, run: RunInfo, request: Request) -> Collected | CollectedFacts:
+    """Read predictions from a run, or count them where they are a stream; copies of files are removed.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the run from being evaluated; it names the run.
+    """
+    stage("reading the predictions")
+
+    def opened(path: str) -> PredictionStream | None:
+        data = streams((path,), request)
+        return None if data is None else stream_of(data, request)
+
+    with RunFileReader(opened, None if request.spill is None else Path(request.spill)).keeping() as reader:
+        found = read_run(store, run, asked_of(request), reader)
+        if isinstance(found, RunTable):
+            if request.engine == "stream":
+                raise UsageError(
+                    f"{found.taken} is read as a whole",
+                    where=f"{run.shown}, --engine stream",
+                    fix=f"log the predictions as one of {', '.join(STREAMED)}, or leave the engine out",
+                )
+            return collect_run_table(found, store, run, request)
+        origin = run_origin(store, run)
+        origin = replace(origin, notes=(*origin.notes, *found.notes))
+        with in_file(run.shown):
+            counted = _counted(found.stream, with_unit(request, run), origin)
+    taken = (("source", found.taken), *counted.taken)
+    return replace(counted, taken=taken, artifact=found.artifact, sensitive=is_hidden(run))
+
+
+def _counted(stream: PredictionStream, request: Request, origin: Provenance) -> CollectedFacts:
+    """Count what is left of a stream, and say where it comes from."""
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     at = point_of(request)
     with Watch(space, budget_of(request), answered=stream.pred is not None, at=at) as watch:
@@ -116,8 +165,8 @@ def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
         if watch.again(request.sampling):
             _place(stream, watch)
         seen, sweep = observed(watch, stream, request)
-    taken = (*stream.found.taken, ("engine", _engine_words(data, request)))
-    return CollectedFacts(seen, taken, _origin(data, stream, request, taken), sweep)
+    taken = (*stream.found.taken, ("engine", _engine_words(stream.data, request)))
+    return CollectedFacts(seen, taken, _origin(origin, stream, request, taken), sweep)
 
 
 def stream_of(data: DataSet, request: Request) -> PredictionStream:
@@ -227,17 +276,19 @@ def _engine_words(data: DataSet, request: Request) -> str:
 
 
 def _origin(
-    data: DataSet, stream: PredictionStream, request: Request, taken: tuple[tuple[str, str], ...]
+    origin: Provenance, stream: PredictionStream, request: Request, taken: tuple[tuple[str, str], ...]
 ) -> Provenance:
-    first = data.files[0]
+    data, first = stream.data, stream.data.files[0]
     several = f"{first.parent.name or first.name} ({len(data.files)} files)"
-    return Provenance(
-        run_name=first.name.split(".", 1)[0] if len(data.files) == 1 else first.parent.name,
+    name = first.name.split(".", 1)[0] if len(data.files) == 1 else first.parent.name
+    return replace(
+        origin,
+        run_name=origin.run_name or name,
         source=first.name if len(data.files) == 1 else several,
         sha256=data.sha256,
         columns=taken,
         **request.origin(),
-        notes=stream.found.unused_note,
+        notes=(*origin.notes, *stream.found.unused_note),
     )
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,22 +50,6 @@ def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 64 kB in memory, where this machine lets us mount one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("only root mounts a disk")
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if made.returncode:
-        pytest.skip("no disk can be mounted here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 def test_a_disk_that_is_full_is_told_and_left_empty(

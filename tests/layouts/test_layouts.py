@@ -18,7 +18,8 @@ from evalreport.predictions import Predictions
 from evalreport.scores import NoScores, Probabilities
 from evalreport.sources.columns import find_in_files, to_predictions
 from evalreport.sources.mlflow_client import Store
-from evalreport.sources.run_tables import RunRequest, read_run
+from evalreport.sources.run_candidates import RunRequest
+from evalreport.sources.run_tables import read_run
 from evalreport.sources.runs import find_run
 from evalreport.workflow.collect import collect_run
 from evalreport.workflow.request import Request

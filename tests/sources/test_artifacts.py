@@ -14,7 +14,8 @@ from evalreport.sources import artifacts
 from evalreport.sources.artifacts import Artifact, downloaded, is_safe, list_artifacts
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.places import artifact_root
-from evalreport.sources.run_tables import RunRequest, read_run
+from evalreport.sources.run_candidates import RunRequest
+from evalreport.sources.run_tables import read_run
 from evalreport.sources.runs import RunInfo, find_run
 from tests.tracking import make_run
 

@@ -17,7 +17,8 @@ from evalreport.errors import ArtifactNotFoundError, ColumnNotFoundError, Evalre
 from evalreport.sources.columns import find
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns
-from evalreport.sources.run_tables import LOGGING, RunRequest, RunTable, dataset_path, read_run
+from evalreport.sources.run_candidates import RunRequest, dataset_path
+from evalreport.sources.run_tables import LOGGING, RunTable, read_run
 from evalreport.sources.runs import DatasetSource, RunInfo, find_run
 from tests.tracking import make_run
 

@@ -13,7 +13,8 @@ from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.sources.columns import find
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.request import Columns
-from evalreport.sources.run_tables import RunRequest, read_run
+from evalreport.sources.run_candidates import RunRequest
+from evalreport.sources.run_tables import read_run
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.sources.traces import read_traces
 from tests.tracking import empty_store, fluent

@@ -1,0 +1,185 @@
+"""What of a run may hold its predictions: files in the order in which they count, and how each is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Self, TypeAlias
+
+from evalreport.errors import EvalreportError
+from evalreport.report.names import is_ours
+from evalreport.sources.artifacts import Artifact, downloaded, with_parts
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.places import local_path
+from evalreport.sources.reading import read_for
+from evalreport.sources.request import Columns
+from evalreport.sources.runs import DatasetSource, RunInfo
+from evalreport.sources.streams import PredictionStream
+from evalreport.sources.tables import ACCEPTED, RawTable, unpacked_name
+
+TABLES_TAG = "mlflow.loggedArtifacts"
+_KNOWN = re.compile(
+    r"(^|[_.\- ])(predictions?|preds?|oof|generations|scores|eval(uation)?_results(_table)?)($|[_.\- ])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What was said about where a run keeps its predictions.
+
+    Parameters
+    ----------
+    artifact : str, optional
+        Path inside the run, or a glob.
+    format : str, optional
+        Format of the artifact, where its name does not tell.
+    columns : Columns
+    truth_elsewhere : bool
+        Whether the truth comes from another file (``--truth-file``).
+    """
+
+    artifact: str | None = None
+    format: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    truth_elsewhere: bool = False
+
+
+class RunFileReader:
+    """How files of a run are read: whole, or opened to be counted batch by batch.
+
+    Parameters
+    ----------
+    opened : callable, optional
+        From a file or folder to its stream, None where memory is to hold it; without it memory holds all.
+    into : Path, optional
+        Where copies are made; among temporary files without it.
+    """
+
+    def __init__(
+        self, opened: Callable[[str], PredictionStream | None] | None = None, into: Path | None = None
+    ) -> None:
+        self.opened, self._into, self._kept = opened, into, ExitStack()
+        self._folders: list[Path] = []
+
+    @contextmanager
+    def keeping(self) -> Iterator[Self]:
+        """Keep the copies of what is opened while inside; errors name the files as the run does."""
+        with self._kept:
+            try:
+                yield self
+            except EvalreportError as error:
+                texts = [error.message, error.where, error.fix]
+                for folder in self._folders:
+                    texts = [text.replace(f"{folder}{os.sep}", "") for text in texts]
+                raise type(error)(texts[0], where=texts[1], fix=texts[2]) from error
+
+    def read(self, store: Store, run: RunInfo, artifact: Artifact, request: RunRequest) -> Rows:
+        """Download an artifact, and read it or open it."""
+        with ExitStack() as copies:
+            large = self.opened is not None and artifact.is_streamed(request.format)
+            copy = downloaded(store, run, artifact, any_size=large, into=self._into)
+            local = copies.enter_context(copy)
+            self._folders.append(local.parents[artifact.path.count("/")])
+            rows = self.read_copy(local, request, artifact.path)
+            if isinstance(rows, PredictionStream):
+                self._kept.push(copies.pop_all())
+        return rows
+
+    def read_copy(self, path: Path, request: RunRequest, name: str | None = None) -> Rows:
+        """Read a file of this machine, or open it."""
+        is_streamed = path.is_dir() or Artifact(path.name).is_streamed(request.format)
+        stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
+        return stream or read_for(path, request.columns, format=request.format, name=name)
+
+
+Rows: TypeAlias = RawTable | PredictionStream
+"""What a file was read as."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may hold the predictions, by its name in messages."""
+
+    name: str
+    read: Callable[[], Rows]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Candidates that count alike; `meant` where a tag or a usual name says that they hold predictions."""
+
+    candidates: tuple[Candidate, ...]
+    meant: bool = False
+
+
+def kinds_of(
+    store: Store, run: RunInfo, request: RunRequest, files: list[Artifact], reader: RunFileReader
+) -> Iterator[Kind]:
+    """Yield the candidates kind by kind, in the order in which they count."""
+    models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
+    models.discard(".")  # beside a model at the root lies everything else
+    readable = [
+        file
+        for file in (files if reader.opened is None else with_parts(files))
+        if all(_is_readable(part.path) for part in file.files)
+        and not is_ours(file.path)
+        and not models & set(map(str, PurePosixPath(file.path).parents))
+    ]
+    tables = set(_logged_tables(run))
+    kinds: tuple[list[Artifact], ...] = ([], [], [])
+    for file in readable:
+        usual = _KNOWN.search(PurePosixPath(file.path).name.partition(".")[0])
+        kinds[0 if file.path in tables else 1 if usual else 2].append(file)
+    for number, kind in enumerate(kinds):
+        made = (Candidate(file.path, partial(reader.read, store, run, file, request)) for file in kind)
+        yield Kind(tuple(made), meant=number < 2)
+    yield Kind(tuple(_datasets(store, run, request, reader)))
+
+
+def _is_readable(path: str) -> bool:
+    return unpacked_name(path).endswith(ACCEPTED)
+
+
+def _logged_tables(run: RunInfo) -> list[str]:
+    try:
+        entries = json.loads(run.tags.get(TABLES_TAG, "[]"))
+        return [str(entry["path"]) for entry in entries if entry["type"] == "table"]
+    except (ValueError, TypeError, KeyError):
+        return []  # the tag is anybody's to write; without it the names decide
+
+
+def _datasets(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> Iterator[Candidate]:
+    seen = set()
+    for dataset in run.datasets:
+        path = None if store.remote else dataset_path(dataset)
+        if path is not None and path not in seen and _is_readable(path.name):
+            seen.add(path)
+            yield Candidate(f"dataset {dataset.name} ({path.name})", partial(reader.read_copy, path, request))
+
+
+def dataset_path(dataset: DatasetSource) -> Path | None:
+    """Return the local file that a dataset was logged from; None for code, memory and the network.
+
+    Examples
+    --------
+    >>> dataset_path(DatasetSource("test", "ab", "local", '{"uri": "preds.csv"}')).name
+    'preds.csv'
+    >>> dataset_path(DatasetSource("test", "ab", "http", '{"url": "https://h/preds.csv"}')) is None
+    True
+    """
+    if dataset.kind != "local":
+        return None
+    try:
+        uri = json.loads(dataset.source)["uri"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    if not isinstance(uri, str) or "\0" in uri:
+        return None
+    return local_path(uri)

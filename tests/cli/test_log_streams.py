@@ -1,0 +1,173 @@
+"""Predictions of runs that are counted as a stream: logged as ever, copies removed, faults named."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evalreport.sources import artifacts
+from evalreport.sources.mlflow_client import Store
+from evalreport.stages import listening
+from tests.cli.running import Ran, run
+from tests.engines.test_stream import table
+from tests.engines.test_stream_classes import SIZES, scored
+from tests.engines.test_stream_labels import LABELS, labelled
+from tests.tracking import make_run
+
+Capture = pytest.CaptureFixture[str]
+FLAGS = [f"{kind}_{label}" for label in LABELS for kind in ("true", "pred")]
+TABLES: Mapping[str, tuple[pa.Table, tuple[str, ...], str]] = {
+    "two labels": (table(precision=np.float32), (), "roc_auc"),
+    "classes": (scored().select(["y_true", *(f"proba_{n}" for n in SIZES)]), (), "roc_auc_macro"),
+    "several labels": (labelled().select(FLAGS), ("--truth", "true_*", "--pred", "pred_*"), "f1_macro"),
+}
+
+
+def content(rows: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(rows, out)
+    return out.getvalue()
+
+
+def in_parts(rows: pa.Table) -> dict[str, bytes]:
+    """A folder as Spark writes it: four parts, one of them empty, and its own marks."""
+    cuts = [0, 100, 100, 500, len(rows)]
+    found = {
+        f"out/preds/part-{n:05}-ab.snappy.parquet": content(rows.slice(cuts[n], cuts[n + 1] - cuts[n]))
+        for n in range(4)
+    }
+    return {**found, "out/preds/_SUCCESS": b"", "model/part-1.txt": b"x"}
+
+
+@pytest.fixture
+def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder of temporary files, which is empty in the end."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert not list(folder.iterdir())
+
+
+def on(capsys: Capture, store: Store, command: str, run_id: str, *more: str) -> Ran:
+    uri = ("--tracking-uri", store.uri, "--resamples", "100")
+    return run(capsys, *command.split(), "--run-id", run_id, *uri, *more)
+
+
+def metrics(store: Store, run_id: str) -> dict[str, float]:
+    found: dict[str, float] = store.client.get_run(run_id).data.metrics
+    return found
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_what_is_logged_of_a_stream_is_what_is_logged_of_the_rows_in_memory(
+    kind: str, sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+) -> None:
+    rows, asked, headline = TABLES[kind]
+    whole = make_run(sqlite_store, {"predictions.parquet": content(rows)}, folder=tmp_path).run_id
+    parts = make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id
+    known = on(capsys, sqlite_store, "log", whole, "--engine", "memory", *asked)
+    streamed = on(capsys, sqlite_store, "log", parts, *asked)
+    assert (known.code, streamed.code) == (0, 0), known.err + streamed.err
+    assert "stream of 4 files, by itself" in streamed.err
+    assert "out/preds" in streamed.err
+    expected = metrics(sqlite_store, whole)
+    assert f"eval/{headline}" in expected
+    assert metrics(sqlite_store, parts) == pytest.approx(expected, rel=1e-9)
+    paths = {entry.path for entry in sqlite_store.client.list_artifacts(parts)}
+    assert paths >= {"evalreport.html", "evalreport"}
+    again = on(capsys, sqlite_store, "log", parts, *asked)
+    assert "unchanged" in again.out and again.code == 0
+
+
+def test_check_and_sweep_of_a_run_count_a_stream(
+    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+) -> None:
+    rows = content(TABLES["two labels"][0])
+    made = make_run(sqlite_store, {"a/predictions.parquet": rows, "b.json": b"{}"}, folder=tmp_path).run_id
+    stream = ("--engine", "stream", "--memory", "64kB")
+    for command, more in (
+        ("check", ("--require", "roc_auc >= 0.2")),
+        ("sweep thresholds", ("--objective", "recall>=0.9")),
+    ):
+        found = [on(capsys, sqlite_store, command, made, *more, *engine, "--json") for engine in (stream, ())]
+        assert [one.code for one in found] == [0, 0], found[0].err
+        one, other = (_numbers(done.json) for done in found)
+        assert one == other
+    named = on(capsys, sqlite_store, "check", made, *stream, "--artifact", "a", "--require", "f1>0")
+    assert named.code == 0, named.err
+
+
+def _numbers(found: dict[str, Any]) -> Any:
+    return found.get("sweep") or [one["metrics"] for one in found["runs"]]
+
+
+def test_a_gap_in_a_part_stops_all_and_is_named(
+    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+) -> None:
+    rows = TABLES["two labels"][0]
+    scores = rows["score"].to_numpy().copy()
+    scores[507] = np.nan
+    made = make_run(
+        sqlite_store, in_parts(rows.set_column(1, "score", pa.array(scores))), folder=tmp_path
+    ).run_id
+    done = on(capsys, sqlite_store, "log", made)
+    assert done.code == 5
+    assert "has 1 value that is NaN" in done.err and "row 7" in done.err
+    assert f"run {made[:8]}" in done.err and "at   run" in done.err
+    assert "out/preds/part-00003-ab.snappy.parquet" in done.err
+    assert str(copies) not in done.err + done.out
+    assert not metrics(sqlite_store, made)
+
+
+def test_an_interrupted_stream_leaves_nothing(
+    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+) -> None:
+    made = make_run(sqlite_store, in_parts(TABLES["two labels"][0]), folder=tmp_path).run_id
+
+    def interrupt(what: str, *_: int) -> None:
+        if what == "rows counted":
+            assert list(copies.iterdir())
+            raise KeyboardInterrupt
+
+    with listening(interrupt):
+        assert on(capsys, sqlite_store, "log", made).code == 130
+    assert not metrics(sqlite_store, made)
+
+
+def test_runs_that_hold_no_stream_say_so(
+    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+) -> None:
+    empty = make_run(sqlite_store, {}, folder=tmp_path).run_id
+    done = on(capsys, sqlite_store, "log", empty, "--engine", "stream")
+    assert "the run holds no predictions" in done.err
+    tables = {"t.json": {"y_true": [0, 1], "y_pred": [0, 1]}}
+    held = make_run(sqlite_store, tables=tables, folder=tmp_path).run_id
+    done = on(capsys, sqlite_store, "log", held, "--engine", "stream")
+    assert "artifact t.json is read as a whole" in done.err and "parquet" in done.err
+    parts = make_run(sqlite_store, in_parts(TABLES["two labels"][0]), folder=tmp_path).run_id
+    done = on(capsys, sqlite_store, "log", parts, "--group", "score")
+    assert "intervals by cluster need all rows" in done.err and "--engine memory" in done.err
+
+
+def test_a_disk_without_room_is_told_before_and_while_copying(
+    small_disk: Path, sqlite_store: Store, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = table(20_000)
+    made = make_run(sqlite_store, {"predictions.parquet": content(rows)}, folder=tmp_path).run_id
+    asked = ("--engine", "stream", "--spill", str(small_disk))
+    done = on(capsys, sqlite_store, "log", made, *asked)
+    assert "the artifact needs 0.1 MB of disk and" in done.err and "--spill" in done.err
+    monkeypatch.setattr(artifacts, "_check_room", lambda *_: None)  # others took it since
+    done = on(capsys, sqlite_store, "log", made, *asked)
+    assert done.code != 0 and "disk is full" in done.err
+    assert not list(small_disk.iterdir())
+    assert not metrics(sqlite_store, made)
