@@ -112,7 +112,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Kind:
+class CandidateKind:
     """Candidates that count alike; `meant` where a tag or a usual name says that they hold predictions."""
 
     candidates: tuple[Candidate, ...]
@@ -121,7 +121,7 @@ class Kind:
 
 def kinds_of(
     store: Store, run: RunInfo, request: RunRequest, files: list[Artifact], reader: RunFileReader
-) -> Iterator[Kind]:
+) -> Iterator[CandidateKind]:
     """Yield the candidates kind by kind, in the order in which they count."""
     models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
     models.discard(".")  # beside a model at the root lies everything else
@@ -139,8 +139,8 @@ def kinds_of(
         kinds[0 if file.path in tables else 1 if usual else 2].append(file)
     for number, kind in enumerate(kinds):
         made = (Candidate(file.path, partial(reader.read, store, run, file, request)) for file in kind)
-        yield Kind(tuple(made), meant=number < 2)
-    yield Kind(tuple(_datasets(store, run, request, reader)))
+        yield CandidateKind(tuple(made), meant=number < 2)
+    yield CandidateKind(tuple(_datasets(store, run, request, reader)))
 
 
 def _is_readable(path: str) -> bool:

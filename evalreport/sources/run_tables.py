@@ -27,7 +27,7 @@ from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.run_candidates import (
     Candidate,
-    Kind,
+    CandidateKind,
     Rows,
     RunFileReader,
     RunRequest,
@@ -213,7 +213,7 @@ def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) 
     return _Opened(tuple(fitting), tuple(broken), tuple(halves))
 
 
-def _broken(opened: _Opened, later: Iterator[Kind], request: RunRequest) -> EvalreportError:
+def _broken(opened: _Opened, later: Iterator[CandidateKind], request: RunRequest) -> EvalreportError:
     """Return the error of a file that cannot be read, with another of the run that can be taken instead."""
     name, error = opened.broken[0]
     fitting = opened.fitting
