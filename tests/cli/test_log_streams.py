@@ -26,7 +26,7 @@ Capture = pytest.CaptureFixture[str]
 FLAGS = [f"{kind}_{label}" for label in LABELS for kind in ("true", "pred")]
 TABLES: Mapping[str, tuple[pa.Table, tuple[str, ...], str]] = {
     "two labels": (table(precision=np.float32), (), "roc_auc"),
-    "classes": (scored().select(["y_true", *(f"proba_{n}" for n in SIZES)]), (), "roc_auc_macro"),
+    "classes": (scored().select(["y_true", *(f"proba_{n}" for n in SIZES)]), (), "log_loss"),
     "several labels": (labelled().select(FLAGS), ("--truth", "true_*", "--pred", "pred_*"), "f1_macro"),
 }
 
