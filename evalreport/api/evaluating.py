@@ -290,7 +290,7 @@ def evaluate_files(
 
 
 def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any) -> Evaluation:
-    """Evaluate the two labels of a Spark DataFrame where its rows are.
+    """Evaluate the predictions of a Spark DataFrame where its rows are.
 
     Each task counts its rows and sorts their scores into ranges; the driver gets counts, the rows that may be
     among the worst mistakes, and each distinct score once. Nothing is sampled: the numbers are those of

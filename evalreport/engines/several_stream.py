@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from evalreport.engines.memory import counted
-from evalreport.engines.stream import check_plain
+from evalreport.engines.stream import ScoreHolder, check_plain
 from evalreport.facts import Summary, Tally
 from evalreport.facts.counts import sums
 from evalreport.facts.summary import merge
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
 from evalreport.scores import ScoreKind
+
+
+def joined(parts: Sequence[Summary]) -> Summary:
+    """Return the facts of parts of the same rows, without means that one lacks, as of distances to no answer.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.of({"loss": np.zeros(2)}, np.ones(2)))
+    >>> joined([one, replace(one, tally=one.tally.only(()))]).tally.names
+    ()
+    """
+    shared = set.intersection(*({*one.tally.names} for one in parts))
+    return merge([replace(one, tally=one.tally.only(shared)) for one in parts])
 
 
 class SeveralStream:
@@ -61,11 +76,7 @@ class SeveralStream:
         truth = batch.y_true
         self.support += truth.sum(axis=0) if truth.ndim == 2 else sums(truth, None, len(self.space))
         facts = self._of(replace(batch, space=self.space))
-        if self._facts is not None:
-            known = [self._facts, facts]
-            shared = {*facts.tally.names} & {*self._facts.tally.names}  # an unread answer has no distance
-            facts = merge([replace(one, tally=one.tally.only(shared)) for one in known])
-        self._facts = facts
+        self._facts = facts if self._facts is None else joined([self._facts, facts])
 
     def _of(self, batch: Predictions) -> Summary:
         """The facts of a batch."""
@@ -73,7 +84,20 @@ class SeveralStream:
 
     def summary(self) -> Summary:
         """Return the facts of all batches; nothing can be added after it."""
+        return self.counted
+
+    @property
+    def counted(self) -> Summary:
+        """The facts of all batches but for their scores."""
         return Summary(self.space, 0, 0.0, Tally.of({}, np.zeros(0))) if self._facts is None else self._facts
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, but for the scores: nothing else is added."""
+        self._facts = counted
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds scores, by a name."""
+        return {}
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""

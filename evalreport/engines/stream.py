@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -127,9 +127,9 @@ class BinaryStream:
         self._counts = [counted.counts] if isinstance(counted.counts, Counts) else []
         self._implied = counted.threshold is not None
 
-    def holders(self) -> tuple[ScoreHolder, ScoreHolder]:
-        """Return what holds the scores against the truth, and against the answers."""
-        return self._truth, self._decided
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the scores against the truth, and against the answers, by a name."""
+        return {"truth": self._truth, "answers": self._decided}
 
     def decided(self) -> ScoreTable | None:
         """Return the scores against the answers, where these follow from no threshold that is known."""

@@ -11,8 +11,8 @@ from typing import Any
 from evalreport.engines.partitions import BucketWords, PackedWords
 from evalreport.engines.stream import BinaryStream, Holders, ScoreHolder
 from evalreport.evaluation.observed import Observed
-from evalreport.evaluation.streamed import Watch
-from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes
+from evalreport.evaluation.streamed import AnyStream, Watch
+from evalreport.evaluation.streamed_mistakes import MixUps
 from evalreport.facts import Summary
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Threshold
@@ -26,11 +26,13 @@ class PartitionWatch(Watch):
 
     Parameters
     ----------
-    space : Binary
+    space : LabelSpace
     holders : Holders
     answered : bool
     number : int
         Of the partition.
+    at : Threshold, optional
+        As of `Watch`.
 
     Examples
     --------
@@ -48,8 +50,16 @@ class PartitionWatch(Watch):
     [1, 4]
     """
 
-    def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool, number: int = 0) -> None:
-        super().__init__(space, holders, answered=answered, first=number << APART)
+    def __init__(
+        self,
+        space: LabelSpace,
+        holders: Holders,
+        *,
+        answered: bool,
+        number: int = 0,
+        at: Threshold | None = None,
+    ) -> None:
+        super().__init__(space, holders, answered=answered, first=number << APART, at=at)
         self._number = number
         self._sizes: dict[int, int] = {}
         self.read = 0
@@ -63,7 +73,7 @@ class PartitionWatch(Watch):
     def tables(self) -> Iterator[tuple[str, ScoreHolder]]:
         """Yield what holds the scores of each table, with a key of it."""
         for place, stream in self._streams():
-            for kind, holder in zip(("truth", "answers"), stream.holders(), strict=True):
+            for kind, holder in stream.holders().items():
                 yield json.dumps([*place, kind]), holder
 
     def packed(self, most: int = 0) -> Iterator[tuple[str, PackedWords]]:
@@ -81,15 +91,15 @@ class PartitionWatch(Watch):
         """Take over what was counted of the whole or of a slice in all partitions."""
         place = json.loads(key)
         stream = self._part(*place) if place else self._whole
-        if isinstance(stream, BinaryStream):
-            stream.take(counted)
+        stream.take(counted)
 
     def state(self) -> str:
         """Return the rest: what is neither scores nor facts."""
         return json.dumps(
             {
                 "sizes": list(self._sizes.items()) or [(self._number, self.rows)],
-                "scored": isinstance(self._shown, ScoredMistakes),
+                "support": None if isinstance(self._whole, BinaryStream) else self._whole.support.tolist(),
+                "scored": not isinstance(self._shown, MixUps),
                 "shown": self._shown.state(),
                 "ids": self._ids,
                 "lost": self._lost,
@@ -102,8 +112,10 @@ class PartitionWatch(Watch):
         """Add the rest of other partitions."""
         found: dict[str, Any] = json.loads(state)
         self._sizes |= dict(found["sizes"])
+        if not isinstance(self._whole, BinaryStream):
+            self._whole.support += found["support"]
         if found["scored"] and isinstance(self._shown, MixUps):
-            self._shown = ScoredMistakes(self.space, answered=self.answered)
+            self._shown = self._rows_shown(scored=True)
         self._shown.take(found["shown"], int)
         self._ids |= found["ids"]
         self._lost += found["lost"]
@@ -115,18 +127,15 @@ class PartitionWatch(Watch):
         numbers = sorted(self._sizes)
         before = accumulate((self._sizes[number] for number in numbers), initial=0)
         starts = dict(zip(numbers, before, strict=False))
-        state, scored = self._shown.state(), isinstance(self._shown, ScoredMistakes)
-        self._shown = ScoredMistakes(self.space, answered=self.answered) if scored else MixUps(self.space)
+        state = self._shown.state()
+        self._shown = self._rows_shown(scored=not isinstance(self._shown, MixUps))
         self._shown.take(state, lambda row: starts[row >> APART] + row % (1 << APART))
 
     def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed; rows of partitions stand in no order, and have no digest."""
         return replace(super().observed(threshold, notes), truth_digest="")
 
-    def _streams(self) -> Iterator[tuple[list[str], BinaryStream]]:
-        parts = [
-            ([name, value], part) for name, column in self._parts.items() for value, part in column.items()
-        ]
-        for place, stream in [([], self._whole), *parts]:
-            if isinstance(stream, BinaryStream):
-                yield place, stream
+    def _streams(self) -> Iterator[tuple[list[str], AnyStream]]:
+        yield [], self._whole
+        for name, column in self._parts.items():
+            yield from (([name, value], part) for value, part in column.items())

@@ -80,8 +80,7 @@ class Watch:
         self._budget = holders if isinstance(holders, Budget) else Budget()
         self._whole = self._stream()
         self._parts: dict[str, dict[str, AnyStream]] = {}
-        self._shown: MixUps | ScoredMistakes = MixUps(space, first)
-        self._worst = WorstRows(space) if isinstance(space, Multilabel) else None
+        self._shown = self._rows_shown(scored=False)
         self._row_facts, self._known = RowFacts(self._budget), dict[str, float]()
         self._digest = TruthDigest(space)
         self._ids = False
@@ -104,6 +103,14 @@ class Watch:
             return LabelStream(self.space, self._budget, tables=tables)
         return ClassStream(self.space, self.holders, tables=tables)
 
+    def _rows_shown(self, *, scored: bool) -> MixUps | ScoredMistakes | WorstRows:
+        """What keeps the rows that may be shown."""
+        if isinstance(self.space, Multilabel) or (scored and not isinstance(self.space, Binary)):
+            return WorstRows(self.space, self._first)
+        if scored:
+            return ScoredMistakes(self.space, self._first, answered=self.answered)
+        return MixUps(self.space, self._first)
+
     @property
     def rows(self) -> int:
         """Rows so far."""
@@ -113,15 +120,12 @@ class Watch:
         """Count a batch, and look at its rows."""
         batch = batch if self._at is None else batch.at(self._at)
         scored = not isinstance(batch.scores, NoScores)
-        if scored and not self.rows and self._worst is None:
-            if isinstance(self.space, Binary):
-                self._shown = ScoredMistakes(self.space, self._first, answered=self.answered)
-            else:
-                self._worst = WorstRows(self.space)
+        if scored and not self.rows:
+            self._shown = self._rows_shown(scored=True)
         self._whole.add(batch)
         if not isinstance(self._whole, BinaryStream):
             self._row_facts.add(batch)
-        (self._worst or self._shown).add(batch, ids)
+        self._shown.add(batch, ids)
         self._digest.add(batch)
         self._ids = ids is not None
         self._lost += batch.lost
@@ -202,7 +206,7 @@ class Watch:
                 for name, parts in seen.slices.items()
             }
             seen = replace(seen, summary=decided_at(seen.summary, again), slices=slices)
-        return replace(seen, mistakes=(self._worst or self._shown).mistakes(seen.summary, point))
+        return replace(seen, mistakes=self._shown.mistakes(seen.summary, point))
 
 
 def _swaps(summary: Summary) -> tuple[Swap, ...]:

@@ -101,24 +101,33 @@ class WorstRows:
     [(1, 0.9), (0, 0.8)]
     """
 
-    def __init__(self, space: LabelSpace) -> None:
+    def __init__(self, space: LabelSpace, first: int = 0) -> None:
         self._key = _most_errors if isinstance(space, Multilabel) else _most_confident
-        self._rows: list[Mistake] = []
-        self._seen = 0
+        self._rows: list[Mistake] = []  # without an id where rows have none
+        self._seen = first
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Look at a batch, with the ids of its rows."""
         for one in worst_mistakes(batch):
-            row = self._seen + one.row
-            name = str(row) if ids is None else str(ids[one.row])
-            self._rows.append(replace(one, row=row, id=name))
+            name = "" if ids is None else str(ids[one.row])
+            self._rows.append(replace(one, row=self._seen + one.row, id=name))
         self._rows = sorted(self._rows, key=self._key)[:MISTAKES]
         self._seen += len(batch)
+
+    def state(self) -> list[Any]:
+        """Return the rows that are kept as what JSON can hold."""
+        return [[one.row, one.id, one.truth, one.predicted, one.confidence] for one in self._rows]
+
+    def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
+        """Add the rows of another, each under a number that follows from the one it has there."""
+        for row, name, truth, predicted, confidence in state:
+            self._rows.append(Mistake(number(row), name, tuple(truth), tuple(predicted), confidence))
+        self._rows = sorted(self._rows, key=self._key)[:MISTAKES]
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
         """Return the worst of all."""
         del summary, point
-        return tuple(self._rows)
+        return tuple(replace(one, id=one.id or str(one.row)) for one in self._rows)
 
 
 def _most_confident(one: Mistake) -> tuple[float, int]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError, EvalreportError
 from evalreport.facts.classes import ClassBins, ClassScores
 from evalreport.facts.counts import BinaryCounts, Counts
+from evalreport.facts.moments import LabelMoments
 from evalreport.facts.summary import Summary
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.tally import Tally
@@ -41,10 +42,11 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
     ClassScores: ("scores", "truth", "weights"),
     ClassBins: ("weight", "probability", "positives"),
     Tally: ("sums", "squares"),
+    LabelMoments: ("sums", "products"),
 }
 """The arrays of each kind of fact."""
 KINDS = {kind.__name__: kind for kind in ARRAYS}
-PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality")
+PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality", "together")
 
 
 def to_bytes(summary: Summary) -> bytes:
@@ -161,6 +163,8 @@ def _beside(fact: Any) -> dict[str, Any]:
             return {"size": fact.size}
         case Tally():
             return {"names": fact.names, "weight": fact.weight}
+        case LabelMoments():
+            return {"rows": fact.rows}
         case _:
             return {}
 
@@ -246,6 +250,8 @@ def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
         return _counts(Counts(int(told["size"]), **held))
     if kind is Tally:
         return _tally(Tally(tuple(map(str, told["names"])), **held, weight=float(told["weight"])))
+    if kind is LabelMoments:
+        return _moments(LabelMoments(float(told["rows"]), **held))
     made = kind(**{"weights": None, **held} if kind is ClassScores else held)
     if len({array.shape for key, array in held.items() if kind is not ClassScores}) > 1:
         raise ValueError(f"arrays of {name} have several lengths")
@@ -277,6 +283,12 @@ def _tally(tally: Tally) -> Tally:
     return tally
 
 
+def _moments(moments: LabelMoments) -> LabelMoments:
+    if moments.products.shape != (len(moments.sums),) * 2 or moments.sums.ndim != 1:
+        raise ValueError("products of other labels than the sums")
+    return moments
+
+
 def _check_together(made: Summary) -> None:
     """The parts are of one set of predictions: their totals are its weight, their labels its labels."""
     totals = {"tally": made.tally.weight}
@@ -284,6 +296,8 @@ def _check_together(made: Summary) -> None:
         fact = getattr(made, name)
         if isinstance(fact, (Counts, ScoreTable)):
             totals[name] = fact.total
+        elif isinstance(fact, LabelMoments):
+            totals[name] = fact.rows
         elif isinstance(fact, BinaryCounts) and not np.allclose(fact.total, made.weight, rtol=CLOSE):
             raise ValueError(f"{name} does not add up to the weight")
         elif isinstance(fact, ClassScores) and fact.scores.shape != (made.rows, len(made.space)):
@@ -294,5 +308,7 @@ def _check_together(made: Summary) -> None:
     size = len(made.space)
     if isinstance(made.counts, Counts) and made.counts.size != size:
         raise ValueError("counts of other labels")
+    if made.together is not None and len(made.together.sums) != 3 * size:
+        raise ValueError("moments of other labels")
     if isinstance(made.space, Binary) != isinstance(made.scores, ScoreTable) and made.scores is not None:
         raise ValueError("scores of another task")

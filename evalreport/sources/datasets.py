@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,6 +34,9 @@ STREAMED: Mapping[str, Callable[[Path], Opened]] = {
 """Formats that are read batch by batch, with how a file of each is opened."""
 FLOATS = {"halffloat": 2, "float": 4, "double": 8}
 """Arrow's names of floating-point numbers, with their bytes: a mix is widened."""
+
+
+T = TypeVar("T", str, int, str | int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +138,11 @@ class DataSet:
     def first_batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield batches that tell what columns hold: as many as are asked for."""
         return self.batches(wanted)
+
+    def gathered(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
+        """Return what a function finds in wanted columns of the rows, wherever these are."""
+        del wanted
+        return find(self)
 
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield batches with every combination of the values of some columns, as often as it comes."""

@@ -20,14 +20,15 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from evalreport.engines.partitions import Buckets, BucketWords, MergedWords, PackedWords, merged
+from evalreport.engines.several_stream import joined
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import write_all
-from evalreport.facts.summary import merge
 from evalreport.facts.wire import from_bytes, to_bytes
 from evalreport.facts.words import Budget, no_room, table_of_runs
 from evalreport.labels import LabelSpace
+from evalreport.predictions import Threshold
 from evalreport.scores import NoScores
 from evalreport.sources.spark_tables import SparkTable, partition_of
 from evalreport.sources.streams import PredictionStream
@@ -56,19 +57,22 @@ class PartitionPlan:
         How the table is called.
     stream : PredictionStream
         What its columns mean; its own data stay with the driver.
-    space : Binary
+    space : LabelSpace
     buckets : Buckets
+    at : Threshold, optional
+        Several labels per row: where they are decided.
     """
 
     shown: str
     stream: PredictionStream
     space: LabelSpace
     buckets: Buckets
+    at: Threshold | None = None
 
     def watch(self, number: int = 0) -> PartitionWatch:
         """Return what a task observes a partition with."""
         answered = self.stream.pred is not None
-        return PartitionWatch(self.space, self.buckets, answered=answered, number=number)
+        return PartitionWatch(self.space, self.buckets, answered=answered, number=number, at=self.at)
 
     def partition(self, number: int, batches: Iterator[Any]) -> PredictionStream:
         """Return the predictions of a partition."""
@@ -95,7 +99,11 @@ class CountedTable:
 
 
 def count_table(
-    table: SparkTable, stream: PredictionStream, space: LabelSpace, budget: Budget
+    table: SparkTable,
+    stream: PredictionStream,
+    space: LabelSpace,
+    budget: Budget,
+    at: Threshold | None = None,
 ) -> CountedTable:
     """Count the predictions of a table where it is.
 
@@ -105,7 +113,7 @@ def count_table(
         A value that cannot be evaluated; names the partition and the row in it.
     """
     own = replace(stream, data=partition_of(table.shown, table.names, 0, iter(())))
-    plan = PartitionPlan(table.shown, own, space, Buckets())
+    plan = PartitionPlan(table.shown, own, space, Buckets(), at)
     plan = replace(plan, buckets=_buckets(table, plan))
     parts = table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
     ranges = len(plan.buckets.edges) + 1
@@ -165,7 +173,7 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
             parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
             whole: tuple[Any, ...] = merged(parts)
         case _ if bucket == FACTS:
-            whole = (None, to_bytes(merge(list(map(from_bytes, data)))), None, None)
+            whole = (None, to_bytes(joined(list(map(from_bytes, data)))), None, None)
         case _ if bucket == STATE:
             watch = plan.watch()
             for state in data:

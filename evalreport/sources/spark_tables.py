@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from evalreport.cells import gaps_of
-from evalreport.sources.datasets import DataSet
+from evalreport.errors import EvalreportError
+from evalreport.sources.datasets import DataSet, T
 from evalreport.sources.readers.arrow import check_schema, to_arrays
 from evalreport.sources.readers.batches import ROWS, Batch, Opened
 from evalreport.sources.request import split_clause
@@ -65,6 +68,12 @@ class SparkTable(DataSet):
         rows = [row.asDict() for row in some.take(HEAD)]
         if rows:
             yield self.files[0], 0, to_arrays(pa.Table.from_pylist(rows, schema=_schema(some)))
+
+    def gathered(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
+        """Return what a function finds in wanted columns of the rows, partition by partition."""
+        task = partial(_found, find=find, shown=self.shown, names=self.names)
+        found = self.selected(wanted).mapInArrow(task, "found string").distinct().toArrow()
+        return set(map(json.loads, found.column("found").to_pylist()))
 
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield one batch of all combinations without gaps; the gaps are told where the rows are counted."""
@@ -129,6 +138,17 @@ def _schema(frame: Any) -> Any:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def _found(
+    batches: Iterator[Any], *, find: Callable[[DataSet], set[Any]], shown: str, names: Sequence[str]
+) -> Iterator[Any]:
+    """What a function finds in a partition; what cannot be evaluated is told where all rows are counted."""
+    import pyarrow as pa
+
+    with suppress(EvalreportError):
+        found = sorted(map(json.dumps, find(partition_of(shown, names, 0, batches))))
+        yield pa.RecordBatch.from_pydict({"found": pa.array(found, pa.string())})
 
 
 def _kept(batches: Iterator[Any], *, names: tuple[str, ...], where: tuple[str, ...]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,10 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
     lists = [part for part in (truth, pred) if part is not None and not part.labels]
     found = find(head, told)
     if lists and request.labels is None:
-        known = {*found.space.labels, *_in_lists(data, lists, request)}
+        columns = [*(name for part in lists for name in part.columns), *request.filtered]
+        listed = data.gathered(partial(_in_lists, parts=lists, request=request), columns)
+        check_count(listed)
+        known = {*found.space.labels, *listed}
         told = replace(told, labels=tuple(sorted(known)))
         found = find(head, told)
     _refuse_found(found, head, request, None)

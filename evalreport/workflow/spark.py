@@ -13,9 +13,11 @@ from evalreport.sources.spark_counting import CountedTable, count_table
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import open_frame
+from evalreport.sources.streams import refused
 from evalreport.stages import stage
+from evalreport.workflow.collect import ordered
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import CollectedFacts, budget_of, observed, stream_of
+from evalreport.workflow.stream import CollectedFacts, budget_of, observed, point_of, stream_of
 
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
@@ -58,18 +60,14 @@ def collect_frame(
         try:
             stage("looking at the columns in Spark")
             stream = stream_of(table, request)
-            if not isinstance(stream.space, Binary):
-                raise UsageError(
-                    f"there are {len(stream.space)} labels, and two are counted in Spark",
-                    where="--engine spark",
-                    fix=ELSEWHERE,
-                )
+            if stream.found.scores is not None and not isinstance(stream.space, Binary):
+                raise refused(f"there are scores of {len(stream.space)} labels", "the scores (--no-scores)")
         except UsageError as error:
             fix = ELSEWHERE if "memory" in error.fix else error.fix
             raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
         stage("counting rows in Spark", 0, table.rows)
-        space = renamed(stream.space, dict(request.label_names))
-        counted = count_table(table, stream, space, budget_of(request))
+        space = renamed(ordered(stream.space, request), dict(request.label_names))
+        counted = count_table(table, stream, space, budget_of(request), point_of(request))
     watch = counted.watch
     stream.read.append(watch.read)
     stream.check_any(watch.rows)

@@ -203,5 +203,3 @@ def test_what_spark_cannot_do_is_refused_with_what_can(spark: Any) -> None:
         er.evaluate_spark(frame, group="site", **FEW)
     assert caught.value.where == "--engine spark"
     assert "--engine memory" in caught.value.fix
-    with pytest.raises(UsageError, match="there are 3 labels"):
-        er.evaluate_spark(frame, truth="site", pred="site", no_scores=True, **FEW)

@@ -1,0 +1,73 @@
+"""Spark gives of several classes, and of several labels per row, what the engine in memory gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import evalreport as er
+from evalreport.errors import DataError
+from tests.engines.test_spark import assert_close, plain
+from tests.engines.test_stream import FEW
+from tests.engines.test_stream_classes import SIZES, classes
+from tests.engines.test_stream_labels import FLAGS, LISTS, labelled
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
+
+
+def placed(spark: Any, rows: pa.Table, cuts: tuple[int, ...] = (1, 400, 400)) -> Any:
+    """The rows in their order, in uneven partitions of which one is empty."""
+    ends = pairwise((0, *cuts, len(rows)))
+    frames = [spark.createDataFrame(rows.slice(start, stop - start)).coalesce(1) for start, stop in ends]
+    return reduce(lambda one, other: one.union(other), frames)
+
+
+def in_order(ev: er.Evaluation) -> dict[str, Any]:
+    """As `plain`, with the numbers and ids of rows: these stand in the order of the file."""
+    return {**plain(ev), "mistakes": [vars(one) for one in ev.mistakes]}
+
+
+def several() -> pa.Table:
+    """Several labels without their scores."""
+    return labelled().select(
+        [name for name in labelled().column_names if not name.startswith(("proba", "margin"))]
+    )
+
+
+CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
+    "classes": (
+        classes(),
+        {"pred": "gapped", "missing": "wrong", "labels": SIZES, "ordered": True, "slices": "site"},
+    ),
+    "classes, ids, some rows": (classes(), {"pred": "y_pred", "id": "name", "where": ("part=b",)}),
+    "labels in columns": (several(), {**FLAGS, "slices": "site", "id": "name"}),
+    "labels in lists": (several(), {**LISTS, "where": ("site=1",)}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_spark_and_memory_agree(case: str, spark: Any, tmp_path: Path) -> None:
+    rows, asked = CASES[case]
+    path = tmp_path / "rows.parquet"
+    pq.write_table(rows, path)
+    expected = er.evaluate_file(path, **asked, **FEW)
+    found = er.evaluate_spark(placed(spark, rows), **asked, **FEW)
+    assert_close(in_order(found), in_order(expected))
+
+
+def test_labels_of_lists_are_found_where_they_are(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that only later rows carry, too; what is no label is told with its partition."""
+    monkeypatch.setattr("evalreport.sources.spark_tables.HEAD", 4)
+    rows = several()
+    found = er.evaluate_spark(placed(spark, rows), **LISTS, confidence=None)
+    assert found.space.labels == ("anger", "fear", "grief", "joy")
+    with pytest.raises(DataError, match="outside the label set") as caught:
+        er.evaluate_spark(placed(spark, rows), **LISTS, labels=("anger", "fear", "joy"), confidence=None)
+    assert caught.value.where.startswith("Spark DataFrame, partition ")
