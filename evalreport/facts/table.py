@@ -178,8 +178,9 @@ def pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArr
     if len(scores) and not (scores.min() >= 0 and scores.max() < 2):
         return None
     word = np.uint32 if scores.dtype == np.float32 else np.uint64
-    bits = (scores + scores.dtype.type(0)).view(word)  # -0.0 becomes 0.0
-    packed: npt.NDArray[Any] = (bits << word(1)) | positive.astype(word)
+    packed: npt.NDArray[Any] = (scores + scores.dtype.type(0)).view(word)  # -0.0 becomes 0.0
+    packed <<= word(1)
+    packed |= positive
     return packed
 
 
@@ -188,7 +189,7 @@ def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
 
     In blocks that stay in cache: at 1e7 rows, temporaries of full length cost more than the sort.
     """
-    size, kind = len(packed), np.float32 if packed.itemsize == 4 else np.float64
+    size, kind, one = len(packed), np.float32 if packed.itemsize == 4 else np.float64, packed.dtype.type(1)
     scores, pos, neg = np.empty(size), np.empty(size), np.empty(size)
     filled, open_rows, open_pos = 0, 0, 0  # the run that the block before left open
     for start in range(0, size, BLOCK):
@@ -197,11 +198,17 @@ def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
         ends = np.flatnonzero((block[: len(following)] ^ following) > 1)
         if len(following) < len(block):
             ends = np.append(ends, len(block) - 1)
-        below = np.cumsum(block & 1, dtype=np.int32)
+        truth, here = block & one, slice(filled, filled + len(ends))
+        if len(ends) == len(block):  # no score stands twice
+            scores[here], pos[here], neg[here] = (block >> one).view(kind), truth, 1
+            pos[filled], neg[filled] = pos[filled] + open_pos, 1 + open_rows
+            neg[here] -= pos[here]
+            filled, open_rows, open_pos = here.stop, 0, 0
+            continue
+        below = np.cumsum(truth, dtype=np.int32)
         if len(ends):
-            here = slice(filled, filled + len(ends))
             closed = below[ends]
-            scores[here] = (block[ends] >> 1).astype(packed.dtype).view(kind)
+            scores[here] = (block[ends] >> one).view(kind)
             np.subtract(closed[1:], closed[:-1], out=pos[filled + 1 : here.stop])
             np.subtract(ends[1:], ends[:-1], out=neg[filled + 1 : here.stop])
             pos[filled], neg[filled] = open_pos + closed[0], open_rows + ends[0] + 1
