@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.engines.several_stream import SeveralStream
 from evalreport.engines.stream import ScoreHolder
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
-from evalreport.facts.counts import Array
+from evalreport.facts.classes import right_between
 from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.moments import LabelMoments
 from evalreport.facts.places import KeptRows
@@ -50,9 +50,11 @@ class LabelStream(SeveralStream):
         super().__init__(space, tables=tables)
         self._budget = budget
         self._truth: list[ScoreHolder] = []
+        self._right, self._always = budget.holder(), 0
         self._decided: list[ScoreHolder] = []
         self._kind: npt.DTypeLike = np.float64
         self._scores: LabelTables | None = None
+        self._kept = KeptRows(np.empty(0, dtype=np.intp))
 
     def add(self, batch: Predictions) -> None:
         """Count a batch, and keep its scores label by label."""
@@ -64,14 +66,25 @@ class LabelStream(SeveralStream):
             self._kind = values.dtype
             self._truth = [self._budget.holder() for _ in values]
         _add(self._truth, values, batch.y_true)
+        self._add_right(batch.scores.values, batch.y_true.astype(bool))
         if batch.y_pred is not None and (batch.threshold is None or batch.threshold.origin == "predictions"):
             self._decided = self._decided or [self._budget.holder() for _ in values]
             _add(self._decided, values, batch.y_pred)
 
+    def _add_right(self, values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> None:
+        low, high = right_between(values, truth)
+        can = low < high
+        ends = (low[can & np.isfinite(low)], high[can & np.isfinite(high)])
+        self._always += int(np.count_nonzero(can & np.isinf(low)))
+        self._right.add(np.concatenate(ends), np.repeat([True, False], [*map(len, ends)]))
+
     def scores(self) -> LabelTables:
         """Return the table of each label; nothing can be added after it."""
         if self._scores is None:
-            self._scores = LabelTables([one.table() for one in self._truth], self._kind, self._budget)
+            tables = [one.table() for one in self._truth]
+            self._scores = LabelTables(
+                tables, self._right.table(), float(self._always), self._kind, self._budget
+            )
         return self._scores
 
     def decided(self) -> list[ScoreTable]:
@@ -79,22 +92,14 @@ class LabelStream(SeveralStream):
         unknown = self._facts is not None and self._facts.threshold is None
         return [one.table() for one in self._decided] if unknown else []
 
-    def again(self, wanted: npt.NDArray[Any], at: Array) -> None:
-        """Make ready for the same rows to go by again.
-
-        Parameters
-        ----------
-        wanted : int array, ascending
-            Rows that are kept whole.
-        at : float64 array, ascending
-            Thresholds at which it is counted how many rows are wholly right.
-        """
-        self.scores().kept = KeptRows(wanted, at)
+    def again(self, wanted: npt.NDArray[Any]) -> None:
+        """Make ready for the same rows to go by again, of which some are kept whole."""
+        self._kept = self.scores().kept = KeptRows(wanted)
 
     def place(self, batch: Predictions) -> None:
         """Take a batch that goes by again."""
         if not isinstance(batch.scores, NoScores):
-            self.scores().kept.add(batch.scores.values, batch.y_true)
+            self._kept.add(batch.scores.values, batch.y_true)
 
     def _of(self, batch: Predictions) -> Summary:
         facts = super()._of(batch)
@@ -111,12 +116,12 @@ class LabelStream(SeveralStream):
             facts = replace(facts, counts=replace(facts.counts, threshold=unknown))
         if not self.is_scored:
             return replace(facts, bins=None)
-        self.scores().kept.check_all(self.rows)
+        self._kept.check_all(self.rows)
         return replace(facts, scores=self.scores())
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
-        for one in (*self._truth, *self._decided):
+        for one in (*self._truth, *self._decided, self._right):
             one.close()
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import counted_wrong
-from evalreport.curves.one_threshold import thresholds
 from evalreport.engines.class_stream import ClassStream
 from evalreport.engines.label_stream import LabelStream
 from evalreport.engines.stream import BinaryStream, Holders, TruthDigest, decided_at
@@ -159,10 +158,7 @@ class Watch:
             wanted = np.union1d(
                 looked_at(rows, size, sampling), class_rows(rows, size, sampling.generator(PLACE))
             )
-        if isinstance(stream, ClassStream):
-            stream.again(wanted)
-        else:
-            stream.again(wanted, thresholds(stream.scores().pooled(), unit=stream.score_kind != "decision"))
+        stream.again(wanted)
         return True
 
     def place(self, batch: Predictions) -> None:

@@ -37,44 +37,29 @@ def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
     return place
 
 
-def right_changes(
-    values: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None, at: Array
-) -> Array:
-    """Return by how much the weight of rows wholly right changes at each threshold, and beyond the last.
+def right_between(
+    values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return above which threshold for all labels each row is wholly right, and up to which one.
 
-    A row is right above the greatest score of a label that it does not carry, up to the least of one that
-    it does.
+    Above the greatest score of a label that it does not carry, up to the least of one that it does: no
+    threshold makes a row right whose first is not below its second.
 
     Parameters
     ----------
     values, truth : arrays of shape (n, K)
-    weights : float64 array of shape (n,), or None
-    at : float64 array, ascending
 
     Examples
     --------
-    >>> at = np.array([0.0, 0.5, 1.0])
-    >>> right_changes(np.array([[0.9, 0.2]]), np.array([[True, False]]), None, at).cumsum()
-    array([0., 1., 0., 0.])
+    >>> right_between(np.array([[0.9, 0.2], [0.3, 0.6]]), np.array([[True, False], [True, True]]))
+    (array([ 0.2, -inf]), array([0.9, 0.3]))
     """
-    at = of_type(at, values.dtype)
     low = np.where(truth, values.dtype.type(-np.inf), values).max(axis=1)
-    high = np.where(truth, values, values.dtype.type(np.inf)).min(axis=1)
-    can = low < high
-    begin, end = np.searchsorted(at, low[can], "right"), np.searchsorted(at, high[can], "right")
-    own = None if weights is None else weights[can]
-    change: Array = sums(begin, own, len(at) + 1) - sums(end, own, len(at) + 1)
-    return change
+    return low, np.where(truth, values, values.dtype.type(np.inf)).min(axis=1)
 
 
-def of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the least numbers of the scores' own type that are no smaller: reached by the same scores.
-
-    Examples
-    --------
-    >>> bool(of_type(np.array([0.1]), np.dtype(np.float32))[0] >= 0.1)
-    True
-    """
+def _of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The least numbers of the scores' own type that are no smaller: reached by the same scores."""
     near = at.astype(dtype)
     return np.where(near < at, np.nextafter(near, dtype.type(np.inf)), near)
 
@@ -231,10 +216,14 @@ class ClassScores(RankedScores):
     def wholly_right(self, at: Array) -> Array:
         """Return the weight of rows of which every label is right, at each of ascending thresholds."""
         change, step = np.zeros(len(at) + 1), max(1, CELLS // self.size)
+        at = _of_type(at, self.scores.dtype)
         for start in range(0, len(self), step):
             rows = slice(start, start + step)
-            weights = None if self.weights is None else self.weights[rows]
-            change += right_changes(self.scores[rows], self.truth[rows], weights, at)
+            low, high = right_between(self.scores[rows], self.truth[rows])
+            can = low < high
+            weights = None if self.weights is None else self.weights[rows][can]
+            for ends, sign in ((low, 1), (high, -1)):
+                change += sign * sums(np.searchsorted(at, ends[can], "right"), weights, len(change))
         return change[:-1].cumsum()
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.facts.classes import ClassScores, RankedScores
 from evalreport.facts.counts import Array
 from evalreport.facts.ladders import TablesMade, merged_table, table_areas
-from evalreport.facts.places import KeptRows
+from evalreport.facts.places import KeptRows, KeptShards
 from evalreport.facts.rankings import Rankings
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.words import Budget, table_of_runs
@@ -30,6 +30,11 @@ class LabelTables(RankedScores):
     ----------
     tables : sequence of ScoreTable
         Of each label, all rows in each.
+    right : ScoreTable
+        Of rows that some threshold for all labels makes wholly right: as positives the scores above which
+        they are, as negatives those up to which they are, but for infinite ones.
+    always : float
+        How many are above any threshold, up to theirs.
     kind : float32 or float64
         What holds each score exactly.
     budget : Budget
@@ -39,18 +44,86 @@ class LabelTables(RankedScores):
     --------
     >>> scores, truth = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[True, False], [True, True]])
     >>> tables = [ScoreTable.of(scores[:, label], truth[:, label]) for label in (0, 1)]
-    >>> facts = LabelTables(tables, np.float64, Budget())
-    >>> facts.rankings.positives, len(facts.pooled())
-    (array([2., 1.]), 4)
+    >>> right = ScoreTable.of(np.array([0.1, 0.9, 0.2]), np.array([True, False, False]))
+    >>> facts = LabelTables(tables, right, 1.0, np.float64, Budget())
+    >>> facts.rankings.positives, len(facts.pooled()), facts.wholly_right(np.array([0.2, 0.5]))
+    (array([2., 1.]), 4, array([2., 1.]))
     """
 
-    def __init__(self, tables: Sequence[ScoreTable], kind: npt.DTypeLike, budget: Budget) -> None:
-        self._tables, self._kind, self._budget = tables, kind, budget
-        self.kept = KeptRows(np.empty(0, dtype=np.intp))
-        """Rows that are kept whole, and what is counted of the others when they go by again."""
+    def __init__(
+        self,
+        tables: Sequence[ScoreTable],
+        right: ScoreTable,
+        always: float,
+        kind: npt.DTypeLike,
+        budget: Budget,
+    ) -> None:
+        self._tables, self._right, self._always = tables, right, always
+        self._kind, self._budget = kind, budget
+        self.kept: KeptRows | KeptShards = KeptRows(np.empty(0, dtype=np.intp))
+        """Rows that are kept whole, when they go by again."""
 
     def __len__(self) -> int:
         return int(self._tables[0].total)
+
+    @staticmethod
+    def merged(shards: Sequence[LabelTables]) -> LabelTables:
+        """Return the tables of all shards together."""
+        first = shards[0]
+        tables = [ScoreTable.merged(each) for each in zip(*(one._tables for one in shards), strict=True)]
+        found = LabelTables(
+            tables,
+            ScoreTable.merged([one._right for one in shards]),
+            sum(one._always for one in shards),
+            np.result_type(*(one._kind for one in shards)),
+            first._budget,
+        )
+        found.kept = KeptShards([shard for one in shards for shard in one.kept.shards])
+        return found
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that is held, one table behind the other."""
+        tables = self.tables
+        pos, neg = (
+            np.concatenate([np.asarray(getattr(one, name)) for one in tables]) for name in ("pos", "neg")
+        )
+        sizes, rows, kept = zip(*self.kept.shards, strict=True)
+        return {
+            "scores": np.concatenate([np.asarray(one.scores).astype(self._kind) for one in tables]),
+            "pos": pos.astype(np.min_scalar_type(int(pos.max(initial=0)))),
+            "neg": neg.astype(np.min_scalar_type(int(neg.max(initial=0)))),
+            "lengths": np.array([len(one) for one in tables]),
+            "always": np.array([self._always]),
+            "shards": np.array([sizes, [*map(len, rows)]]),
+            "kept_rows": np.concatenate(rows).astype(np.int64),
+            "kept_scores": np.concatenate([one.scores for one in kept]),
+            "kept_truth": np.concatenate([one.truth for one in kept]).astype(np.uint8),
+        }
+
+    @classmethod
+    def of_arrays(cls, held: Mapping[str, npt.NDArray[Any]]) -> LabelTables:
+        """Return what `arrays` gave."""
+        ends = np.cumsum(held["lengths"])[:-1]
+        columns = (np.split(held[name].astype(np.float64), ends) for name in ("scores", "pos", "neg"))
+        *tables, right = (ScoreTable(*column) for column in zip(*columns, strict=True))
+        found = cls(tables, right, float(held["always"][0]), held["scores"].dtype, Budget())
+        sizes, numbers = held["shards"]
+        cuts = np.cumsum(numbers)[:-1]
+        rows, scores, truth = (
+            np.split(held[name], cuts) for name in ("kept_rows", "kept_scores", "kept_truth")
+        )
+        found.kept = KeptShards(
+            [
+                (int(size), some, ClassScores(values, flags.astype(bool), None))
+                for size, some, values, flags in zip(sizes, rows, scores, truth, strict=True)
+            ]
+        )
+        return found
+
+    @property
+    def tables(self) -> tuple[ScoreTable, ...]:
+        """Of each label, and of the rows that are wholly right."""
+        return (*self._tables, self._right)
 
     @property
     def size(self) -> int:
@@ -77,8 +150,10 @@ class LabelTables(RankedScores):
         return self.kept.take(rows)
 
     def wholly_right(self, at: Array) -> Array:
-        """Return the number of rows of which every label is right, at the thresholds that rows went by."""
-        return self.kept.right_at(at)
+        """Return the number of rows of which every label is right, at each of ascending thresholds."""
+        flagged = len(self._right) - np.searchsorted(self._right.scores, at)
+        above, upto = (path[flagged] for path in self._right.path)
+        return self._always + (self._right.positives - above) - (self._right.negatives - upto)
 
     @cached_property
     def rankings(self) -> Rankings:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
-from evalreport.facts.classes import ClassScores, LabelScores, right_changes
+from evalreport.facts.classes import ClassScores, LabelScores
 from evalreport.facts.counts import Array, sums
 from evalreport.facts.ladders import Ladder
 from evalreport.facts.rankings import Placing, Rankings, class_rankings
@@ -65,20 +65,17 @@ class KeptRows:
     ----------
     wanted : int array, ascending
         Rows that are kept.
-    at : float64 array, ascending
-        Several labels per row: thresholds at which it is counted how many rows are wholly right.
 
     Examples
     --------
-    >>> kept = KeptRows(np.array([1]), np.array([0.5]))
-    >>> kept.add(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[True, False], [True, True]]))
-    >>> kept.take(np.array([1])).scores, kept.right_at(np.array([0.5]))
-    (array([[0.2, 0.8]]), array([1.]))
+    >>> kept = KeptRows(np.array([1]))
+    >>> kept.add(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]))
+    >>> kept.take(np.array([1])).scores
+    array([[0.2, 0.8]])
     """
 
-    def __init__(self, wanted: npt.NDArray[Any], at: Array | None = None) -> None:
-        self._wanted, self._at = wanted, at
-        self._changes: Array | None = None if at is None else np.zeros(len(at) + 1)
+    def __init__(self, wanted: npt.NDArray[Any]) -> None:
+        self._wanted = wanted
         self._parts: list[ClassScores] = []
         self._rows = 0
 
@@ -88,8 +85,6 @@ class KeptRows:
         rows = self._wanted[start:stop] - self._rows
         self._parts.append(ClassScores(scores[rows], truth[rows], None))
         self._rows += len(truth)
-        if self._at is not None and self._changes is not None:
-            self._changes += right_changes(scores, truth.astype(bool), None, self._at)
 
     def check_all(self, total: int) -> None:
         """Check that all rows of before went by.
@@ -105,18 +100,57 @@ class KeptRows:
             )
 
     @cached_property
-    def _all(self) -> ClassScores:
-        return ClassScores.merged(self._parts)
+    def shards(self) -> tuple[tuple[int, npt.NDArray[Any], ClassScores]]:
+        """Number of rows, those that were kept, and what stands in them."""
+        return ((self._rows, self._wanted, ClassScores.merged(self._parts)),)
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
         """Return some of the rows that were kept."""
-        return self._all.take(np.searchsorted(self._wanted, rows))
+        return self.shards[0][2].take(np.searchsorted(self._wanted, rows))
 
-    def right_at(self, at: Array) -> Array:
-        """Return how many rows were wholly right at each of the thresholds that were counted."""
-        if self._at is None or self._changes is None or not np.array_equal(at, self._at):
-            raise ValueError("rows went by other thresholds")
-        return self._changes[:-1].cumsum()
+
+class KeptShards:
+    """Rows that several shards kept, each in its own order.
+
+    Where a row is asked for that was not kept, others of its shard stand for it: each shard kept some at
+    random, at least as many as its share of those that are looked at of the whole.
+
+    Parameters
+    ----------
+    shards : sequence of (number of rows, int array of those that were kept, ClassScores of them)
+
+    Examples
+    --------
+    >>> one = ClassScores(np.array([[0.9, 0.1]]), np.array([[True, False]]), None)
+    >>> kept = KeptShards([(5, np.array([3]), one), (5, np.array([0]), one)])
+    >>> len(kept.take(np.array([1, 7])))
+    2
+    """
+
+    def __init__(self, shards: Sequence[tuple[int, npt.NDArray[Any], ClassScores]]) -> None:
+        self.shards = tuple(shards)
+
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some of the rows that were kept, ascending, or as many others.
+
+        Raises
+        ------
+        DataError
+            A shard kept none.
+        """
+        ends = np.cumsum([size for size, *_ in self.shards])
+        parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
+        found = []
+        for asked, start, (_, wanted, kept) in zip(parts, [0, *ends[:-1]], self.shards, strict=True):
+            places = np.searchsorted(wanted, asked - start)
+            if not np.isin(asked - start, wanted).all():
+                places = np.linspace(0, len(wanted), len(asked), endpoint=False).astype(np.intp)
+            if len(wanted) < len(asked):
+                raise DataError(
+                    "the facts keep too few rows for intervals", fix="pass --confidence none here, too"
+                )
+            found.append(kept.take(places))
+        return ClassScores.merged(found)
 
 
 class ScorePlaces:

@@ -124,5 +124,11 @@ def _sum(name: str, parts: Sequence[Any]) -> Any:
             where=name,
             fix="make the facts of all shards of the same columns",
         )
+    if len({type(part) for part in parts}) > 1:
+        raise DataError(
+            f"some shards hold the {name} of each row, and others what was counted of them",
+            where=name,
+            fix="make the facts of all shards with one engine",
+        )
     together = getattr(type(parts[0]), "merged", None)  # what would be copied again with every shard
     return reduce(add, parts) if together is None else together(parts)

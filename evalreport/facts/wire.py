@@ -17,6 +17,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError, EvalreportError
 from evalreport.facts.classes import ClassBins, ClassScores
 from evalreport.facts.counts import BinaryCounts, Counts
+from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.moments import LabelMoments
 from evalreport.facts.summary import Summary
 from evalreport.facts.table import ScoreTable
@@ -43,6 +44,10 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
     ClassBins: ("weight", "probability", "positives"),
     Tally: ("sums", "squares"),
     LabelMoments: ("sums", "products"),
+    LabelTables: (
+        *("scores", "pos", "neg", "lengths", "always"),
+        *("shards", "kept_rows", "kept_scores", "kept_truth"),
+    ),
 }
 """The arrays of each kind of fact."""
 KINDS = {kind.__name__: kind for kind in ARRAYS}
@@ -148,6 +153,8 @@ def _check_version(head: Any) -> None:
 
 def _held(fact: Any) -> Arrays:
     """The arrays of a fact, those of counts of one length."""
+    if isinstance(fact, LabelTables):
+        return fact.arrays()
     held = {
         key: np.asarray(getattr(fact, key)) for key in ARRAYS[type(fact)] if getattr(fact, key) is not None
     }
@@ -248,16 +255,37 @@ def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
             raise ValueError(f"{name}.{key} holds what is no number")
     if kind is Counts:
         return _counts(Counts(int(told["size"]), **held))
-    if kind is Tally:
-        return _tally(Tally(tuple(map(str, told["names"])), **held, weight=float(told["weight"])))
     if kind is LabelMoments:
         return _moments(LabelMoments(float(told["rows"]), **held))
+    if kind is LabelTables:
+        return _label_tables(held)
+    if kind is Tally:
+        return _tally(Tally(tuple(map(str, told["names"])), **held, weight=float(told["weight"])))
     made = kind(**{"weights": None, **held} if kind is ClassScores else held)
     if len({array.shape for key, array in held.items() if kind is not ClassScores}) > 1:
         raise ValueError(f"arrays of {name} have several lengths")
     if isinstance(made, ScoreTable):
         _check_table(made)
     return made
+
+
+def _moments(moments: LabelMoments) -> LabelMoments:
+    size = len(moments.sums)
+    if moments.products.shape != (size, size) or (moments.products.diagonal() != moments.sums).any():
+        raise ValueError("sums and products of other flags")
+    return moments
+
+
+def _label_tables(held: Arrays) -> LabelTables:
+    found = LabelTables.of_arrays(held)
+    for table in found.tables:
+        _check_table(table)
+    rows, width = len(found), found.size
+    if any(table.total != rows for table in found.tables[:-1]) or held["kept_scores"].shape[1] != width:
+        raise ValueError("tables of other rows or labels")
+    if held["shards"][0].sum() != rows or held["kept_truth"].shape != held["kept_scores"].shape:
+        raise ValueError("rows of other shards")
+    return found
 
 
 def _check_table(table: ScoreTable) -> None:
@@ -283,10 +311,15 @@ def _tally(tally: Tally) -> Tally:
     return tally
 
 
-def _moments(moments: LabelMoments) -> LabelMoments:
-    if moments.products.shape != (len(moments.sums),) * 2 or moments.sums.ndim != 1:
-        raise ValueError("products of other labels than the sums")
-    return moments
+def _is_of(fact: Any, made: Summary) -> bool:
+    """Whether what holds its own number of rows and labels has those of the whole."""
+    match fact:
+        case ClassScores() | LabelTables():
+            return (len(fact), fact.size) == (made.rows, len(made.space))
+        case LabelMoments():
+            return (fact.rows, len(fact.sums)) == (made.rows, 3 * len(made.space))
+        case _:
+            return True
 
 
 def _check_together(made: Summary) -> None:
@@ -296,11 +329,9 @@ def _check_together(made: Summary) -> None:
         fact = getattr(made, name)
         if isinstance(fact, (Counts, ScoreTable)):
             totals[name] = fact.total
-        elif isinstance(fact, LabelMoments):
-            totals[name] = fact.rows
         elif isinstance(fact, BinaryCounts) and not np.allclose(fact.total, made.weight, rtol=CLOSE):
             raise ValueError(f"{name} does not add up to the weight")
-        elif isinstance(fact, ClassScores) and fact.scores.shape != (made.rows, len(made.space)):
+        elif not _is_of(fact, made):
             raise ValueError(f"{name} is of other rows or labels")
     wrong = [name for name, total in totals.items() if abs(total - made.weight) > CLOSE * max(made.weight, 1)]
     if wrong:

@@ -17,7 +17,7 @@ from evalreport.facts.places import PlacedScores
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import KEY, from_bytes, to_bytes
 from evalreport.intervals.sampling import by_rows
-from evalreport.labels import renamed
+from evalreport.labels import Binary, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sinks.folder import write_file
@@ -79,6 +79,12 @@ def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
     """What was observed, decided at the threshold that is asked for."""
     if request.threshold is None:
         return seen, None
+    if not isinstance(seen.summary.space, Binary):
+        raise UsageError(
+            f"facts of {len(seen.summary.space)} labels are decided already",
+            where="--threshold",
+            fix="pass it where the facts are made",
+        )
     number, sweep = number_of(request.threshold), None
     if number is None:
         point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)

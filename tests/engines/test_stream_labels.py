@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
+from evalreport.engines.label_stream import LabelStream
 from evalreport.errors import UsageError
 from evalreport.facts import ClassScores
-from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.moments import LabelMoments
-from evalreport.facts.places import KeptRows
 from evalreport.facts.words import Budget
+from evalreport.labels import Multilabel
+from evalreport.predictions import predictions
+from evalreport.scores import Decisions
 from evalreport.sources.datasets import data_set
 from evalreport.sources.request import Columns
 from evalreport.sources.stream_columns import open_stream
@@ -163,17 +165,20 @@ def test_tables_of_labels_tell_what_their_matrix_tells(
     rng = np.random.default_rng(seed)
     scores = rng.integers(-levels, levels, (n, size)) / levels
     truth = rng.random((n, size)) < rng.choice([0.0, 0.3, 1.0], size)
+    space, held = Multilabel(LABELS[:size]), ClassScores(scores, truth, None)
     with pytest.MonkeyPatch.context() as patch:
         if tight:
             patch.setattr("evalreport.facts.label_tables.PIECE", 4)
             patch.setattr("evalreport.facts.label_tables.STRIDE", 2)
-        held = ClassScores(scores, truth, None)
-        found = LabelTables([held.table(label) for label in range(size)], np.float64, Budget())
+        stream = LabelStream(space, Budget())
+        for part in np.array_split(np.arange(n), 3):
+            if len(part):
+                stream.add(predictions(space, truth[part], scores=Decisions(scores[part])))
+        found = stream.scores()
         found.pooled()
     at = np.unique(rng.integers(-levels, levels, 5) / levels)
-    found.kept = KeptRows(np.arange(n), at)
-    for part in np.array_split(np.arange(n), 3):
-        found.kept.add(scores[part], truth[part])
+    stream.again(np.arange(n))
+    stream.place(predictions(space, truth, scores=Decisions(scores)))
     for name in ("roc_auc", "positives", "pairs"):
         np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
     np.testing.assert_allclose(found.rankings.average_precision, held.rankings.average_precision, rtol=1e-12)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
+from evalreport.codec import encode
 from evalreport.engines.memory import summarise
 from evalreport.errors import DataError
 from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
@@ -25,6 +26,7 @@ from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions
 from tests import factories
 from tests.cli.running import run
+from tests.engines.test_stream_classes import same
 
 MAKERS = (
     factories.binary,
@@ -104,6 +106,40 @@ def test_the_order_of_labels_is_theirs() -> None:
     space = Multiclass(p.space.labels, ordered=True)
     found = from_bytes(to_bytes(summarise(replace(p, space=space)))).space
     assert isinstance(found, Multiclass) and found.ordered
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_shards_of_labels_that_streamed_are_the_whole(
+    scored: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(6)
+    score = rng.random((700, 3)).round(2)
+    truth, given = rng.random((700, 3)) < score, score + rng.normal(scale=0.2, size=(700, 3)) > 0.5
+    flags = {"true": truth.astype(int), ("proba" if scored else "pred"): score if scored else given}
+    rows = pa.table({f"{kind}_{k}": values[:, k] for kind, values in flags.items() for k in range(3)})
+    pq.write_table(rows, tmp_path / "whole.parquet")
+    ask = ("--truth", "true_*", "--engine", "stream", "--resamples", "100")
+    made = []
+    for number, start in enumerate((0, 300, 600)):
+        path = tmp_path / f"part-{number}.parquet"
+        pq.write_table(rows.slice(start, 300 if start < 600 else 100), path)
+        made.append(str(path.with_suffix(".facts")))
+        assert run(capsys, "report", str(path), *ask, "--facts", made[-1]).code == 0
+    assert run(capsys, "report", *made, "--resamples", "100", "--out", str(tmp_path / "out")).code == 0
+    found = er.Evaluation.from_json((tmp_path / "out" / "evaluation.json").read_text())
+    expected = er.evaluate_file(tmp_path / "whole.parquet", truth="true_*", resamples=100)
+    for one, other in ((found.metrics, expected.metrics), (found.curves, expected.curves)):
+        same(encode(one), encode(other), "")
+    assert [one.support for one in found.classes] == [one.support for one in expected.classes]
+    data = Path(made[0]).read_bytes()
+    assert to_bytes(from_bytes(data)) == data
+    assert "where the facts are made" in run(capsys, "report", *made, "--threshold", "0.4").err
+    if scored:
+        held = run(
+            capsys, "report", str(tmp_path / "part-1.parquet"), "--truth", "true_*", "--facts", made[1]
+        )
+        assert held.code == 0
+        assert "make the facts of all shards with one engine" in run(capsys, "report", *made).err
 
 
 def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
