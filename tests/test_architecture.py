@@ -18,7 +18,19 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     (),
-    ("errors", "values", "text", "format", "estimates", "cells", "provenance", "bounds", "codec", "stages"),
+    (
+        "errors",
+        "values",
+        "text",
+        "format",
+        "estimates",
+        "cells",
+        "provenance",
+        "bounds",
+        "codec",
+        "stages",
+        "later",
+    ),
     ("labels", "scores", "parsing", "answers"),
     ("predictions", "weights"),
     ("facts", "resampling"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pandas as pd
 import pytest
 
 import evalreport as er
+from evalreport.errors import UsageError
+from evalreport.evaluation import evaluate
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
@@ -62,6 +65,28 @@ def test_no_number_has_ends_and_each_says_why(both: tuple[Evaluation, Evaluation
         assert isinstance(best, Optimum) and isinstance(judged, Optimum)
         assert (best.threshold, best.apparent) == (judged.threshold, judged.apparent)
         assert best.out_of_sample is None and best.low is None
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_what_is_not_read_is_not_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    for name in ("_curves", "_sweep", "_class_values", "_no_skill", "observed"):
+        work: Callable[..., Any] = getattr(evaluate, name)
+
+        def heard(*given: Any, name: str = name, work: Callable[..., Any] = work, **more: Any) -> Any:
+            made.append(name)
+            return work(*given, **more)
+
+        monkeypatch.setattr(evaluate, name, heard)
+    bare = evaluate_predictions(ALL[kind](300, seed=3), Sampling().at(None))
+    name = next(iter(bare.metrics))
+    assert isinstance(bare.changed(provenance=bare.provenance)[name], Estimate)
+    assert not made
+    sent = pickle.loads(pickle.dumps(bare))
+    assert sent.notes == bare.notes and sent == bare
+    assert sorted(made) == sorted({*made}), "made once"
+    with pytest.raises(UsageError, match="no metric"):
+        bare["none"]
 
 
 def test_json_page_and_findings_say_so(both: tuple[Evaluation, Evaluation]) -> None:

@@ -95,8 +95,8 @@ def evaluate(
     weight_kind : {"sampling", "count"}
         Whether `weights` are relative (a common factor changes nothing), or each a number of equal rows.
     confidence, resamples, seed
-        Of the intervals. ``confidence=None``: values without intervals, for loops and simulations, in a
-        fraction of the time.
+        Of the intervals. ``confidence=None``: values without intervals, for loops and simulations: a metric
+        is worked out when it is read, and curves, classes and findings when one of them is.
     hold : float, optional
         Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
     prevalence : float, optional

@@ -18,7 +18,7 @@ View = TypeVar("View")
 
 def viewed(kind: type[View], value: Any) -> View:
     """Return a value as the class of this face that adds views, and no fields, to its own."""
-    return kind(**{field.name: getattr(value, field.name) for field in fields(value)})
+    return kind(**{field.name: vars(value)[field.name] for field in fields(value)})
 
 
 class Evaluation(model.Evaluation):

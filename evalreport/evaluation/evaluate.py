@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from evalreport.curves import BinaryCurves, Curves, curves
+from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.disparities import disparities
 from evalreport.evaluation.model import Evaluation
@@ -19,6 +21,7 @@ from evalreport.intervals.folds import Folds, fold_notes, folded
 from evalreport.intervals.measured import missed
 from evalreport.intervals.sampling import NOT_ASKED
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.later import MadeWhenRead
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
@@ -68,23 +71,29 @@ def evaluate_predictions(
     (0.667, 'ok')
     """
     whole, p = p, replace(p, folds=None)
-    seen = observed(p)
+    summary = summarise(p)
     chosen = _chosen(p.space, only, more, text=p.parsed is not None)
-    found, folds = estimates(chosen, seen.summary, p, sampling), None
+    found: Mapping[str, Result] = _values(chosen, summary, p, sampling)
+    folds: Folds | None = None
     if whole.folds is not None:
         found, folds = folded(chosen, whole, found, sampling)
-    ev = evaluate_observed(seen, sampling, chosen, found=found, sweep=sweep, p=p)
-    return replace(
-        ev,
-        folds=folds,
-        weighted=p.weighted,
-        row_counts=row_counts(p),
-        clusters=None if p.groups is None else len(p.groups.values),
-        tuned=tuned,
-        parsing=None if p.parsed is None else p.parsed.summary(),
-        notes=(*_of_folds(whole, folds), *ev.notes[len(p.notes) :]),
-        predictions=whole,
-    )
+    known: dict[str, Any] = {
+        "folds": folds,
+        "weighted": p.weighted,
+        "clusters": None if p.groups is None else len(p.groups.values),
+        "tuned": tuned,
+        "parsing": None if p.parsed is None else p.parsed.summary(),
+        "predictions": whole,
+    }
+
+    def completed() -> Evaluation:
+        ev = evaluate_observed(observed(p, summary), sampling, chosen, found=found, sweep=sweep, p=p)
+        notes = (*_of_folds(whole, folds), *ev.notes[len(p.notes) :])
+        return replace(ev, row_counts=row_counts(p), notes=notes, **known)
+
+    if sampling.intervals:
+        return completed()
+    return Evaluation.completed_later(completed, **_known(summary, sampling, found), **known)
 
 
 def evaluate_facts(
@@ -100,8 +109,8 @@ def evaluate_facts(
     Examples
     --------
     >>> from evalreport.predictions import predictions
-    >>> seen = observed(predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"]))
-    >>> round(evaluate_facts(seen)["accuracy"].value, 3)
+    >>> p = predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"])
+    >>> round(evaluate_facts(observed(p, summarise(p)))["accuracy"].value, 3)
     0.667
     """
     chosen = _chosen(seen.summary.space, only, more, text=False)
@@ -123,17 +132,10 @@ def evaluate_observed(
     summary = seen.summary
     slices = judged_slices(seen.slices, sampling, p)
     return Evaluation(
-        space=summary.space,
-        rows=summary.rows,
-        weight=summary.weight,
-        sampling=sampling,
-        metrics=found,
-        score_kind=summary.score_kind,
-        threshold=summary.threshold,
+        **_known(summary, sampling, found),
         truth_digest=seen.truth_digest,
         no_skill=_no_skill(chosen, summary),
         classes=class_results(summary, _class_values(summary, p, sampling)),
-        confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=_curves(summary, sampling),
         sweep=_sweep(summary, p, sampling) if sweep is None else _thinned(sweep),
         slices=slices,
@@ -145,6 +147,29 @@ def evaluate_observed(
         facts=seen.facts,
         notes=(*seen.notes, *_left_out(seen), *(() if sampling.intervals else (NOT_ASKED,))),
     )
+
+
+def _values(
+    metrics: Sequence[Metric], summary: Summary, p: Predictions, sampling: Sampling
+) -> Mapping[str, Result]:
+    if sampling.intervals:
+        return estimates(metrics, summary, p, sampling)
+    named = {metric.name: metric for metric in metrics}
+    return MadeWhenRead(named, lambda name: estimates([named[name]], summary, p, sampling)[name])
+
+
+def _known(summary: Summary, sampling: Sampling, found: Mapping[str, Result]) -> dict[str, Any]:
+    """The fields of an evaluation that are there with its metrics."""
+    return {
+        "space": summary.space,
+        "rows": summary.rows,
+        "weight": summary.weight,
+        "sampling": sampling,
+        "metrics": found,
+        "score_kind": summary.score_kind,
+        "threshold": summary.threshold,
+        "confusion": summary.counts if isinstance(summary.counts, Counts) else None,
+    }
 
 
 def _chosen(space: LabelSpace, only: Sequence[str], more: Sequence[str], *, text: bool) -> tuple[Metric, ...]:

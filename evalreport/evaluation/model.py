@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from evalreport.codec import alike, decode, differing, dumps, encode, loads
@@ -18,6 +19,7 @@ from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds
 from evalreport.intervals.repeated import RepeatedAnswers
 from evalreport.labels import Binary, LabelSpace, Multiclass, Task
+from evalreport.later import Later
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
 from evalreport.parsing import ParsingReport
@@ -43,7 +45,8 @@ class Evaluation:
     """Everything known of one set of predictions.
 
     Two evaluations are equal when their JSON is. `predictions` are at hand only in the session that
-    made the evaluation; a paired comparison needs them.
+    made the evaluation; a paired comparison needs them. Without intervals a metric is worked out when it is
+    first read, and the fields from `truth_digest` to `findings` when the first of them is.
 
     Parameters
     ----------
@@ -84,28 +87,42 @@ class Evaluation:
     threshold: Threshold | None = None
     weighted: bool = False
     clusters: int | None = None
-    truth_digest: str = ""
-    no_skill: Mapping[str, float] = field(default_factory=dict)
-    classes: tuple[ClassResult, ...] = ()
     confusion: Counts | None = None
-    curves: Curves | Undefined = NO_CURVES
-    sweep: Sweep | None = None
     tuned: Tuned | None = None
     parsing: ParsingReport | None = None
-    slices: tuple[Slice, ...] = ()
-    disparities: tuple[Disparity, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()
-    swaps: tuple[Swap, ...] = ()
-    pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
-    row_counts: RowCounts | None = None
-    off_coverage: Mapping[str, str] = field(default_factory=dict)
     folds: Folds | None = None
     answers: RepeatedAnswers | None = None
-    facts: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     predictions: Predictions | None = None
+    truth_digest: Later[str] = Later("")
+    no_skill: Later[Mapping[str, float]] = Later(dict)
+    classes: Later[tuple[ClassResult, ...]] = Later(())
+    curves: Later[Curves | Undefined] = Later(NO_CURVES)
+    sweep: Later[Sweep | None] = Later(None)
+    slices: Later[tuple[Slice, ...]] = Later(())
+    disparities: Later[tuple[Disparity, ...]] = Later(())
+    mistakes: Later[tuple[Mistake, ...]] = Later(())
+    swaps: Later[tuple[Swap, ...]] = Later(())
+    pair_texts: Later[tuple[tuple[int, int, tuple[str, ...]], ...]] = Later(())
+    row_counts: Later[RowCounts | None] = Later(None)
+    off_coverage: Later[Mapping[str, str]] = Later(dict)
+    facts: Later[Mapping[str, float]] = Later(dict)
+    notes: Later[tuple[str, ...]] = Later(())
+    findings: Later[tuple[Finding, ...]] = Later(())
+
+    @classmethod
+    def completed_later(cls, whole: Callable[[], Self], **known: Any) -> Self:
+        """Return the evaluation of which some fields are known; the others are those of the whole."""
+        once = cache(whole)
+        later = (name for name, kind in vars(Evaluation).items() if isinstance(kind, Later))
+        return cls(**(known | {name: partial(_field, once, name) for name in later}))
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the same evaluation with other fields; unlike `dataclasses.replace` it makes none."""
+        return type(self)(**{entry.name: vars(self)[entry.name] for entry in fields(self)} | changes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -156,7 +173,7 @@ class Evaluation:
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """Return the same evaluation with its origin filled in."""
-        return replace(self, provenance=provenance)
+        return self.changed(provenance=provenance)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the metrics as a table: one row per metric with value, low, high, method, n, reason."""
@@ -233,3 +250,7 @@ class Evaluation:
                 f"{WHAT} contradicts itself", where=place, fix="pass what evalreport wrote, unchanged"
             )
         return made
+
+
+def _field(whole: Callable[[], Evaluation], name: str) -> Any:
+    return getattr(whole(), name)

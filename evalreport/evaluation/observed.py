@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalreport.engines.memory import summarise
 from evalreport.evaluation.parts import Mistake, Swap
 from evalreport.evaluation.row_facts import row_facts
 from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
@@ -38,17 +37,18 @@ class Observed:
     notes: tuple[str, ...] = ()
 
 
-def observed(p: Predictions) -> Observed:
-    """Return what there is to see in predictions held in memory.
+def observed(p: Predictions, summary: Summary) -> Observed:
+    """Return what there is to see in predictions held in memory, whose facts are known.
 
     Examples
     --------
+    >>> from evalreport.engines.memory import summarise
     >>> from evalreport.labels import Binary
     >>> from evalreport.predictions import predictions
-    >>> observed(predictions(Binary(0, 1), [0, 1], [0, 0])).mistakes[0].row
+    >>> p = predictions(Binary(0, 1), [0, 1], [0, 0])
+    >>> observed(p, summarise(p)).mistakes[0].row
     1
     """
-    summary = summarise(p)
     return Observed(
         summary=summary,
         facts=row_facts(p),

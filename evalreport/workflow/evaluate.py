@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 
 from evalreport.errors import UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
@@ -66,8 +67,8 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
         tuned=decision.tuned,
     )
     answers = None if collected.samples is None else repeated_answers(collected.samples, request.sampling)
-    ev = replace(ev, provenance=collected.provenance, answers=answers)
+    ev = ev.changed(provenance=collected.provenance, answers=answers)
     if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})
     logger.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))
-    return replace(ev, findings=find(ev))
+    return ev.changed(findings=find(ev) if request.sampling.intervals else partial(find, ev))

@@ -223,6 +223,32 @@ def _sk_labels(truth: Array, scores: Array) -> None:
         sk.brier_score_loss(truth[:, k], scores[:, k]), sk.log_loss(truth[:, k], scores[:, k])
 
 
+def without_intervals() -> Iterator[Result]:
+    """Evaluate with `confidence=None`, for one metric and for all, against the same with intervals."""
+    for what, headline, rows in (
+        (f"binary, {COLD:,} rows", "f1", binary_rows(COLD)),
+        ("binary, 1,000,000 rows", "f1", binary_rows(1_000_000)),
+        (f"77 classes, {ROWS:,} rows", "f1_macro", class_rows(ROWS, 77)),
+        (f"50 labels, {ROWS:,} rows", "f1_macro", label_rows(ROWS, 50)),
+    ):
+        asked = partial(er.evaluate, rows[0], scores=er.Probabilities(rows[1]))
+        bare = partial(asked, confidence=None)
+        for part, work in (
+            ("one metric", partial(_read, bare, headline)),
+            ("all metrics", partial(_read, bare)),
+        ):
+            work()  # warm
+            own, whole = cpu(work, 3), cpu(asked)
+            yield ratio(f"{what}: {part} without intervals", own, "all with intervals", whole, 10)
+
+
+def _read(work: Callable[[], er.Evaluation], *names: str) -> None:
+    """Evaluate, and read metrics: all without a name."""
+    ev = work()
+    for name in names or ev.metrics:
+        ev[name]
+
+
 def thousand_classes() -> Iterator[Result]:
     """Evaluate 1,000 classes in a process of its own, page included."""
     code = (
@@ -284,7 +310,7 @@ def _process(command: list[str], folder: str = ".") -> float:
 
 def results() -> Iterator[Result]:
     """Yield every measurement."""
-    for part in (cold, thousand_classes, many_classes, many_labels, binary):
+    for part in (cold, thousand_classes, many_classes, many_labels, without_intervals, binary):
         yield from part()
 
 

@@ -1,0 +1,91 @@
+"""Values that are made when they are first asked for: fields of a dataclass, and entries of a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Later(Generic[T]):
+    """A field of a dataclass whose value may be a function without arguments, called at the first reading.
+
+    ``vars(value)`` holds what was given; `dataclasses.replace` reads, and so makes, every field.
+
+    Parameters
+    ----------
+    default
+        Of the field, where it is not given.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Page:
+    ...     words: Later[int] = Later(0)
+    >>> page = Page(lambda: print("counted") or 7)
+    >>> page.words, page.words, Page().words
+    counted
+    (7, 7, 0)
+    """
+
+    def __init__(self, default: T | Callable[[], T]) -> None:
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, value: Any, owner: type | None = None) -> T:
+        if value is None:
+            return self.default  # type: ignore[return-value]  # to `dataclass`, which gives it to instances
+        known: T | Callable[[], T] = vars(value)[self.name]
+        if callable(known):
+            known = vars(value)[self.name] = known()
+        return known
+
+    def __set__(self, value: Any, known: T | Callable[[], T]) -> None:
+        vars(value)[self.name] = known
+
+
+class MadeWhenRead(Mapping[str, T]):
+    """A mapping whose entries are made one by one, each when it is first read.
+
+    Parameters
+    ----------
+    names : iterable of str
+    make : callable
+        From a name to its entry.
+
+    Examples
+    --------
+    >>> lengths = MadeWhenRead(["one", "three"], len)
+    >>> lengths["three"], list(lengths), "two" in lengths
+    (5, ['one', 'three'], False)
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], T]) -> None:
+        self._names, self._make = dict.fromkeys(names), make
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._made:
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
