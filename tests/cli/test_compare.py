@@ -152,17 +152,17 @@ def test_check_and_compare_answer_alike(use: str, capsys: Capture, tmp_path: Pat
     """The same rule on the same runs has the same outcome, the same numbers and the same exit code."""
     files = [str(tmp_path / f"{model}.parquet") for model in ("lr", "nb", "rf")]
     for file in files:
-        table = pd.read_parquet(Path(file).name)
+        table = pd.read_parquet(Path(file).name)[::4]
         table["part"] = np.arange(len(table)) % 2
         table.to_parquet(file)
     answers = answered_alike(capsys, files, RULES, "--use", use)
     assert [check["run"] for check in answers] == [*["nb"] * len(RULES), *["rf"] * len(RULES)]
-    first = {check["outcome"]: check["name"] for check in reversed(answers)}
+    first = {check["outcome"]: check["name"] for check in reversed(answers) if check["run"] == "nb"}
     assert set(first) == {"passed", "failed", *(["inconclusive"] if use == "interval" else [])}
     for outcome, rule in first.items() if use == "interval" else ():
-        assert answered_alike(capsys, files, [rule])
+        assert answered_alike(capsys, files[:2], [rule])
         if outcome == "inconclusive":
-            assert answered_alike(capsys, files, [rule], "--inconclusive", "pass")
+            assert answered_alike(capsys, files[:2], [rule], "--inconclusive", "pass")
 
 
 @pytest.mark.parametrize("baseline", ["nb", "nb.parquet", "2", "./nb.parquet"])

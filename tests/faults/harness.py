@@ -146,6 +146,12 @@ def ended_together(arguments: Sequence[str], count: int) -> list[tuple[int, str]
     return _processes(count, driver.begin_together, (CONTEXT.Barrier(count), {}), arguments)
 
 
+def ended_powerless(arguments: Sequence[str]) -> tuple[int, str]:
+    """Run the command in a process whom permissions bind, though it be root's; exit code and stderr."""
+    (ended,) = _processes(1, driver.run_powerless, ({},), arguments)
+    return ended
+
+
 def _processes(
     count: int, work: Callable[..., None], how: Sequence[object], arguments: Sequence[str]
 ) -> list[tuple[int, str]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,14 +11,11 @@ from pathlib import Path
 import pytest
 
 from evalreport.sources.mlflow_client import Store
-from tests.faults.harness import LABELS, fresh_run, log_command
+from tests.faults.harness import LABELS, ended_powerless, fresh_run, log_command
 
-ROOT = Path(__file__).parents[2]
-POWERLESS = ("setpriv", "--inh-caps=-all", "--bounding-set=-all")
-"""Root without the power to ignore permissions."""
-AS_ROOT = os.name == "posix" and os.geteuid() == 0
 pytestmark = pytest.mark.skipif(
-    os.name != "posix" or (AS_ROOT and shutil.which("setpriv") is None), reason="permissions do not bind root"
+    os.name != "posix" or (os.geteuid() == 0 and not hasattr(ctypes.CDLL(None), "capset")),
+    reason="permissions do not bind root",
 )
 
 
@@ -37,11 +32,9 @@ def without(path: Path, mode: int) -> Iterator[None]:
 
 def ended(*arguments: str) -> tuple[int, str]:
     """Run the command as somebody whom permissions bind; exit code and stderr."""
-    command = [*(POWERLESS if AS_ROOT else ()), sys.executable, "-m", "evalreport", *arguments, "-q"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=300)
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stderr
+    code, err = ended_powerless((*arguments, "-q"))
+    assert "Traceback" not in err
+    return code, err
 
 
 CASES: dict[str, tuple[Callable[[Path, Path], Path], int, str]] = {
