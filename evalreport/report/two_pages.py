@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from evalreport.figures.canvas import BLUE, BLUES, GREY, INK, ORANGE
@@ -110,9 +110,16 @@ def found(value: Any, kind: type[T]) -> Iterator[T]:
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from found(one, kind)
-    elif is_dataclass(value) and not isinstance(value, (type, Sentence)):
-        for one in fields(value):
-            yield from found(getattr(value, one.name), kind)
+    else:
+        for name in _parts(type(value)):
+            yield from found(getattr(value, name), kind)
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """The names of what a value of a kind is made of; words and numbers are made of nothing."""
+    whole = not is_dataclass(kind) or issubclass(kind, Sentence)
+    return () if whole else tuple(one.name for one in fields(kind))
 
 
 def _forest(sheet: Sheet, forest: Forest) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.running import run
+from tests.faults.harness import SCORES
 from tests.tracking import MlflowServer, files_of, make_run
 
 Capture = pytest.CaptureFixture[str]
@@ -25,9 +26,9 @@ def parquet(frame: pd.DataFrame) -> bytes:
     return out.getvalue()
 
 
-def spam(column: str = "score_lr") -> bytes:
+def spam() -> bytes:
     table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
-    return parquet(table[["example_id", "y_true"]].assign(score=table[column]))
+    return parquet(table[["example_id", "y_true"]].assign(score=table["score_lr"]))
 
 
 def paths(store: Store, run_id: str, folder: str | None = None) -> set[str]:
@@ -78,7 +79,7 @@ def test_a_finished_run_gets_everything_and_stays_as_it_was(
 def test_a_second_call_writes_nothing_and_a_changed_one_replaces(
     store: Store, tmp_path: Path, capsys: Capture
 ) -> None:
-    made = make_run(store, {"predictions.parquet": spam("score_nb")}, folder=folder(store, tmp_path))
+    made = make_run(store, {"predictions.csv": SCORES}, folder=folder(store, tmp_path))
     call = ["log", "--run-id", made.run_id, "--tracking-uri", store.uri]
     assert run(capsys, *call).code == 0
     before = len(store.client.get_metric_history(made.run_id, "eval/f1")), paths(store, made.run_id)
@@ -93,7 +94,7 @@ def test_a_second_call_writes_nothing_and_a_changed_one_replaces(
 
 
 def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
-    made = make_run(sqlite_store, {"predictions.parquet": spam()}, folder=tmp_path)
+    made = make_run(sqlite_store, {"predictions.csv": SCORES}, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run")
     told = [line.split() for line in done.out.split("would log")[1].splitlines()[1:]]
     values = {name: rest for name, *rest in told}
@@ -104,12 +105,12 @@ def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Cap
         assert float(values[f"eval/{name}"][0]) == pytest.approx(in_json["metrics"][name]["value"], rel=1e-5)
     assert values["eval/curves/roc_tpr_by_fpr_pct"] == ["a", "curve"]
     assert values["evalreport.html"] == []
-    assert paths(sqlite_store, made.run_id) == {"predictions.parquet"}
+    assert paths(sqlite_store, made.run_id) == {"predictions.csv"}
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
 
 
 def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
-    first = make_run(sqlite_store, {"predictions.parquet": spam()}, experiment="bank-a", folder=tmp_path)
+    first = make_run(sqlite_store, {"predictions.csv": SCORES}, experiment="bank-a", folder=tmp_path)
     make_run(sqlite_store, {"notes.txt": "nothing"}, experiment="bank-a", folder=tmp_path)
     command = ("log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--resamples", "100")
     told = run(capsys, *command).out.splitlines()
@@ -188,7 +189,7 @@ def test_a_server_that_refuses_is_told_quickly(capsys: Capture) -> None:
 
 
 def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
-    made = make_run(sqlite_store, {"predictions.parquet": spam()}, status="RUNNING", folder=tmp_path)
+    made = make_run(sqlite_store, {"predictions.csv": SCORES}, status="RUNNING", folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 2
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
@@ -205,7 +206,7 @@ def test_only_a_run_with_one_model_shows_its_numbers_there(
 ) -> None:
     from mlflow.entities import LoggedModelOutput
 
-    made = make_run(sqlite_store, {"predictions.parquet": spam()}, folder=tmp_path)
+    made = make_run(sqlite_store, {"predictions.csv": SCORES}, folder=tmp_path)
     client = sqlite_store.client
     logged = [client.create_logged_model(made.experiment_id, f"clf{i}", made.run_id) for i in range(models)]
     client.log_outputs(made.run_id, [LoggedModelOutput(model.model_id, 0) for model in logged])
@@ -226,7 +227,7 @@ def test_only_a_run_with_one_model_shows_its_numbers_there(
 def test_beside_mlflow_s_own_evaluation_nothing_is_in_the_way(
     sqlite_store: Store, tmp_path: Path, capsys: Capture
 ) -> None:
-    theirs = {"confusion_matrix.png": b"theirs", "roc_curve.png": b"theirs", "predictions.parquet": spam()}
+    theirs = {"confusion_matrix.png": b"theirs", "roc_curve.png": b"theirs", "predictions.csv": SCORES}
     made = make_run(sqlite_store, theirs, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 0, done.err
@@ -238,7 +239,7 @@ def test_beside_mlflow_s_own_evaluation_nothing_is_in_the_way(
 @pytest.mark.server
 def test_another_address_is_the_same_run(mlflow_server: MlflowServer, capsys: Capture) -> None:
     store = connect(mlflow_server.uri)
-    made = make_run(store, {"predictions.parquet": spam()})
+    made = make_run(store, {"predictions.csv": SCORES})
     again = mlflow_server.uri.replace("127.0.0.1", "localhost")
     for command in (["log"], ["sweep", "thresholds", "--log"]):
         for uri, word in ((store.uri, "logged"), (again, "unchanged"), (f"{store.uri}/", "unchanged")):

@@ -70,7 +70,7 @@ def written(folder: Path) -> str:
 
 def test_a_report_of_a_file_holds_no_secret(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
-    done = inside("--tracking-uri", REFUSED, "report", "rows.csv", "--out", "out", "-vv", "--title", "A title")
+    done = inside("--tracking-uri", REFUSED, "report", "rows.csv", "--out", "out", "-vv", "--title", "A")
     assert done.code == 0, done.err
     assert "--tracking-uri" in written(tmp_path / "out")  # the command stands in the provenance
     assert CANARY not in done.out + done.err + written(tmp_path / "out")

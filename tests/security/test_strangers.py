@@ -30,7 +30,7 @@ while (words := sys.stdin.readline().split()):
     except SystemExit as stop:
         print("ENDED", stop.code, file=sys.__stderr__, flush=True)
 """
-"""Commands, one a line, with an ear on every connection, without the settings that keep libraries quiet in tests."""
+"""Commands, one a line, with an ear on every connection; libraries are not told that these are tests."""
 
 LONGEST = 120
 """Seconds that a command may take: it needs about 6, nearly all for importing MLflow and seaborn."""

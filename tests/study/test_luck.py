@@ -58,12 +58,12 @@ def test_critical_distance_is_the_one_of_dunnett(n: int, known: float) -> None:
 def test_stated_optimism_is_the_one_that_happens(shape: str, n: int) -> None:
     rng = np.random.default_rng(7)
     happened, stated = [], []
-    for _ in range(80):
+    for _ in range(40):
         truth = SHAPES[shape](rng, n)
         seen = truth + rng.normal(0, 1, n)
         happened.append(seen.max() - truth[seen.argmax()])
         stated.append(expected_optimism(seen, 1.0))
-    assert np.mean(stated) == pytest.approx(np.mean(happened), abs=0.25 + 2 * np.std(happened) / 80**0.5)
+    assert np.mean(stated) == pytest.approx(np.mean(happened), abs=0.25 + 2 * np.std(happened) / 40**0.5)
     assert max(stated) <= expected_maximum(n) + 1e-6
     assert min(stated) >= 0
 
