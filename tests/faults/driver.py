@@ -1,4 +1,4 @@
-"""The command in a process that ends itself at a question to the store, begins with others, or lacks power."""
+"""The command in a process that ends at a question to the store, begins with others, or has no power."""
 
 from __future__ import annotations
 
