@@ -116,7 +116,7 @@ def found(value: Any, kind: type[T]) -> Iterator[T]:
 
 
 @cache
-def _parts(kind: type) -> tuple[str, ...]:
+def _parts(kind: Any) -> tuple[str, ...]:
     """The names of what a value of a kind is made of; words and numbers are made of nothing."""
     whole = not is_dataclass(kind) or issubclass(kind, Sentence)
     return () if whole else tuple(one.name for one in fields(kind))

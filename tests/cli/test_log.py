@@ -227,8 +227,8 @@ def test_only_a_run_with_one_model_shows_its_numbers_there(
 def test_beside_mlflow_s_own_evaluation_nothing_is_in_the_way(
     sqlite_store: Store, tmp_path: Path, capsys: Capture
 ) -> None:
-    theirs = {"confusion_matrix.png": b"theirs", "roc_curve.png": b"theirs", "predictions.csv": SCORES}
-    made = make_run(sqlite_store, theirs, folder=tmp_path)
+    theirs: dict[str, str | bytes] = {"confusion_matrix.png": b"theirs", "roc_curve.png": b"theirs"}
+    made = make_run(sqlite_store, theirs | {"predictions.csv": SCORES}, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 0, done.err
     held = files_of(sqlite_store, made.run_id, tmp_path)
