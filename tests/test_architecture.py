@@ -90,7 +90,7 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     typing_only = {
         id(inner)
         for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
     top = {id(node) for node in tree.body}
@@ -109,6 +109,7 @@ def imports(path: Path) -> list[tuple[str, bool]]:
     return found
 
 
+@cache
 def is_module(name: str) -> bool:
     place = PACKAGE.parent.joinpath(*name.split("."))
     return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()

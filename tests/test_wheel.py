@@ -34,7 +34,7 @@ def test_wheel_holds_package_templates_and_nothing_else(wheel: Path) -> None:
     templates = {
         path.relative_to(ROOT / "templates").as_posix()
         for path in (ROOT / "templates").rglob("*")
-        if path.is_file()
+        if path.is_file() and path.parent.name != "__pycache__"
     }
     assert shipped == templates
 

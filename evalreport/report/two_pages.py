@@ -111,15 +111,16 @@ def found(value: Any, kind: type[T]) -> Iterator[T]:
         for one in value:
             yield from found(one, kind)
     else:
-        for name in _parts(type(value)):
+        for name in _parts(value.__class__):
             yield from found(getattr(value, name), kind)
 
 
 @cache
 def _parts(kind: Any) -> tuple[str, ...]:
     """The names of what a value of a kind is made of; words and numbers are made of nothing."""
-    whole = not is_dataclass(kind) or issubclass(kind, Sentence)
-    return () if whole else tuple(one.name for one in fields(kind))
+    if issubclass(kind, Sentence) or not is_dataclass(kind):
+        return ()
+    return tuple(one.name for one in fields(kind))
 
 
 def _forest(sheet: Sheet, forest: Forest) -> None:

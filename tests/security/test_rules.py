@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.test_architecture import MODULES as SOURCES
+from tests.test_architecture import parsed
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "evalreport").rglob("*.py"))
-TEMPLATES = sorted(path for path in (ROOT / "templates").rglob("*") if path.is_file())
+TEMPLATES = sorted(path for path in (ROOT / "templates").rglob("*.*") if path.parent.name != "__pycache__")
 UNSAFE_MODULES = {
     "pickle",
     "cPickle",
@@ -38,6 +40,19 @@ RAW = {"page.html.j2": 2}
 """Where a template may put text as it is, and how often: the style and the script, which are ours."""
 
 
+@cache
+def calls(path: Path) -> list[tuple[str, ast.Call]]:
+    """Each call of a module, with what is called."""
+    return [(_dotted(node.func), node) for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
+
+
+def _dotted(node: ast.expr) -> str:
+    """A name with what it is of; "" stands for what is no name."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def test_templates_escape_everything_but_style_and_script() -> None:
     for path in TEMPLATES:
         text = path.read_text(encoding="utf-8")
@@ -48,8 +63,9 @@ def test_templates_escape_everything_but_style_and_script() -> None:
 def test_one_environment_escapes_always() -> None:
     made = []
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "Environment":
+        for name, node in calls(path):
+            called = name.rpartition(".")[2]
+            if called == "Environment":
                 made.append(path.name)
                 assert any(
                     word.arg == "autoescape"
@@ -57,40 +73,34 @@ def test_one_environment_escapes_always() -> None:
                     and word.value.value is True
                     for word in node.keywords
                 )
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func).rpartition(".")[2]
-                assert called != "select_autoescape"
-                # markup of our own may be written, never made of a value: `join` escapes what it joins
-                assert called != "Markup" or all(isinstance(arg, ast.Constant) for arg in node.args)
+            assert called != "select_autoescape"
+            # markup of our own may be written, never made of a value: `join` escapes what it joins
+            assert called != "Markup" or all(isinstance(arg, ast.Constant) for arg in node.args)
     assert made == ["render.py"]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_nothing_unpickles_runs_text_or_trusts_any_certificate(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+def test_nothing_unpickles_runs_text_or_trusts_any_certificate() -> None:
+    assert [f"{path.relative_to(ROOT)}: {what}" for path in SOURCES for what in unsafe(path)] == []
+
+
+def unsafe(path: Path) -> Iterator[str]:
+    """Imports and calls by which what is read could act."""
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            assert not {alias.name.split(".")[0] for alias in node.names} & UNSAFE_MODULES
-        if isinstance(node, ast.ImportFrom):
-            unsafe = (node.module or "").split(".")[0] in UNSAFE_MODULES
+            yield from {alias.name.split(".")[0] for alias in node.names} & UNSAFE_MODULES
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in UNSAFE_MODULES:
             # the class of an error loads nothing
-            assert not unsafe or all(alias.name.endswith("Error") for alias in node.names)
-        if not isinstance(node, ast.Call):
-            continue
-        called = ast.unparse(node.func)
-        name = called.rpartition(".")[2]
-        assert name not in UNSAFE_CALLS or called.startswith(("re.", "_re.", "self.")), (
-            f"{called}, line {node.lineno}"
-        )
-        if called in ("np.load", "numpy.load", "np.lib.format.read_array"):
-            allowed = [word for word in node.keywords if word.arg == "allow_pickle"]
-            assert allowed, f"{called}, line {node.lineno}"
-        for word in node.keywords:
-            value = word.value.value if isinstance(word.value, ast.Constant) else None
-            assert not (
-                word.arg in ("verify", "shell", "allow_pickle", "allow_redirects")
-                and value is (word.arg != "verify")
-            )
+            yield from (alias.name for alias in node.names if not alias.name.endswith("Error"))
+    for called, node in calls(path):
+        if called.rpartition(".")[2] in UNSAFE_CALLS and not called.startswith(("re.", "_re.", "self.")):
+            yield f"{called}, line {node.lineno}"
+        words = {word.arg: word.value for word in node.keywords}
+        if called in ("np.load", "numpy.load", "np.lib.format.read_array") and "allow_pickle" not in words:
+            yield f"{called}, line {node.lineno}"
+        for name in {"verify", "shell", "allow_pickle", "allow_redirects"} & set(words):
+            value = words[name]
+            if isinstance(value, ast.Constant) and value.value is (name != "verify"):
+                yield f"{name}={value.value}, line {node.lineno}"
 
 
 def test_certificates_are_never_waived() -> None:
