@@ -6,16 +6,15 @@ for each count. Counts above it are found from a sum that is kept for every 64 s
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, BinaryIO, TypeGuard, overload
+from typing import Any, TypeGuard, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array, Places, reached
+from evalreport.facts.spill import Segments, Spill
 
 PIECE = 1 << 16
 """Numbers that a slice gives as an array; a longer one stays a column."""
@@ -175,37 +174,17 @@ def run_sums(column: Array, starts: Places) -> Array:
     )
 
 
-def write_all(file: BinaryIO, values: npt.NDArray[Any]) -> None:
-    """Write an array to a file without a buffer: where room runs out, a part of it is taken without a word.
-
-    Raises
-    ------
-    OSError
-        The rest does not fit.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryFile(buffering=0) as file:
-    ...     write_all(file, np.zeros(3))
-    ...     file.tell()
-    24
-    """
-    left = np.ascontiguousarray(values).view(np.uint8).data
-    while len(left):
-        left = left[file.write(left) :]
-
-
 class _Tape:
     """Numbers of one type, written once from the beginning to the end: in memory, or in a nameless file."""
 
-    def __init__(self, kind: npt.DTypeLike, folder: Path | None) -> None:
+    def __init__(self, kind: npt.DTypeLike, spill: Spill | None) -> None:
         self.kind = np.dtype(kind)
         self._parts: list[npt.NDArray[Any]] = []
         self._size = 0
-        self._file: BinaryIO | None = None
-        if folder is not None:
-            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed below)
-            weakref.finalize(self, self._file.close)  # it lives as long as the table
+        self._file: Segments | None = None
+        if spill is not None:
+            self._file = Segments(spill.file(), self.kind)
+            weakref.finalize(self, self._file.leave)  # it lives as long as the table
 
     def __len__(self) -> int:
         return self._size
@@ -216,13 +195,11 @@ class _Tape:
         if self._file is None:
             self._parts.append(values)
         else:
-            write_all(self._file, values)
+            self._file.append(values)
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
         if self._file is not None:
-            self._file.seek(start * self.kind.itemsize)
-            data = self._file.read((stop - start) * self.kind.itemsize)
-            return np.frombuffer(data, dtype=self.kind)
+            return self._file.read(start, stop)
         return self._whole()[start:stop]
 
     def _whole(self) -> npt.NDArray[Any]:
@@ -247,8 +224,8 @@ class _Tape:
 class _CountTape:
     """Counts of one byte each, the few greater ones beside them, and their running sum every 64."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._tape = _Tape(np.uint8, folder)
+    def __init__(self, spill: Spill | None) -> None:
+        self._tape = _Tape(np.uint8, spill)
         self._great: list[tuple[int, float]] = []
         self._sums: list[Array] = [np.zeros(1)]
         self._open: Array = np.empty(0)
@@ -304,9 +281,9 @@ class StoredColumns:
     (array([0.25, 0.5 ]), array([300.,   1.]), [array([301.,   1.,   0.]), array([2., 2., 0.])])
     """
 
-    def __init__(self, kind: npt.DTypeLike, folder: Path | None) -> None:
-        self._scores = _Tape(kind, folder)
-        self._counts = _CountTape(folder), _CountTape(folder)
+    def __init__(self, kind: npt.DTypeLike, spill: Spill | None) -> None:
+        self._scores = _Tape(kind, spill)
+        self._counts = _CountTape(spill), _CountTape(spill)
 
     def append(self, scores: Array, pos: Array, neg: Array) -> None:
         """Write the next scores, greater than all before, with their positives and negatives."""

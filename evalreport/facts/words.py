@@ -7,20 +7,20 @@ whatever the edges are, the table is exact.
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
-from evalreport.facts.columns import StoredColumns, write_all
+from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
+from evalreport.facts.spill import FILES, Segments, Spill, SpillFile
 from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 RANGES = 64
@@ -38,9 +38,24 @@ HEAVY = 64
 Words = npt.NDArray[Any]
 
 
+class Ledger:
+    """What all holders of one budget hold together, and the files that they share."""
+
+    def __init__(self) -> None:
+        self.holders: WeakSet[ScoreWords] = WeakSet()
+        self.arrays = 0
+        """Bytes of the tables that are held as arrays."""
+        self.spill: Spill | None = None
+
+    @property
+    def held(self) -> int:
+        """Bytes of words in memory."""
+        return sum(one.held for one in self.holders)
+
+
 @dataclass(frozen=True)
 class Budget:
-    """How much memory words may take, and the folder that they go to beyond it.
+    """How much memory the words of all holders together may take, and the folder that they go to beyond it.
 
     Parameters
     ----------
@@ -52,43 +67,68 @@ class Budget:
 
     memory: int = 1 << 30
     spill: Path | None = None
+    ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
 
     def holder(self) -> ScoreWords:
         """Return what holds the scores of one table."""
         return ScoreWords(self)
 
+    def files(self) -> Spill | None:
+        """Return the files beyond memory; None where there is no folder for them."""
+        if self.ledger.spill is None and self.spill is not None:
+            self.ledger.spill = Spill(self.spill)
+        return self.ledger.spill
+
+    def has_room(self, size: int) -> bool:
+        """Return whether a table of so many distinct scores may be held as arrays, and count it as one."""
+        if size <= FEW:
+            return True
+        fits = self.ledger.arrays + size * ARRAYS <= self.memory
+        self.ledger.arrays += size * ARRAYS if fits else 0
+        return fits
+
+    def relieve(self) -> None:
+        """Write the words of all holders where they take over half of the memory.
+
+        Raises
+        ------
+        DataError
+            The folder is full.
+        """
+        if self.spill is not None and self.ledger.held > self.memory // 2:
+            for one in [*self.ledger.holders]:
+                one.write()
+
 
 @dataclass(eq=False)
 class _Range:
-    """The words between two edges: in memory, and in a file that has no name and ends with the process."""
+    """The words between two edges: in memory, and in a file that others share."""
 
     held: list[Words] = field(default_factory=list)
-    file: BinaryIO | None = None
+    file: Segments | None = None
 
-    def write(self, folder: Path) -> None:
+    def write(self, place: SpillFile) -> None:
         if self.file is None and self.held:
-            self.file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `pieces`)
+            self.file = Segments(place, self.held[0].dtype)
         while self.held and self.file is not None:
-            write_all(self.file, self.held.pop())
+            self.file.append(self.held.pop())
 
-    def pieces(self, kind: np.dtype[Any], size: int) -> Iterator[Words]:
+    def pieces(self, size: int) -> Iterator[Words]:
         """Give away what is held, a piece at a time."""
         while self.held:
             yield self.held.pop()
         if self.file is not None:
-            self.file.seek(0)
-            while len(piece := self.file.read(size * kind.itemsize)):
-                yield np.frombuffer(piece, dtype=kind)
+            for start in range(0, len(self.file), size):
+                yield self.file.read(start, min(start + size, len(self.file)))
             self.close()
 
-    def size(self, kind: np.dtype[Any]) -> int:
-        written = 0 if self.file is None else os.fstat(self.file.fileno()).st_size
-        return sum(map(len, self.held)) + written // kind.itemsize
+    def __len__(self) -> int:
+        return sum(map(len, self.held)) + (0 if self.file is None else len(self.file))
 
     def close(self) -> None:
         self.held.clear()
         if self.file is not None:
-            self.file.close()
+            self.file.leave()
             self.file = None
 
 
@@ -112,8 +152,10 @@ class ScoreWords:
         self._heavy: Words = self._edges
         self._counted = np.zeros((2, 0))
         self._loose: list[tuple[Array, npt.NDArray[np.bool_]]] = []
-        self._held = self._rows = 0
-        self._written = False
+        self._files: list[SpillFile] = []
+        self.held = self._rows = 0
+        """Bytes of words in memory, and rows."""
+        budget.ledger.holders.add(self)
 
     def __len__(self) -> int:
         return self._rows
@@ -128,6 +170,9 @@ class ScoreWords:
         """Give back memory and files."""
         for one in self._ranges:
             one.close()
+        while self._files:
+            self._files.pop().leave()
+        self.held = 0
 
     def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
         """Take some rows: scores of shape (n,), float32 or float64, always of one of them, and their truth.
@@ -157,9 +202,8 @@ class ScoreWords:
         for one, part in zip(self._ranges, parts, strict=True):
             if len(part):
                 one.held.append(part.copy())  # a view would keep the whole batch
-        self._held += words.nbytes
-        if self._budget.spill is not None and self._held > self._budget.memory // 2:
-            self._write(self._budget.spill)
+        self.held += words.nbytes
+        self._budget.relieve()
 
     def _begin(self, words: Words) -> None:
         """Settle edges and scores that are counted by the first batch; any of them are exact."""
@@ -171,21 +215,37 @@ class ScoreWords:
         self._edges = np.unique((words[places] >> one) << one) if len(words) else words
         self._ranges = [_Range() for _ in range(len(self._edges) + 1)]
 
-    def _write(self, folder: Path) -> None:
+    def write(self) -> None:
+        """Write the words that are in memory.
+
+        Raises
+        ------
+        DataError
+            The folder of the budget is full.
+        """
+        spill = self._budget.files()
+        if spill is None or not self._ranges:
+            return
         try:
-            for one in self._ranges:
-                one.write(folder)
+            if not self._files:
+                share = max(1, FILES // len(self._budget.ledger.holders))
+                self._files = [spill.file().join() for _ in range(share)]
+            for number, one in enumerate(self._ranges):
+                one.write(self._files[number * len(self._files) // len(self._ranges)])
         except OSError as error:
+            need = self.held
             self.close()
-            raise no_room(folder, self._held) from error
-        self._held, self._written = 0, True
+            raise no_room(spill.folder, need) from error
+        self.held = 0
 
     def table(self) -> ScoreTable:
         """Return the table of all rows that were added; nothing is kept behind."""
         if self._loose:
             return self._of_loose()
         kind = np.float32 if self._kind.itemsize == 4 else np.float64
-        return table_of_runs(self._runs(), kind, self._budget, written=self._written)
+        table = table_of_runs(self._runs(), kind, self._budget, written=bool(self._files))
+        self.close()
+        return table
 
     def _of_loose(self) -> ScoreTable:
         """Scores outside of [0, 2) do not fit into a word with their truth: they are sorted as a whole."""
@@ -203,10 +263,10 @@ class ScoreWords:
 
     def _of_range(self, one: _Range, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
         most = max(self._budget.memory // 4 // self._kind.itemsize, RANGES**2)
-        if self._budget.spill is not None and one.size(self._kind) > most:
+        if self._budget.spill is not None and len(one) > most:
             yield from self._split(one, heavy, counted, most)
             return
-        words = np.concatenate([np.empty(0, dtype=self._kind), *one.pieces(self._kind, most)])
+        words = np.concatenate([np.empty(0, dtype=self._kind), *one.pieces(most)])
         words.sort()
         scores, pos, neg = counted_runs(words)
         if len(heavy):
@@ -224,7 +284,7 @@ class ScoreWords:
     ) -> Iterator[tuple[Array, Array, Array]]:
         """Sort a range that is too large by ranges of its own."""
         with ScoreWords(self._budget) as finer:
-            for piece in one.pieces(self._kind, most):
+            for piece in one.pieces(most):
                 words = piece.copy()
                 words.sort()
                 finer._take(words)
@@ -256,7 +316,7 @@ def table_of_runs(
     >>> table_of_runs(pieces, np.float32, Budget(), written=False).total
     3.0
     """
-    stored, size = StoredColumns(kind, budget.spill if written else None), 0
+    stored, size = StoredColumns(kind, budget.files() if written else None), 0
     try:
         for piece in runs:
             stored.append(*piece)
@@ -264,7 +324,7 @@ def table_of_runs(
     except OSError as error:
         raise no_room(budget.spill or Path(), size * ROW) from error
     table = ScoreTable.of_stored(stored)
-    if size > max(FEW, budget.memory // ARRAYS):
+    if not budget.has_room(size):
         return table
     return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 

@@ -24,7 +24,7 @@ from evalreport.engines.several_stream import joined
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts import ScoreTable
-from evalreport.facts.columns import write_all
+from evalreport.facts.spill import write_all
 from evalreport.facts.wire import from_bytes, to_bytes
 from evalreport.facts.words import Budget, no_room, table_of_runs
 from evalreport.labels import LabelSpace

@@ -23,6 +23,7 @@ from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import StoredColumns
+from evalreport.facts.spill import Spill
 from evalreport.facts.words import Budget, ScoreWords, check_room
 from evalreport.stages import listening
 from evalreport.workflow.request import Request
@@ -338,7 +339,7 @@ def test_a_table_that_is_read_where_it_is_looked_at(tight: bool, tmp_path: Path)
 def test_a_stored_column_is_the_array(counts: list[tuple[int, int]], data: st.DataObject) -> None:
     rows = np.array(counts, dtype=float)
     scores = np.arange(len(rows)) / 1024
-    stored = StoredColumns(np.float64, Path(os.curdir) if data.draw(st.booleans()) else None)
+    stored = StoredColumns(np.float64, Spill(Path(os.curdir)) if data.draw(st.booleans()) else None)
     for part in np.array_split(np.arange(len(rows)), data.draw(st.integers(1, 5))):
         stored.append(scores[part], rows[part, 0], rows[part, 1])
     held, table = ScoreTable(scores, rows[:, 0], rows[:, 1]), ScoreTable.of_stored(stored)

@@ -1,0 +1,153 @@
+"""Nameless files that many writers share: numbers behind one another, those of each read back in order."""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+FILES = 64
+"""Files that are open at a time, whatever the number of writers; a process may open 256 or more."""
+
+
+def write_all(file: BinaryIO, values: npt.NDArray[Any]) -> None:
+    """Write an array to a file without a buffer: where room runs out, a part of it is taken without a word.
+
+    Raises
+    ------
+    OSError
+        The rest does not fit.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryFile(buffering=0) as file:
+    ...     write_all(file, np.zeros(3))
+    ...     file.tell()
+    24
+    """
+    left = np.ascontiguousarray(values).view(np.uint8).data
+    while len(left):
+        left = left[file.write(left) :]
+
+
+class SpillFile:
+    """A file without a name, which ends with the process or with its last user."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file: BinaryIO = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `leave`)
+        self._size = 0
+        self.users = 0
+
+    def join(self) -> SpillFile:
+        """Use it: it stays open until all who joined have left."""
+        self.users += 1
+        return self
+
+    def leave(self) -> None:
+        """Use it no longer."""
+        self.users -= 1
+        if not self.users:
+            self._file.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything can be written to it."""
+        return not self._file.closed
+
+    def write(self, values: npt.NDArray[Any]) -> int:
+        """Write numbers behind all others; return from which byte on they stand.
+
+        Raises
+        ------
+        OSError
+            The disk is full.
+        """
+        start = self._size
+        left = np.ascontiguousarray(values).view(np.uint8).data
+        self._file.seek(start)
+        while len(left):  # where room runs out, a file without a buffer takes a part without a word
+            left = left[self._file.write(left) :]
+        self._size += values.nbytes
+        return start
+
+    def read(self, start: int, size: int) -> bytes:
+        """Return some bytes."""
+        self._file.seek(start)
+        return self._file.read(size)
+
+
+class Spill:
+    """The files of a folder: new ones up to `FILES`, then those that are used least.
+
+    Examples
+    --------
+    >>> spill = Spill(Path())
+    >>> files = [spill.file().join() for _ in range(FILES + 1)]
+    >>> files[0] is files[-1], files[0] is files[1]
+    (True, False)
+    >>> for file in files:
+    ...     file.leave()
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files: list[SpillFile] = []
+
+    def file(self) -> SpillFile:
+        """Return a file to join."""
+        self._files = [one for one in self._files if one.is_open]
+        if len(self._files) < FILES:
+            self._files.append(SpillFile(self.folder))
+            return self._files[-1]
+        return min(self._files, key=lambda one: one.users)
+
+
+class Segments:
+    """Numbers of one type that one writer has in a file, piece by piece.
+
+    Examples
+    --------
+    >>> held = Segments(Spill(Path()).file(), np.dtype(np.uint8))
+    >>> for part in ([1, 2, 3], [4, 5]):
+    ...     held.append(np.array(part, dtype=np.uint8))
+    >>> held.read(2, 4), len(held), held.leave()
+    (array([3, 4], dtype=uint8), 5, None)
+    """
+
+    def __init__(self, file: SpillFile, kind: np.dtype[Any]) -> None:
+        self._file, self._kind = file.join(), kind
+        self._ends, self._starts = [0], list[int]()
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Write more numbers.
+
+        Raises
+        ------
+        OSError
+            The disk is full.
+        """
+        self._starts.append(self._file.write(values))
+        self._ends.append(self._ends[-1] + len(values))
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Return the numbers between two places."""
+        wide, found = self._kind.itemsize, list[bytes]()
+        part = bisect_right(self._ends, start) - 1
+        while start < stop:
+            end = min(stop, self._ends[part + 1])
+            found.append(
+                self._file.read(self._starts[part] + (start - self._ends[part]) * wide, (end - start) * wide)
+            )
+            start, part = end, part + 1
+        return np.frombuffer(b"".join(found), dtype=self._kind)
+
+    def leave(self) -> None:
+        """Need the numbers no longer."""
+        self._file.leave()
