@@ -101,9 +101,9 @@ class Predictions:
     scores : Probabilities, Decisions or NoScores
         Binary: P(positive) or its score, shape (n,). Else one column per label.
     weights : float64 of shape (n,), finite and >= 0
-        Their mean over the rows that weigh anything is 1.
+        Their mean over the rows that weigh anything is 1; without weights, or with equal ones, all are.
     weighted : bool
-        Whether weights were given (else all are 1).
+        Whether weights differ.
     folds : Categorical or None
         By the model of which fold of a cross-validation each row was predicted.
     lost : int
@@ -240,13 +240,14 @@ def predictions(
     _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items()))
     decided, point = _operating_point(space, decided, known, threshold)
     named = None if ids is None else ids_as_text(ids)
+    mass = np.ones(len(truth)) if weights is None else relative(checked_weights(weights))
     found = Predictions(
         space=space,
         y_true=read_only(truth),
         y_pred=None if decided is None else read_only(decided),
         scores=known,
-        weights=read_only(np.ones(len(truth)) if weights is None else relative(checked_weights(weights))),
-        weighted=weights is not None,
+        weights=read_only(mass),
+        weighted=bool((mass != 1).any()),  # equal weights are none
         threshold=point,
         ids=named,
         groups=None if groups is None else Categorical.of(groups),
@@ -262,9 +263,8 @@ def predictions(
         ),
         lost=lost,
     )
-    return (
-        found if weights is None or weight_kind == "sampling" else repeated(found, checked_weights(weights))
-    )
+    counted = weights is not None and weight_kind == "count"
+    return repeated(found, checked_weights(weights)) if counted else found  # type: ignore[arg-type]
 
 
 def _disjoint(folds: Categorical, ids: npt.NDArray[np.str_] | None) -> Categorical:

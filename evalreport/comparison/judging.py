@@ -9,6 +9,7 @@ from evalreport.comparison.differences import InferredDifference
 from evalreport.comparison.values import AdjustedInterval, Detectable, Difference, Verdict
 from evalreport.intervals.inversion import POWER, ConfidenceCurve
 from evalreport.intervals.significance import holm, holm_levels
+from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Better
 
 
@@ -61,11 +62,17 @@ def _judged(
         entry,
         p_adjusted=p_adjusted,
         adjusted=AdjustedInterval(low, high, level),
-        detectable=Detectable(POWER, reach) if reach > 0 else None,
+        detectable=Detectable(POWER, reach if _possible(entry, reach) else None) if reach > 0 else None,
     )
     if better not in ("higher", "lower"):
         return replace(entry, reason=entry.reason or "neither direction is better")
     return replace(entry, verdict=verdict_of(low, high, better))
+
+
+def _possible(entry: Difference, reach: float) -> bool:
+    """Whether a run can be so far from its baseline at all, on the range of the metric."""
+    record, baseline = find(entry.metric), entry.values[1]
+    return baseline is None or reach <= max(record.high - baseline, baseline - record.low)
 
 
 def verdict_of(low: float, high: float, better: Better) -> Verdict:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalreport.codec import Whole
-from evalreport.comparison.values import Comparison
+from evalreport.comparison.values import Comparison, Difference
 from evalreport.errors import DataError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.inversion import POWER
@@ -127,6 +127,14 @@ def planned(
     return tuple(found)
 
 
+def _reach(d: Difference) -> float:
+    """What the sample would demonstrate, if the metric could differ so much."""
+    if d.adjusted is None:
+        return math.inf
+    ends = normal_quantile((1 + d.adjusted.level) / 2)
+    return (d.adjusted.high - d.adjusted.low) / 2 * (1 + normal_quantile(POWER) / ends)
+
+
 def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
     """Return the rows that demonstrate a difference of so much, of each metric of each pair.
 
@@ -145,7 +153,7 @@ def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
         pairing = shared[d.run, d.baseline]
         paired = pairing.kind == "paired"
         n = pairing.n_shared if paired else min(rows[d.run], rows[d.baseline])
-        reach = d.detectable.difference
+        reach = d.detectable.difference or _reach(d)
         question: Question = "same_rows" if paired else "other_rows"
         told.append(
             RowsNeeded(d.metric, question, wanted, n, reach, rows_needed(n, reach, wanted), d.run, d.baseline)

@@ -29,10 +29,17 @@ class AdjustedInterval:
 
 @dataclass(frozen=True)
 class Detectable:
-    """The true difference that a sample like this demonstrates with the probability `power`."""
+    """The true difference that a sample like this demonstrates with the probability `power`.
+
+    Parameters
+    ----------
+    power : float
+    difference : float or None
+        None where so small a sample demonstrates no difference that the metric can have.
+    """
 
     power: float
-    difference: float
+    difference: float | None
 
 
 @dataclass(frozen=True)

@@ -165,8 +165,8 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
             )
         case "multilabel":
             return (
-                f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}} labels, and they carry "
-                "{occurred:count}.",
+                f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}}, and they carry "
+                "{occurred:carried}.",
                 evidence,
             )
 
@@ -187,6 +187,6 @@ def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         case "multiclass":
             happens = "of {n:weight} {occurred:is} right"
         case "multilabel":
-            happens = "of {n:count} such labels {occurred:is} carried"
+            happens = "of {n:carried} {occurred:is} carried"
     subject = "confidence is" if ev.task == "multiclass" else "probabilities are"
     return f"The {subject} {kind}: at about {{promised:whole}}, {{occurred:count}} {happens}.", evidence

@@ -87,7 +87,7 @@ def default_threshold(ev: Evaluation) -> Finding | None:
         "caution",
         "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
         "{best_tp:count} instead of {tp:count} of {positives:weight} labelled {label:label}, with {best_fp:count} instead of "
-        "{fp:count} false alarms. F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it.",
+        "{fp:alarms}. F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it.",
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,

@@ -136,6 +136,8 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
     "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
     "tags": _noun("label", "labels"),
+    "carried": lambda ev, n: _weighed(ev, n, ("label", "labels")),
+    "alarms": lambda ev, n: _weighed(ev, n, ("false alarm", "false alarms")),
     "predictions": _noun("prediction", "predictions"),
     "formats": _noun("format", "formats"),
     "times": _noun("time", "times"),

@@ -8,6 +8,7 @@ from evalreport.bounds import Bound
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.gate.measured import MeasuredBound
+from evalreport.intervals.sampling import CERTAIN
 from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
@@ -34,8 +35,9 @@ def measured_value(ev: Evaluation, bound: Bound) -> MeasuredBound:
         interval,
         ev.rows,
         ev.sampling.level,
-        exact=metric.interval == "none",
+        exact=metric.interval == "none" or result.reason in CERTAIN,
         reason=result.reason or "",
+        note=result.reason if result.reason in CERTAIN else "",
     )
 
 

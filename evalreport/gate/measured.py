@@ -22,7 +22,7 @@ class MeasuredBound:
     rows, level
         Rows behind it, and the confidence of the interval.
     exact : bool
-        Counts and settings, which estimate nothing.
+        Counts and settings, which estimate nothing; and values that no sample could change.
     paired : bool
         Of a change: whether it was measured on the same examples.
     reason : str

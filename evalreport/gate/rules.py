@@ -17,6 +17,7 @@ from evalreport.gate.measured import MeasuredBound
 from evalreport.gate.results import CheckOutcome, CheckResult
 from evalreport.intervals.inversion import POWER
 from evalreport.intervals.quantiles import normal_quantile
+from evalreport.metrics.catalogue import find
 
 Use: TypeAlias = Literal["interval", "estimate"]
 """What a rule is held against: the interval, or the value alone."""
@@ -142,15 +143,22 @@ def _undecided(found: MeasuredBound) -> _Decision:
     ends = normal_quantile((1 + found.level) / 2)
     reach = abs(found.value - facing) * (1 + normal_quantile(POWER) / ends)
     rows = rows_needed(found.rows, reach, distance)
-    words = (
-        f"on either side of {found.bound.number:.12g}; a truth {_fine(found, reach)} from it would be told "
-        f"with {POWER:.0%} probability"
-    )
+    possible = _possible(found, reach)
+    told = f"a truth {_fine(found, reach)} from it" if possible else "no truth that is possible"
+    words = f"on either side of {found.bound.number:.12g}; {told} would be told with {POWER:.0%} probability"
     if rows is None:
         words += ", and no number of rows tells one that lies on it"
     else:
         words += f", this one by about {rows:,} rows in place of {found.rows:,}"
-    return _Decision(Detectable(POWER, reach), rows, words)
+    return _Decision(Detectable(POWER, reach if possible else None), rows, words)
+
+
+def _possible(found: MeasuredBound, reach: float) -> bool:
+    """Whether the metric, or its change, can be so far from the bound at all."""
+    record, number = find(found.bound.metric), found.bound.number
+    span = record.high - record.low
+    low, high = (-span, span) if found.bound.change else (record.low, record.high)
+    return number - reach >= low or number + reach <= high
 
 
 def _shown(found: MeasuredBound, use: Use) -> str:

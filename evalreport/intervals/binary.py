@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, sums
 from evalreport.intervals.auc import auc_limits, delong, separated_limit
 from evalreport.intervals.calibration import STATISTICS, gap_limits
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence, promised_error, standard_error, tail_df
-from evalreport.intervals.majority import majority_errors, majority_limits, majority_parts
+from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
-from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
+from evalreport.intervals.sampling import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import transformed
 from evalreport.intervals.smooth import smooth_gap_limits, too_little
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
-from evalreport.metrics.binary_probability import equal_mass, equal_width
+from evalreport.metrics.binary_probability import equal_mass, equal_width, mass_cuts
 from evalreport.metrics.derivatives import roc_auc
 from evalreport.metrics.record import Influence
 from evalreport.metrics.strategies import (
@@ -131,10 +131,8 @@ def class_majority(
     >>> round(class_majority(MostFrequent(), *counts, sampling=Sampling()).high, 3)
     0.596
     """
-    total = float(support.sum())
-    parts = majority_parts(frequent, right, support, predicted, total)
-    errors = majority_errors(frequent, right, support, predicted, total)
-    return Limits(*majority_limits(frequent, parts, errors, total, sampling.level), "score of each class")
+    low, high = majority_limits(frequent, right, support, predicted, sampling)
+    return Limits(float(low), float(high), "score of each class")
 
 
 def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:
@@ -182,7 +180,7 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
         case OfPrevalence():
             limits = _uncertainty_limits(table, sampling)
         case CalibrationGaps() as gaps:
-            limits = _gap_limits(gaps, value, table, sampling)
+            limits = _gap_limits(gaps, value, tables, sampling)
         case SmoothGaps() as smooth:
             limits = _smooth_limits(smooth, value, table, sampling)
         case Isotonic():
@@ -207,7 +205,7 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
     if min(table.positives, table.negatives) < FEWEST:
         return no_limits("an interval of the AUC needs two positives and two negatives")
     if len(table) == 1:
-        return no_limits("all scores are equal: the AUC is 0.5 whatever the sample")
+        return no_limits(ALL_EQUAL)
     auc, variance = delong(table)
     sizes = (table.positives, table.negatives)
     df = min(_freedom(roc_auc(table), table), min(sizes) - 1)
@@ -231,11 +229,23 @@ def rescaled(metric: Metric, limits: Limits) -> Limits:
     return Limits(metric.low + wide * limits.low, metric.low + wide * limits.high, limits.method, error)
 
 
-def _gap_limits(gaps: CalibrationGaps, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+def _gap_limits(gaps: CalibrationGaps, value: float, tables: Tables, sampling: Sampling) -> Limits:
+    table = tables.exact
     reason = too_few_share(gaps, table, table.total)
     if reason is not None:
         return no_limits(reason)
-    return Limits(*gap_limits(binned(gaps, table), value, STATISTICS[gaps.gap], sampling), "test inversion")
+    doubt = _doubt(tables.coarse) if gaps.bins == "mass" else None
+    ends = gap_limits(binned(gaps, table), value, STATISTICS[gaps.gap], sampling, doubt=doubt)
+    return Limits(*ends, "test inversion")
+
+
+def _doubt(table: ScoreTable) -> Array:
+    """Variance of the outcomes of each bin of equal mass, whose probabilities may lie far apart."""
+    place = np.zeros(len(table), dtype=np.int64)
+    cuts = mass_cuts(table)
+    np.add.at(place, [cut for cut in cuts if cut < len(table)], 1)
+    variance = (table.pos + table.neg) * table.scores * (1 - table.scores)
+    return sums(np.cumsum(place), variance, len(cuts) + 1)
 
 
 def _smooth_limits(gaps: SmoothGaps, value: float, table: ScoreTable, sampling: Sampling) -> Limits:

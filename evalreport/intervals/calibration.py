@@ -3,13 +3,15 @@
 A sum of absolute gaps is never 0 in a sample, so its estimate lies above the truth and a bootstrap of it
 further above: of a calibrated model, bootstrap intervals of the ECE cover next to never. Here the gaps are
 scaled by a factor; a factor whose gaps, with the binomial noise of the bins, give the estimate seen within
-the central 95 % is not rejected, and the interval holds the errors of these factors.
+the central 95 % is not rejected, and the interval holds the errors of these factors. No gap at all is the end
+of the range, near which the share is not central (`tails`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +19,9 @@ import numpy.typing as npt
 from evalreport.facts import ClassBins, LabelScores, Summary
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
+from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.sampling import Sampling
+from evalreport.intervals.tails import tails_near_end
 from evalreport.metrics import view
 from evalreport.metrics.multiclass import with_gaps
 from evalreport.metrics.strategies import ClassGaps
@@ -26,12 +30,14 @@ FACTORS = 25
 """Grid of factors; the limits are interpolated between them."""
 CELLS = 200_000
 """Draws over factors, resamples and bins; ten times that for bins of several labels."""
-CERTAIN = 1e-3
-"""Nearest to 0 and 1 that a bin's probability is taken for when its noise is told."""
+FEW_EXPECTED = 25.0
+"""Variance of a count below which it is drawn as it is, and from which a normal serves."""
 SMALLEST = 1e-15
 """Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
 TIE = 1e-12
 """Less than any two values of counts are apart: draws that tie with the value are counted on both sides."""
+INFLATED = 0.25
+"""Standard errors by which noise may inflate a calibration error for it to count as well beyond the noise."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
 ROWS = 2000
@@ -53,6 +59,7 @@ def gap_limits(
     noise: Array | None = None,
     draws: Array | None = None,
     error: float | None = None,
+    doubt: Array | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -71,37 +78,106 @@ def gap_limits(
     error : float, optional
         Standard error of the calibration error where no gap is near 0; from the noise of independent bins
         by default.
+    doubt : float64 array of shape (bins,), optional
+        Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
+        differ much within a bin; binomial by default.
 
     Examples
     --------
     >>> bins = (np.full(5, 40.0), np.array([4.0, 12, 20, 28, 36]), np.array([5.0, 11, 22, 27, 37]))
     >>> limits = gap_limits(bins, 0.03, mean_gap, Sampling())
     >>> limits[0], round(limits[1], 2)
-    (0.0, 0.09)
+    (0.0, 0.06)
     """
     held = bins[0] > 0
     weight, probability, positives = (part[held] for part in bins)
-    gaps, binomial = probability - positives, binomial_noise(weight, positives, probability)
-    design = np.ones(len(weight)) if noise is None else noise[held] / binomial
-    spread = design * binomial
-    widest = 1 + 4 * float(statistic(spread, weight)) / max(value, 1e-12)
-    factors = np.linspace(0, min(widest, 1e6), FACTORS)
-    moved = [
-        (f * gaps, design * binomial_noise(weight, probability - f * gaps, probability)) for f in factors
-    ]
+    gaps, spread = probability - positives, binomial_noise(weight, positives, probability)
+    design = np.ones(len(weight)) if noise is None else noise[held] / spread
+    if doubt is not None:
+        said = probability / weight
+        design = np.sqrt(np.minimum(doubt[held] / np.maximum(weight * said * (1 - said), SMALLEST), 1))
     normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
-    drawn = np.stack([statistic(gap + normal * sd, weight) for gap, sd in moved])
-    low, high = inverted(value, drawn, statistic(factors[:, None] * gaps, weight), sampling)
-    if statistic is not greatest_gap:
-        # Gaps well beyond their noise are not inflated by it; their sum then varies as any mean of rows does.
-        if error is None:
-            error = _mean_error(gaps, spread, weight, squared=statistic is mean_square)
-        reach = sampling.z * error
-        low, high = max(min(low, value - reach), 0.0), max(high, value + reach)
-    return low, high
+    noisy = Noise(weight, probability, design, normal, counted=noise is None, alone=draws is None)
+    widest = 1 + 4 * float(statistic(design * spread, weight)) / max(value, 1e-12)
+    factors = np.linspace(0, min(widest, 1e6), FACTORS)
+    generator = sampling.generator(13)
+    drawn = np.stack(
+        [statistic(f * gaps + noisy.of(probability - f * gaps, generator), weight) for f in factors]
+    )
+    truths = statistic(factors[:, None] * gaps, weight)
+    if statistic is greatest_gap:
+        low, high = inverted(value, drawn, truths, sampling, near_end=True)
+    else:
+        here = statistic(gaps + noisy.of(positives, generator), weight)
+        apart = _between(gaps, weight, here, error, squared=statistic is mean_square)
+        beside = apart * generator.standard_normal(len(normal))
+        drawn += factors[:, None] * beside
+        low, high = _far(
+            *inverted(value, drawn, truths, sampling, near_end=True), value, here + beside, sampling
+        )
+    # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
+    least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
+    return min(low, value), max(high, value, least**2 if statistic is mean_square else least)
 
 
-def inverted(value: float, drawn: Array, truths: Array, sampling: Sampling) -> tuple[float, float]:
+def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
+    """Limits that are not shorter than those of any mean, where gaps lie well beyond their noise.
+
+    Parameters
+    ----------
+    here : float64 array of shape (draws,)
+        Draws about the sample itself.
+    """
+    inflated, error = float(here.mean()) - value, float(here.std())
+    if inflated > INFLATED * error:
+        return low, high
+    reach = sampling.z * error
+    return max(min(low, value - inflated - reach), 0.0), max(high, value - inflated + reach)
+
+
+@dataclass(frozen=True, eq=False)
+class Noise:
+    """Draws of the summed gaps of bins about their means.
+
+    Parameters
+    ----------
+    weight, probability : float64 arrays of shape (bins,)
+    design : float64 array of shape (bins,)
+        Ratio of the noise of each bin to the binomial.
+    normal : float64 array of shape (draws, bins)
+    counted, alone : bool
+        Whether the weights are numbers of rows, and whether bins are independent: their counts are then
+        drawn as they are, where they are few.
+    """
+
+    weight: Array
+    probability: Array
+    design: Array
+    normal: Array
+    counted: bool
+    alone: bool
+
+    def of(self, positives: Array, generator: np.random.Generator) -> Array:
+        """Return draws where so many positives are expected, shape (draws, bins)."""
+        rate = binomial_rate(self.weight, positives, self.probability)
+        variance = self.weight * rate * (1 - rate)
+        scale = self.design * np.sqrt(variance)
+        few = (variance < FEW_EXPECTED) & self.counted
+        if not self.alone:  # counts of bins that hang together are not drawn; their mean size is made right
+            rare = np.minimum(rate, 1 - rate)
+            size = 2 * self.weight * rare * (1 - rare) ** self.weight * math.sqrt(math.pi / 2)
+            scale = np.where(few & (self.weight * rare < 1), np.minimum(scale, size), scale)
+            return self.normal * scale
+        drawn = self.normal * scale
+        rows = np.round(self.weight[few]).astype(np.int64)
+        counts = generator.binomial(rows, rate[few], (len(drawn), len(rows)))
+        drawn[:, few] = (rows * rate[few] - counts) * self.design[few]
+        return drawn
+
+
+def inverted(
+    value: float, drawn: Array, truths: Array, sampling: Sampling, *, near_end: bool = False
+) -> tuple[float, float]:
     """Return the least and the greatest truth whose draws have the value within their central share.
 
     Parameters
@@ -111,6 +187,8 @@ def inverted(value: float, drawn: Array, truths: Array, sampling: Sampling) -> t
     drawn : float64 array of shape (factors, draws)
         What samples of each truth give.
     truths : float64 array of shape (factors,), ascending
+    near_end : bool
+        Whether the first truth is the end of the range and missed on one side alone: see `tails`.
 
     Examples
     --------
@@ -118,17 +196,34 @@ def inverted(value: float, drawn: Array, truths: Array, sampling: Sampling) -> t
     >>> [round(limit, 2) for limit in inverted(0.5, drawn, np.linspace(0, 1, 11), Sampling())]
     [0.31, 0.69]
     """
-    least, most = np.maximum.accumulate(_tails(drawn, sampling), axis=1)
+    least, most = np.maximum.accumulate(_tails(drawn, sampling, near_end=near_end), axis=1)
     low = float(np.interp(value - TIE, most, truths))  # draws of counts are tied: the outermost truth counts
     return low, float(np.interp(value + TIE, least, truths))
 
 
-def _mean_error(gaps: Array, spread: Array, weight: Array, *, squared: bool) -> float:
-    """Standard error of a mean of gaps where none is near 0: the noise of bins, and rows between bins."""
+def _tails(drawn: Array, sampling: Sampling, *, near_end: bool) -> Array:
+    """Central limits of each row of draws; of few (their bins are many, the sum is normal) by moments."""
+    centre, spread = drawn.mean(axis=1), drawn.std(axis=1)
+    apart = (centre - centre[0]) / np.maximum(spread, SMALLEST) if near_end else np.full(len(drawn), np.inf)
+    below, above = tails_near_end(apart, sampling.level)
+    chances = np.clip([below, 1 - above], 1e-9, 1 - 1e-9)
+    if drawn.shape[1] < FEW:
+        quantiles = np.array([[normal_quantile(chance) for chance in side] for side in chances])
+        return np.asarray(centre + quantiles * spread)
+    ordered, row = np.sort(drawn, axis=1), np.arange(len(drawn))
+    place = chances * (drawn.shape[1] - 1)
+    first = place.astype(np.int64)
+    step = ordered[row, first + 1] - ordered[row, first]
+    return np.asarray(ordered[row, first] + (place - first) * step)
+
+
+def _between(gaps: Array, weight: Array, here: Array, error: float | None, *, squared: bool) -> float:
+    """Standard error of a mean of gaps beyond the noise of the bins: which rows fall into which bin varies."""
     size, total = np.abs(gaps) / weight, float(weight.sum())
-    each, slope = (size**2, 2 * size) if squared else (size, np.ones(len(size)))
-    between = inner(weight, (each - inner(weight, each) / total) ** 2)
-    return math.sqrt(inner((slope * spread) ** 2, np.ones(len(size))) + between) / total
+    if error is not None:
+        return math.sqrt(max(error**2 - float(here.var()), 0.0))
+    each = size**2 if squared else size
+    return math.sqrt(inner(weight, (each - inner(weight, each) / total) ** 2)) / total
 
 
 def _independent(bins: int, sampling: Sampling) -> Array:
@@ -159,14 +254,6 @@ def unit_draws(own: Array, sampling: Sampling) -> Array:
     alone = generator.standard_normal((size, own.shape[1]))
     drawn: Array = np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), alone)
     return drawn
-
-
-def _tails(errors: Array, sampling: Sampling) -> Array:
-    """Central limits of each row of draws; of few (their bins are many, the sum is normal) by moments."""
-    if errors.shape[1] < FEW:
-        centre, reach = errors.mean(axis=1), sampling.z * errors.std(axis=1)
-        return np.stack([centre - reach, centre + reach])
-    return np.quantile(errors, [1 - sampling.upper, sampling.upper], axis=1)
 
 
 def class_bins(gaps: ClassGaps, summary: Summary) -> tuple[tuple[Array, Array, Array], npt.NDArray[np.bool_]]:
@@ -258,11 +345,22 @@ def binomial_noise(weight: Array, positives: Array, probability: Array) -> Array
     >>> binomial_noise(np.array([10.0, 1.0]), np.array([5.0, 0.0]), np.array([5.0, 0.3])).round(2)
     array([1.58, 0.4 ])
     """
-    held = np.clip(positives, 0, weight)
-    said = np.clip(probability / weight, CERTAIN, 1 - CERTAIN)
-    rate = np.clip((held + 2 * said) / (weight + 2), SMALLEST, 1 - SMALLEST)
+    rate = binomial_rate(weight, positives, probability)
     spread: Array = np.sqrt(weight * rate * (1 - rate))
     return spread
+
+
+def binomial_rate(weight: Array, positives: Array, probability: Array) -> Array:
+    """Return the rate that the noise of each bin is told at: see `binomial_noise`.
+
+    Examples
+    --------
+    >>> binomial_rate(np.array([2.0]), np.array([2.0]), np.array([1.0]))
+    array([0.75])
+    """
+    held = np.clip(positives, 0, weight)
+    rate: Array = np.clip((held + 2 * probability / weight) / (weight + 2), SMALLEST, 1 - SMALLEST)
+    return rate
 
 
 def mean_gap(gaps: Array, weight: Array) -> Array:

@@ -91,13 +91,23 @@ class RocDraws:
         """Return limits of draws; of a stair those of each step that is not ruled out.
 
         A step with more than the tail's chance has limits of its own: taken together the draws of the
-        likelier step would leave it next to nothing, and covered 86 to 92 %.
+        likelier step would leave it next to nothing, and covered 86 to 92 %. A truth on one of several steps
+        is missed on one side alone, and so is one that may lie beyond the last row seen: both tails are then
+        that side's. With a tail on either side 97 to 100 % were covered.
         """
-        chances = 1 - upper, upper
+        tail = 1 - upper
+        steps, times = np.unique(drawn.places, return_counts=True)
+        likely = steps[times > tail * self.size]
+        stair = self.positives + self.negatives >= STEP * (len(self.tp) - 1) and len(likely) > 1
+        beyond = (drawn.places < 0) | (drawn.places >= len(self.tp))
+        lower = higher = stair  # the sides on which the truth may be missed
+        if not stair and beyond.mean() > tail:
+            higher = bool(np.median(drawn.values[beyond]) < np.median(drawn.values))
+            lower = not higher
+        chances = [2 * tail if lower else tail, 1 - 2 * tail if higher else upper]
         low, high = np.quantile(drawn.values, chances)
-        if self.positives + self.negatives >= STEP * (len(self.tp) - 1):
-            steps, times = np.unique(drawn.places, return_counts=True)
-            for step in steps[times > chances[0] * self.size]:
+        if stair:
+            for step in likely:
                 own = np.quantile(drawn.values[drawn.places == step], chances)
                 low, high = min(low, own[0]), max(high, own[1])
         return float(low), float(high)

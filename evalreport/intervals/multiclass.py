@@ -10,6 +10,7 @@ from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
 from evalreport.intervals.calibration import class_bins, class_draws, class_error, gap_limits, mean_gap
 from evalreport.intervals.confusions import spreads
+from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.pull import area_spread
 from evalreport.intervals.quantiles import t_quantile
@@ -23,6 +24,7 @@ from evalreport.metrics.strategies import (
     CalibrationGaps,
     ClassGaps,
     CountDraws,
+    Evenness,
     LabelAreas,
     MostFrequent,
     Proportion,
@@ -79,7 +81,9 @@ def multiclass_limits(
     values : mapping from their names to their values
     summary : Summary
     """
-    counted = [m for m in metrics if isinstance(m.strategy, CountDraws | RightAnswers | MostFrequent)]
+    counted = [
+        m for m in metrics if isinstance(m.strategy, CountDraws | Evenness | RightAnswers | MostFrequent)
+    ]
     rest = [metric for metric in metrics if metric not in counted]
     limits = several_limits(rest, values, summary, sampling)
     if isinstance(summary.counts, Counts):
@@ -98,6 +102,9 @@ def _count_limits(
             case RightAnswers():
                 trials = float(m.right) / value if value else counts.total
                 limits[metric.name] = proportion_limits(value, trials, sampling)
+            case Evenness(of):
+                labels = m.support if of == "truth" else m.predicted
+                limits[metric.name] = evenness_limits(value, labels, sampling)
             case MostFrequent() as frequent:
                 limits[metric.name] = class_majority(frequent, m.tp, m.support, m.predicted, sampling)
             case _:

@@ -12,9 +12,10 @@ import numpy as np
 from evalreport.facts import BinaryCounts, Summary
 from evalreport.facts.counts import Array
 from evalreport.intervals.averages import merged_place
-from evalreport.intervals.binary import class_majority, table_limits
+from evalreport.intervals.binary import table_limits
 from evalreport.intervals.draws import count_bounds
 from evalreport.intervals.influence import influence
+from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.ranked import Ranked, Rough, ranked_limits
 from evalreport.intervals.resampled import Replicates, interval, spread_errors
@@ -69,11 +70,10 @@ class AnalyticBounds:
         return found
 
     def _majority(self, frequent: MostFrequent, counts: BinaryCounts) -> Bounds:
-        right, support = np.stack([counts.tn, counts.tp]), np.stack([counts.negatives, counts.positives])
-        pairs = zip(right.T, support.T, strict=True)
-        each = [class_majority(frequent, hit, share, share, self.sampling) for hit, share in pairs]
-        low, high = np.array([(limits.low, limits.high) for limits in each]).T
-        return low, high, np.full(len(each), np.nan), each[0].method or ""
+        pairs = ((counts.tn, counts.tp), (counts.negatives, counts.positives))
+        right, support = (np.stack(np.broadcast_arrays(*pair), axis=-1) for pair in pairs)
+        low, high = majority_limits(frequent, right, support, support, self.sampling)
+        return low, high, np.full(len(low), np.nan), "score of each class"
 
     def _wilson(self, metric: Metric, counts: BinaryCounts, total: float) -> Bounds:
         values = np.asarray(metric.function(counts), dtype=np.float64)

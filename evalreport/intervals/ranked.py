@@ -22,7 +22,7 @@ from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, inner
 from evalreport.intervals.binary import OVERFIT, binned, too_few_share
-from evalreport.intervals.calibration import STATISTICS, binomial_noise, gap_limits, unit_draws
+from evalreport.intervals.calibration import SMALLEST, STATISTICS, binomial_noise, gap_limits, unit_draws
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import normal_quantile, t_quantile
@@ -234,6 +234,10 @@ def bin_noise(
     own = units.sums(place, size, gaps - mean[place])
     squares = np.square(own - own.mean(axis=0)).sum(axis=0)
     rows = weight**2 / np.maximum(np.bincount(place, weights**2, size), np.finfo(float).tiny)
+    if units.method == "poisson bootstrap":  # rows stand alone: what each bin's own rows are worth is known
+        held = np.maximum(rows, SMALLEST)
+        share = held / np.maximum(weight, np.finfo(float).tiny)
+        return weight / held * binomial_noise(held, right * share, said * share), own
     noise = np.sqrt(squares * rows / np.maximum(rows - 1, 1))
     heavy = inner(weights, weights) / inner(weights, np.ones(len(weights)))
     held = np.maximum(weight / heavy, np.finfo(float).tiny)

@@ -18,10 +18,11 @@ from evalreport.intervals.binary import decided_counts
 from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.influence import tail_df
-from evalreport.intervals.majority import majority_limits, majority_parts
-from evalreport.intervals.quantiles import t_quantile
+from evalreport.intervals.majority import greatest_limits, greatest_noise, majority_parts, replicated_noise
+from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.quantiles import normal_quantile, t_quantile
 from evalreport.intervals.ranked import Ranked, bin_noise, ranked_limits
-from evalreport.intervals.sampling import FEWEST, Limits, Sampling, no_limits
+from evalreport.intervals.sampling import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
 from evalreport.intervals.units import (
     Units,
@@ -38,8 +39,9 @@ from evalreport.metrics.strategies import (
     BestThreshold,
     CalibrationGaps,
     ClassGaps,
-    CountDraws,
     CurvePoint,
+    DeLong,
+    Evenness,
     Isotonic,
     LabelAreas,
     MostFrequent,
@@ -161,6 +163,8 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
         case BestThreshold() | CurvePoint() | CalibrationGaps() | SmoothGaps() | Isotonic() as rough:
             ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
             return ranked_limits(rough, value, ranked, sampling)
+        case DeLong() if len(replicates.ranked.table) == 1:
+            return no_limits(ALL_EQUAL)
         case _:
             return _replicated_limits(metric, value, replicates, sampling)
 
@@ -229,8 +233,7 @@ def interval(
     """
     quantile = t_quantile(sampling.upper, df)
     bounded = math.isfinite(metric.low) and math.isfinite(metric.high)
-    capped = isinstance(metric.strategy, CountDraws) and metric.strategy.at_most_labels
-    if (bounded and metric.interval not in ("delong", "ranking")) or capped:
+    if (bounded and metric.interval not in ("delong", "ranking")) or isinstance(metric.strategy, Evenness):
         return spread_limits(metric, value, spread, quantile, max(trials, 1), units.method, units.labels)
     if spread.error == 0 and not bounded:
         return no_limits("all resamples have the same value")
@@ -244,8 +247,16 @@ def _majority_limits(frequent: MostFrequent, replicates: Replicates, sampling: S
     here = majority_parts(frequent, *_by_class(_counts(replicates.summary)))
     units = replicates.units
     errors = units.error(parts) * (t_quantile(sampling.upper, max(units.most_freedom, 1)) / sampling.z)
-    limits = majority_limits(frequent, here, errors, units.size, sampling.level)
-    return Limits(*limits, units.method)
+    sign = -1.0 if frequent.gain else 1.0
+    bounds = (-1.0, 1.0) if frequent.gain else (0.0, 1.0)
+
+    def limits(level: float) -> tuple[Array, Array]:
+        return score_limits(sign * here, errors, units.size, normal_quantile((1 + level) / 2), bounds)
+
+    noise = replicated_noise(sign * parts, sampling)
+    seen = greatest_noise(sign * here, noise, errors, sampling.level)
+    low, high = (sign * float(end) for end in greatest_limits(limits, sampling.level, seen))
+    return Limits(min(low, high), max(low, high), units.method)
 
 
 def _counts(summary: Summary) -> BinaryCounts | Marginals:

@@ -125,6 +125,10 @@ def no_limits(reason: str) -> Limits:
 
 
 NOT_ASKED = "no intervals were asked for"
+ALL_EQUAL = "all scores are equal: the AUC is 0.5 whatever the sample"
+ALWAYS_AMONG = "the answer is always among so few labels"
+CERTAIN = frozenset({ALL_EQUAL, ALWAYS_AMONG})
+"""Why there is no interval of what is known for sure: there is nothing to estimate."""
 
 
 def by_rows(predictions: Predictions) -> bool:

@@ -10,7 +10,16 @@ from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.multiclass import multiclass_limits
 from evalreport.intervals.multilabel import multilabel_limits
 from evalreport.intervals.resampled import resampled_limits
-from evalreport.intervals.sampling import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
+from evalreport.intervals.sampling import (
+    ALWAYS_AMONG,
+    FEWEST,
+    NOT_ASKED,
+    Limits,
+    Sampling,
+    by_rows,
+    estimate,
+    no_limits,
+)
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
 from evalreport.metrics.strategies import Proportion
@@ -72,7 +81,7 @@ def _limits(
     if not sampling.intervals:
         return dict.fromkeys(values, no_limits(NOT_ASKED))
     sure = [metric for metric in metrics if certain(metric, len(summary.space))]
-    limits |= {metric.name: no_limits("the answer is always among so few labels") for metric in sure}
+    limits |= {metric.name: no_limits(ALWAYS_AMONG) for metric in sure}
     asked = [metric for metric in metrics if metric.interval != "none" and metric not in sure]
     if summary.rows < FEWEST:
         return limits | {m.name: no_limits("an interval needs at least 2 rows") for m in asked}

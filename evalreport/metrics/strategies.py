@@ -44,15 +44,22 @@ class RightAnswers:
 
 @dataclass(frozen=True)
 class CountDraws:
-    """A smooth function of counts, of which draws of the counts tell the spread.
+    """A smooth function of counts, of which draws of the counts tell the spread."""
+
+    family: ClassVar[Family] = "counts"
+
+
+@dataclass(frozen=True)
+class Evenness:
+    """How many labels a distribution is worth, at most as many as there are.
 
     Parameters
     ----------
-    at_most_labels : bool
-        Whether the number of labels is the upper end of its range, where the record has none.
+    of : {"truth", "answers"}
+        Whose labels.
     """
 
-    at_most_labels: bool = False
+    of: Literal["truth", "answers"]
     family: ClassVar[Family] = "counts"
 
 
@@ -206,6 +213,7 @@ Strategy: TypeAlias = (
     | Proportion
     | RightAnswers
     | CountDraws
+    | Evenness
     | MostFrequent
     | DeLong
     | Smooth

@@ -207,6 +207,7 @@ RESAMPLED = (
 )
 """Metrics whose difference takes the paired bootstrap, which is slow: an eighth as often."""
 RUNS = 10
+PROCESSES = 1
 
 
 def _covered(job: tuple[Setting, int, tuple[str, ...]]) -> list[Measured]:
@@ -252,25 +253,33 @@ def as_markdown(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> s
 
 
 def write(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> None:
-    """Keep what was measured, for the tests and for people."""
+    """Put what was measured in the place of what stands of the same, for the tests and for people."""
+    before = json.loads(RESULT.read_text("utf-8"))
+    table = {(r.task, r.metric, r.setting, r.n): r for r in (Measured(**row) for row in before["coverage"])}
+    table |= {(r.task, r.metric, r.setting, r.n): r for r in rows}
+    called = {(a["task"], a["setting"], a["n"]): a for a in (*before["false_alarms"], *alarms)}
+    rows, alarms = list(table.values()), list(called.values())
     told, raised = (",\n  ".join(map(json.dumps, part)) for part in (map(asdict, rows), alarms))
     whole = f'{{\n "coverage": [\n  {told}\n ],\n "false_alarms": [\n  {raised}\n ]\n}}\n'
     RESULT.write_text(whole, encoding="utf-8")
     TABLE.write_text(as_markdown(rows, alarms), encoding="utf-8")
 
 
-def main() -> None:
-    """Measure everything; what is there is written after each part."""
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    jobs = [(setting, times, ()) for setting in SETTINGS]
-    slow = [(setting, times // 8, names) for setting, names in RESAMPLED]
-    alarms: list[dict[str, Any]] = []
-    with ProcessPoolExecutor(2) as pool:
-        rows = [row for part in pool.map(_covered, [*slow, *jobs]) for row in part]
-        for found in pool.map(_raised, [(setting, times // 5) for setting in EQUAL]):
-            alarms.append(found)
-            write(rows, alarms)
+def main(times: str = "2000", words: str = "") -> None:
+    """Measure settings whose words hold one of some, all by default, one by one; each is written at once."""
+
+    def wanted(setting: Setting) -> bool:
+        return any(word in f"{setting.task}, {setting.what}" for word in words.split(";"))
+
+    often = int(times)
+    slow = [(setting, often // 8, names) for setting, names in RESAMPLED if wanted(setting)]
+    jobs = [*slow, *((setting, often, ()) for setting in SETTINGS if wanted(setting))]
+    with ProcessPoolExecutor(PROCESSES) as pool:
+        for rows in pool.map(_covered, jobs):
+            write(rows, [])
+        for found in pool.map(_raised, [(setting, often // 5) for setting in EQUAL if wanted(setting)]):
+            write([], [found])
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

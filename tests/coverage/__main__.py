@@ -23,6 +23,7 @@ from evalreport.metrics.strategies import (
     ClassGaps,
     CountDraws,
     CurvePoint,
+    Evenness,
     MostFrequent,
     Proportion,
     SmoothGaps,
@@ -71,7 +72,7 @@ FAR = (0.92, 0.98)
 CAUSES: Mapping[str, tuple[type[object], ...]] = {
     "the truth may stand at the end of its range, and is then missed on one side alone: no sample has a "
     "calibration error or a gap of 0, or more labels in effect than there are; and of classes about as "
-    "frequent any may be the most frequent": (CalibrationGaps, SmoothGaps, ClassGaps, MostFrequent),
+    "frequent any may be the most frequent": (CalibrationGaps, SmoothGaps, ClassGaps, Evenness, MostFrequent),
     "read at a limit, of few rows beyond it or in steps of tied scores; or few mistakes: counts jump, and "
     "what never falls short of 95 % exceeds it elsewhere (Brown, Cai & DasGupta 2001)": (
         CurvePoint,
@@ -86,7 +87,7 @@ def cause(row: Measured) -> str:
     """Return why a share is far off."""
     name = row.metric.removeprefix("label: ")
     strategy = find(name, "binary" if name != row.metric else row.task).strategy  # type: ignore[arg-type]
-    if isinstance(strategy, CountDraws) and (strategy.at_most_labels or name == "micro_macro_gap"):
+    if isinstance(strategy, CountDraws) and (name == "micro_macro_gap"):
         strategy = MostFrequent()
     return next(words for words, kinds in CAUSES.items() if isinstance(strategy, kinds))
 

@@ -17,8 +17,9 @@ from evalreport.predictions import Predictions
 from evalreport.values import Estimate, Result
 from tests.coverage.settings import Setting
 
-HUGE = 4_000_000
-"""(row, label) cells of the sample that stands for the population."""
+HUGE, MOST = 20_000_000, 1_000_000
+"""(row, label) cells of the sample that stands for the population, and its rows, at most. Of 100,000 rows the
+calibration error of twenty classes was off by a quarter of the standard error of 2,000."""
 LABEL = 0
 """The label whose one-vs-rest metrics are measured, named ``label: …``."""
 
@@ -94,7 +95,7 @@ def measured(
     ignore_groups : bool
         Treat rows of one cluster as independent, to see what that does.
     """
-    truth = population(setting)
+    truth = population(setting, tuple(only))
     rng = np.random.default_rng([seed, setting.n, setting.labels, round(1000 * setting.prevalence)])
     counts: dict[str, Count] = {}
     for _ in range(simulations):
@@ -125,23 +126,23 @@ def _results(p: Predictions, only: Sequence[str]) -> Iterator[tuple[str, Result]
                 yield f"label: {name}", result
 
 
-def population(setting: Setting) -> dict[str, float]:
-    """Return the true values, from a sample so large that its error does not matter.
+def population(setting: Setting, only: tuple[str, ...] = ()) -> dict[str, float]:
+    """Return the true values, of some metrics or all, from a sample so large that its error does not matter.
 
     Settings that differ in their size alone have one population, which is worked out once.
     """
-    return _population(replace(setting, n=240 if setting.kind == "clusters" else 0))
+    return _population(replace(setting, n=240 if setting.kind == "clusters" else 0), only)
 
 
 @cache
-def _population(setting: Setting) -> dict[str, float]:
-    whole = setting.draw(np.random.default_rng(99), HUGE // (2 * setting.labels))
+def _population(setting: Setting, only: tuple[str, ...]) -> dict[str, float]:
+    whole = setting.draw(np.random.default_rng(99), min(HUGE // (2 * setting.labels), MOST))
     if setting.kind == "clusters":
         whole = setting.draw(np.random.default_rng(99), 500_000)
     summary = summarise(whole)
-    values = {metric.name: metric.of(summary) for metric in _metrics(whole, ())}
+    values = {metric.name: metric.of(summary) for metric in _metrics(whole, only)}
     found = {name: value for name, value in values.items() if isinstance(value, float)}
-    if whole.space.task != "binary":
+    if whole.space.task != "binary" and (not only or any(name.startswith("label: ") for name in only)):
         labels = class_estimates(PER_CLASS, summary, None, Sampling())[LABEL]
         found |= {f"label: {n}": r.value for n, r in labels.items() if isinstance(r, Estimate)}
     return found

@@ -87,3 +87,11 @@ def test_the_design_effect_is_that_of_intraclass_correlation() -> None:
     p = predictions(Binary(0, 1), np.ones(16000, int), right, groups=group)
     within = 1 / 3  # of signs of normals with correlation 1/2: 2/π arcsin(1/2)
     assert row_facts(p)["design_effect"] == pytest.approx(1 + 7 * within, rel=0.08)
+
+
+def test_equal_weights_are_no_weights_and_change_no_byte() -> None:
+    """Nor the method of an interval: every row counts the same."""
+    scores = Probabilities(SCORES)
+    plain = encode(evaluate_predictions(predictions(Binary(0, 1), TRUTH, scores=scores, ids=IDS), QUICK))
+    assert encode(evaluate_predictions(_made(np.full(ROWS, 0.3)), QUICK)) == plain
+    assert encode(evaluate_predictions(_made(WEIGHTS), QUICK)) != plain

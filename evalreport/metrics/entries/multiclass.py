@@ -23,7 +23,7 @@ from evalreport.metrics.entries.averages import (
 )
 from evalreport.metrics.entries.binary_counts import always
 from evalreport.metrics.record import Metric, because, view
-from evalreport.metrics.strategies import CountDraws, MostFrequent, NoInterval, Proportion, RowMean
+from evalreport.metrics.strategies import CountDraws, Evenness, MostFrequent, NoInterval, Proportion, RowMean
 
 _metric = partial(
     Metric,
@@ -292,7 +292,7 @@ COLLAPSE: tuple[Metric, ...] = (
         low=1.0,
         high=math.inf,
         better="neither",
-        strategy=CountDraws(at_most_labels=True),
+        strategy=Evenness("truth"),
         function=multi.effective_labels_true,
         source="Hill 1973, Ecology 54:427 (order 1)",
         use="beside that of the answers",
@@ -306,7 +306,7 @@ COLLAPSE: tuple[Metric, ...] = (
         low=1.0,
         high=math.inf,
         better="neither",
-        strategy=CountDraws(at_most_labels=True),
+        strategy=Evenness("answers"),
         function=multi.effective_labels_predicted,
         undefined="no answer could be parsed",
         no_skill=always(1.0),

@@ -107,6 +107,11 @@ def _could(comparison: Comparison) -> Sentence:
     (first, *others) = comparison.of(comparison.primary)
     if others or first.verdict != "not_demonstrated" or first.detectable is None:
         return NOTHING
+    if first.detectable.difference is None:
+        return say(
+            "Too few rows: no possible difference would be demonstrated with {power:percent} probability.",
+            power=first.detectable.power,
+        )
     return say(
         "A difference of {difference} would be demonstrated with {power:percent} probability.",
         difference=detectable(first, first.detectable),

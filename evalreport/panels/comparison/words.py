@@ -136,6 +136,8 @@ def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
 
 def detectable(d: Difference, found: Detectable) -> Sentence:
     """Return the difference that the sample would have demonstrated, with the decimals of the one it has."""
+    if found.difference is None:
+        return say("no possible difference")
     low, high = d.limits or (None, None)
     return size("difference", found.difference, low, high, style_of(d))
 

@@ -1,0 +1,70 @@
+"""Truths at the end of their range: the level is kept there too, and no interval leaves its value out."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from evalreport.intervals import Sampling
+from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.evenness import evenness_limits
+from evalreport.intervals.majority import majority_limits
+from evalreport.intervals.tails import tails_near_end
+from evalreport.metrics.multiclass import effective_labels
+from evalreport.metrics.strategies import MostFrequent
+
+QUICK = Sampling(resamples=500)
+NORMAL = NormalDist()
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_samples_accepted_near_an_end_are_those_of_feldman_and_cousins(level: float) -> None:
+    """By brute force: the likeliest samples of a normal mean, relative to its best one, that is not negative."""
+    x = np.linspace(-9, 14, 460_001)
+    for mean in (0.0, 0.3, 1.0, 1.6, 2.5):
+        chance = np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi)
+        order = np.argsort(chance / np.exp(-((x - np.maximum(x, 0)) ** 2) / 2))[::-1]
+        held = x[order[: np.searchsorted(np.cumsum(chance[order]) * (x[1] - x[0]), level) + 1]]
+        below, above = tails_near_end(np.array([mean]), level)
+        assert below[0] == pytest.approx(NORMAL.cdf(held.min() - mean) if mean else 0.0, abs=6e-4)
+        assert above[0] == pytest.approx(1 - NORMAL.cdf(held.max() - mean), abs=6e-4)
+
+
+def test_the_error_of_a_calibrated_model_is_held_as_often_as_promised() -> None:
+    """Not in 97.5 % and more, as with half of the error on a side where nothing can be missed."""
+    rng = np.random.default_rng(3)
+    weight, said = np.full(8, 25.0), np.linspace(0.1, 0.9, 8)
+    held = []
+    for _ in range(150):
+        positives = rng.binomial(25, said).astype(float)
+        value = float(mean_gap(weight * said - positives, weight))
+        low, high = gap_limits((weight, weight * said, positives), value, mean_gap, QUICK)
+        assert low <= value <= high
+        held.append(low == 0)
+    assert 0.9 < np.mean(held) < 0.985
+
+
+def test_an_even_distribution_is_held_and_an_uneven_one_is_told_from_it() -> None:
+    rng = np.random.default_rng(4)
+    held = []
+    for _ in range(100):
+        counts = rng.multinomial(150, np.full(4, 0.25)).astype(float)
+        limits = evenness_limits(float(effective_labels(counts)), counts, QUICK)
+        held.append(limits.high >= 4 - 1e-9)
+    assert 0.88 < np.mean(held) < 0.995
+    uneven = np.array([120.0, 20, 8, 2])
+    limits = evenness_limits(float(effective_labels(uneven)), uneven, QUICK)
+    assert limits.high < 3 < 4
+
+
+def test_the_most_frequent_of_even_classes_is_not_above_what_it_may_be() -> None:
+    rng = np.random.default_rng(5)
+    held = []
+    for _ in range(300):
+        counts = rng.multinomial(300, np.full(6, 1 / 6)).astype(float)
+        low, high = majority_limits(MostFrequent(), counts, counts, counts, QUICK)
+        assert low <= counts.max() / 300 <= high
+        held.append(low <= 1 / 6 <= high)
+    assert 0.9 < np.mean(held) < 0.985
