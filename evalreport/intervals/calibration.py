@@ -218,7 +218,7 @@ def _tails(drawn: Array, sampling: Sampling, *, near_end: bool) -> Array:
 
 
 def _between(gaps: Array, weight: Array, here: Array, error: float | None, *, squared: bool) -> float:
-    """Standard error of a mean of gaps beyond the noise of the bins: which rows fall into which bin varies."""
+    """Standard error of a mean of gaps beyond the noise of bins: which rows fall into which bin varies."""
     size, total = np.abs(gaps) / weight, float(weight.sum())
     if error is not None:
         return math.sqrt(max(error**2 - float(here.var()), 0.0))

@@ -27,11 +27,11 @@ METHODS = {
     "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
     "test inversion over groups": "the lower end by scaling how far the groups "
     "lie apart; the upper that of the two groups furthest apart, by MOVER (Zou & Donner 2008)",
-    "test inversion": "the truths whose draws have the value seen within 95 % of them: the central ones, near the "
-    "end of the range the likeliest (Feldman & Cousins 1998)",
+    "test inversion": "the truths whose draws have the value seen within 95 % of them: the central ones, "
+    "near the end of the range the likeliest (Feldman & Cousins 1998)",
     "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
-    "(Rubin 1981), with half a row beyond each end, and on the one side alone on which the truth can be missed "
-    "there or on a stair; where a precision is crossed by inverting its score test",
+    "(Rubin 1981), with half a row beyond each end, and both tails on the one side on which the truth can be "
+    "missed there or on a stair; where a precision is crossed by inverting its score test",
     "posterior at the crossing, clusters": "the same, each class counted as its effective number of rows "
     "(Kish 1965; Korn & Graubard 1998)",
     "posterior at the crossing, weighted rows": "the same, each class counted as its effective number of "

@@ -116,6 +116,7 @@ def paired(metric: Metric, samples: PairedSamples, names: tuple[str, str] = ("a"
 def reach(found: Difference) -> float:
     """What would have been demonstrated, in standard errors: 2.80 of them."""
     assert found.detectable is not None, found.reason
+    assert found.detectable.difference is not None
     return found.detectable.difference
 
 

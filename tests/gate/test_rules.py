@@ -372,3 +372,24 @@ def test_the_gate_as_a_whole() -> None:
     assert not is_open((passed, undecided))
     assert tally((passed, failed, undecided)) == "1 of 3 failed, 1 of 3 inconclusive"
     assert tally((passed, passed)) == "2 of 2 passed"
+
+
+def test_the_auc_of_equal_scores_is_known_and_judged_by_its_value() -> None:
+    """All scores are alike: the AUC is 0.5 whatever the sample, also of groups; nothing is left open."""
+    truth = ["spam", "ham"] * 30
+    for more in ({}, {"groups": np.arange(60) // 2}):
+        p = predictions(SPACE, truth, scores=Probabilities(np.full(60, 0.3)), **more)
+        ev = evaluate_predictions(p, FEW)
+        for text, outcome in (("roc_auc >= 0.6", "failed"), ("roc_auc >= 0.5", "passed")):
+            found = one(ev, text, "interval")
+            assert (found.outcome, found.value) == (outcome, 0.5)
+            assert "all scores are equal" in found.detail
+
+
+def test_a_sample_too_small_to_tell_any_possible_truth_says_so() -> None:
+    """Of four rows no truth between 0 and 1 is far enough from the bound."""
+    found = one(binary(3, 1, ham=4), "recall >= 0.5", "interval")
+    assert found.outcome == "inconclusive"
+    assert found.detectable is not None
+    assert found.detectable.difference is None
+    assert "no truth that is possible would be told" in found.detail

@@ -21,7 +21,7 @@ NORMAL = NormalDist()
 
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_samples_accepted_near_an_end_are_those_of_feldman_and_cousins(level: float) -> None:
-    """By brute force: the likeliest samples of a normal mean, relative to its best one, that is not negative."""
+    """By brute force: the likeliest samples of a mean that is not negative, relative to its best one."""
     x = np.linspace(-9, 14, 460_001)
     for mean in (0.0, 0.3, 1.0, 1.6, 2.5):
         chance = np.exp(-((x - mean) ** 2) / 2) / np.sqrt(2 * np.pi)
@@ -56,7 +56,7 @@ def test_an_even_distribution_is_held_and_an_uneven_one_is_told_from_it() -> Non
     assert 0.88 < np.mean(held) < 0.995
     uneven = np.array([120.0, 20, 8, 2])
     limits = evenness_limits(float(effective_labels(uneven)), uneven, QUICK)
-    assert limits.high < 3 < 4
+    assert limits.high < 3
 
 
 def test_the_most_frequent_of_even_classes_is_not_above_what_it_may_be() -> None:
