@@ -377,8 +377,8 @@ def test_the_gate_as_a_whole() -> None:
 def test_the_auc_of_equal_scores_is_known_and_judged_by_its_value() -> None:
     """All scores are alike: the AUC is 0.5 whatever the sample, also of groups; nothing is left open."""
     truth = ["spam", "ham"] * 30
-    for more in ({}, {"groups": np.arange(60) // 2}):
-        p = predictions(SPACE, truth, scores=Probabilities(np.full(60, 0.3)), **more)
+    for groups in (None, np.arange(60) // 2):
+        p = predictions(SPACE, truth, scores=Probabilities(np.full(60, 0.3)), groups=groups)
         ev = evaluate_predictions(p, FEW)
         for text, outcome in (("roc_auc >= 0.6", "failed"), ("roc_auc >= 0.5", "passed")):
             found = one(ev, text, "interval")
