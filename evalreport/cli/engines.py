@@ -28,6 +28,12 @@ engine = together(
         ),
         option(
             _EVALUATE,
+            "--approximate",
+            is_flag=True,
+            help="Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
+        ),
+        option(
+            _EVALUATE,
             "--memory",
             metavar="SIZE",
             type=Bytes(),

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from evalreport.workflow.request import Request
 
 
+ENGINE = ("engine", "approximate", "memory", "spill", "spark_master")
+"""Options of what counts the rows."""
+
+
 def request_of(options: Mapping[str, Any], command: str) -> Request:
     """Return what the options say about the data, the evaluation and the page."""
     from evalreport.workflow.request import Request
@@ -49,7 +53,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         notes=read_notes(options.get("notes")),
         command=command,
         made=written_now(),
-        **{name: options[name] for name in ("engine", "memory", "spill", "spark_master") if name in options},
+        **{name: options[name] for name in ENGINE if name in options},
     )
 
 

@@ -52,7 +52,8 @@ KNOWN = (
         "columns",
         "champion",
     ),
-    *("jobs", "fail_fast", "color", "tracking_uri", "engine", "memory", "spill", "spark_master"),
+    *("jobs", "fail_fast", "color", "tracking_uri", "engine"),
+    *("approximate", "memory", "spill", "spark_master"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "inconclusive", "train")

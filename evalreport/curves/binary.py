@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from evalreport.curves.series import (
 )
 from evalreport.curves.thin import CANDIDATES, along, bends, stairs
 from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.binned import BinnedTable
 from evalreport.facts.counts import Array, Places
 from evalreport.facts.hull import hull
 from evalreport.facts.recalibration import logit
@@ -292,9 +293,14 @@ def of_summary(summary: Summary, level: float = 0.95) -> BinaryCurves | Undefine
     """Return the curves of a binary summary, or why there are none."""
     if not isinstance(summary.scores, ScoreTable):
         return Undefined("needs scores; got labels alone", summary.weight)
-    return binary_curves(
+    is_binned = isinstance(summary.scores, BinnedTable)
+    found = binary_curves(
         summary.scores,
-        probabilities=summary.score_kind != "decision",
+        probabilities=summary.score_kind != "decision" and not is_binned,
         rows=summary.rows,
         level=level,
     )
+    if not is_binned:
+        return found
+    none = Undefined("scores in bins do not tell it: leave --approximate out", summary.weight)
+    return replace(found, **dict.fromkeys((*CALIBRATION, "histogram"), none))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from evalreport.errors import UsageError
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
+from evalreport.facts.binned import BinnedTable
 from evalreport.labels import UNPARSED, LabelSpace
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, ScoreKind
@@ -175,6 +176,8 @@ def decided_at(summary: Summary, threshold: Threshold) -> Summary:
         raise UsageError(
             "a threshold needs scores, and there are none", fix="name the score column with --score"
         )
+    if isinstance(table, BinnedTable) and isinstance(threshold.value, float):
+        table.check_edge(threshold.value)
     tp, fp = table.path
     flagged = len(table) - int(np.searchsorted(table.scores, threshold.value))
     cells = {

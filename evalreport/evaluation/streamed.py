@@ -22,6 +22,7 @@ from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.evaluation.streamed_facts import RowFacts
 from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, WorstRows
 from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.binned import BinnedTable
 from evalreport.facts.words import Budget
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
@@ -188,6 +189,8 @@ class Watch:
                 off = [nearest_rule(table)[0] for table in labels.decided()]
                 known = self._known | ({"off_scores": sum(off)} if off else {})
                 return absent_labels(labels.support) | known
+            case BinaryStream() if isinstance(summary.scores, BinnedTable):
+                return {}
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
                 table = None if threshold is not None else binary.decided()
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")

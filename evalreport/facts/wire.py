@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError, EvalreportError
+from evalreport.facts.binned import BinnedTable, bins_of, edges_of
 from evalreport.facts.classes import ClassBins, ClassScores
 from evalreport.facts.counts import BinaryCounts, Counts
 from evalreport.facts.label_tables import LabelTables
@@ -40,6 +41,7 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
     Counts: ("cells", "weight"),
     BinaryCounts: ("tp", "fp", "fn", "tn", "unread", "threshold", "unread_positive"),
     ScoreTable: ("scores", "pos", "neg"),
+    BinnedTable: ("scores", "pos", "neg"),
     ClassScores: ("scores", "truth", "weights"),
     ClassBins: ("weight", "probability", "positives"),
     Tally: ("sums", "squares"),
@@ -266,6 +268,8 @@ def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
         raise ValueError(f"arrays of {name} have several lengths")
     if isinstance(made, ScoreTable):
         _check_table(made)
+    if isinstance(made, BinnedTable) and (edges_of(bins_of(made.scores)) != made.scores).any():
+        raise ValueError("scores that are no edges of bins")
     return made
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from evalreport.facts import Summary
+from evalreport.facts.binned import BinnedTable
 from evalreport.intervals.binary import binary_limits
 from evalreport.intervals.multiclass import multiclass_limits
 from evalreport.intervals.multilabel import multilabel_limits
@@ -24,7 +26,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
 from evalreport.metrics.strategies import Proportion
 from evalreport.predictions import Predictions
-from evalreport.values import Result, Undefined
+from evalreport.values import Estimate, Result, Undefined
 
 
 def estimates(
@@ -54,8 +56,25 @@ def estimates(
         if isinstance(value, Undefined):
             results[metric.name] = value
         else:
-            results[metric.name] = estimate(metric, value, metric.weight(summary), limits[metric.name])
+            known = estimate(metric, value, metric.weight(summary), limits[metric.name])
+            results[metric.name] = widened(known, metric, summary)
     return results
+
+
+def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
+    """Return an estimate that says between what its exact value lies, its limits as much further apart.
+
+    Where scores are exact, it is as it was.
+    """
+    if metric.reads != "scores" or metric.bounds is None or not isinstance(summary.scores, BinnedTable):
+        return known
+    least, most = metric.bounds(summary.scores)
+    how = f"scores in bins: exact value from {least:.8g} to {most:.8g}"
+    if known.low is None or known.high is None:
+        return replace(known, method=how)
+    low = max(known.low - max(known.value - least, 0.0), metric.low)
+    high = min(known.high + max(most - known.value, 0.0), metric.high)
+    return replace(known, low=low, high=high, method=f"{known.method}; {how}")
 
 
 def certain(metric: Metric, labels: int) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from evalreport.facts import BinaryCounts, Counts, ScoreTable, Summary
+from evalreport.facts.binned import BinnedTable
 from evalreport.facts.counts import Array
 from evalreport.format import Style
 from evalreport.labels import Binary, Multiclass, Task
@@ -57,6 +58,9 @@ class Metric:
         depends on how it guesses.
     derivative : callable, optional
         From a score table to the influence of its rows on the value.
+    bounds : callable, optional
+        From scores in bins to what the value surely lies between, and so does that of `function`; a metric of
+        scores without it has no value there.
     monotone : {"always", "above 0"}, optional
         Of a function of binary counts: where more true and fewer false positives never make it worse, nor
         undefined, so that its best threshold is a corner of the ROC curve.
@@ -82,6 +86,7 @@ class Metric:
     over: str | None = None
     no_skill: Callable[[Summary], float] | None = None
     derivative: Callable[[ScoreTable], Influence] | None = None
+    bounds: Callable[[BinnedTable], tuple[float, float]] | None = None
     monotone: Literal["always", "above 0"] | None = None
     rate: bool = False
     source: str = ""
@@ -103,6 +108,8 @@ class Metric:
     def of(self, summary: Summary) -> float | Undefined:
         """Return the value of the metric, or why there is none."""
         missing = lacks(self, summary)
+        if missing is None and self.is_beyond(summary):
+            missing = "scores in bins do not tell it: leave --approximate out"
         if missing is not None:
             return Undefined(missing, summary.weight)
         fact = view(summary, self.reads)
@@ -111,6 +118,10 @@ class Metric:
             return self.inside(value)
         reason = self.undefined if isinstance(self.undefined, str) else self.undefined(fact)
         return Undefined(reason, summary.weight)
+
+    def is_beyond(self, summary: Summary) -> bool:
+        """Return whether scores are in bins, which tell this metric not even within bounds."""
+        return self.reads == "scores" and self.bounds is None and isinstance(summary.scores, BinnedTable)
 
     def inside(self, value: float) -> float:
         """Return a value on its bound where rounding of weighted sums carried it over."""

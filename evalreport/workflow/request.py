@@ -98,6 +98,8 @@ class Request(PageRequest):
         What counts the rows: all of them in memory, batch by batch, or where a Spark table is.
     memory : int
         Bytes that the scores of a stream may take.
+    approximate : bool
+        Whether a stream counts scores of two labels in bins.
     spill : str or None
         Folder to which scores of a stream go beyond that.
     spark_master : str or None
@@ -121,6 +123,7 @@ class Request(PageRequest):
     checklist: str | None = None
     label_names: tuple[tuple[str, str], ...] = ()
     engine: Engine = "memory"
+    approximate: bool = False
     memory: int = 1 << 30
     spill: str | None = None
     spark_master: str | None = None

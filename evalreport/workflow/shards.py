@@ -13,6 +13,7 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import table_facts
 from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.binned import BinnedTable
 from evalreport.facts.places import PlacedScores
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import KEY, from_bytes, to_bytes
@@ -26,7 +27,7 @@ from evalreport.sources.readers.limits import load
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import CollectedFacts, table_in
+from evalreport.workflow.stream import CollectedFacts, binned_note, table_in
 from evalreport.workflow.thresholds import chosen_on, number_of
 
 ENDING = ".facts"
@@ -61,7 +62,8 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
     with in_file(", ".join(paths[:5])):
         summary = merge(shards)
     summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
-    seen = Observed(summary, facts=_facts(summary), notes=(ALONE,))
+    told = (binned_note(summary.scores),) if isinstance(summary.scores, BinnedTable) else ()
+    seen = Observed(summary, facts=_facts(summary), notes=(ALONE, *told))
     seen, sweep = _decided(seen, request)
     first = Path(paths[0])
     taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
@@ -94,7 +96,7 @@ def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
 
 
 def _facts(summary: Summary) -> dict[str, float]:
-    if not isinstance(summary.scores, ScoreTable):
+    if not isinstance(summary.scores, ScoreTable) or isinstance(summary.scores, BinnedTable):
         return {}
     return table_facts(summary.scores, None, probabilities=summary.score_kind != "decision")
 

@@ -12,9 +12,11 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
+from evalreport.facts.binned import BinnedTable, ScoreBins
 from evalreport.facts.words import Budget, check_room
 from evalreport.findings import find
 from evalreport.labels import Binary, Multiclass, Multilabel, renamed
+from evalreport.metrics.binned import roc_auc_bounds
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
@@ -31,6 +33,7 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import (
     Collected,
     asked_of,
+    check_exact,
     collect_run_table,
     is_hidden,
     ordered,
@@ -84,7 +87,8 @@ def streams(paths: Sequence[str], request: Request) -> DataSet | None:
                 fix="leave --engine out, or pass stream",
             )
         return None
-    if request.engine == "auto" and not several and not _is_large(paths[0], request):
+    chosen = several or request.approximate or _is_large(paths[0], request)
+    if request.engine == "auto" and not chosen:
         return None
     return data_set(paths, request.format)
 
@@ -160,7 +164,13 @@ def _counted(stream: PredictionStream, request: Request, origin: Provenance) -> 
     """Count what is left of a stream, and say where it comes from."""
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     at = point_of(request)
-    with Watch(space, budget_of(request), answered=stream.pred is not None, at=at) as watch:
+    if request.approximate and not (isinstance(space, Binary) and stream.score is not None):
+        what = "there are no scores" if stream.score is None else f"these are {len(space)} labels"
+        raise UsageError(
+            f"--approximate counts scores of two labels in bins, and {what}", fix="leave --approximate out"
+        )
+    holders = ScoreBins() if request.approximate else budget_of(request)
+    with Watch(space, holders, answered=stream.pred is not None, at=at) as watch:
         _count(stream, watch)
         if watch.again(request.sampling):
             _place(stream, watch)
@@ -177,6 +187,8 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
     EvalreportError
     """
     _refuse(request)
+    if data.format not in STREAMED:
+        check_exact(request)
     stream = open_stream(data, request.columns)
     _check_threshold(stream, request)
     spill = budget_of(request).spill
@@ -200,10 +212,22 @@ def observed(watch: Watch, stream: PredictionStream, request: Request) -> tuple[
     """Return what was observed of all rows, decided as it is asked for, and the sweep where one chose."""
     point = point_of(request)
     seen = watch.observed(point, stream.notes(watch.rows))
+    if isinstance(seen.summary.scores, BinnedTable):
+        seen = replace(seen, notes=(*seen.notes, binned_note(seen.summary.scores)))
     if request.threshold is None or point is not None:
         return seen, None
     point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
     return watch.decided(seen, point, again=point), sweep
+
+
+def binned_note(table: BinnedTable) -> str:
+    """Return what is to be said of scores in bins."""
+    low, high = roc_auc_bounds(table) if table.positives and table.negatives else (0.0, 1.0)
+    return (
+        f"scores are counted in {len(table):,} bins (--approximate): ROC AUC is surely within "
+        f"{(high - low) / 2:.2g} of its exact value, thresholds are edges of bins, where counts are exact, "
+        "and what bins do not bound is left out"
+    )
 
 
 def table_in(seen: Observed) -> ScoreTable:

@@ -7,7 +7,7 @@ from functools import partial
 
 from evalreport.facts import ScoreTable, Summary
 from evalreport.metrics import binary_probability as prob
-from evalreport.metrics import derivatives
+from evalreport.metrics import binned, derivatives
 from evalreport.metrics.entries.binary_counts import ONE_CLASS, always
 from evalreport.metrics.record import Metric, because, view
 from evalreport.metrics.strategies import CalibrationGaps, Isotonic, OfPrevalence, Smooth, SmoothGaps
@@ -57,6 +57,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         strategy=Smooth("mean"),
         function=prob.log_loss,
+        bounds=binned.log_loss_bounds,
         derivative=derivatives.log_loss,
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
@@ -71,6 +72,7 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="mean((p - y)^2)",
         strategy=Smooth("mean"),
         function=prob.brier,
+        bounds=binned.brier_bounds,
         derivative=derivatives.brier,
         no_skill=_uncertainty,
         source="Brier 1950; scikit-learn brier_score_loss",
@@ -131,6 +133,7 @@ PROBABILITY: tuple[Metric, ...] = (
         better="neither",
         strategy=OfPrevalence(),
         function=prob.brier_uncertainty,
+        bounds=lambda t: (prob.brier_uncertainty(t), prob.brier_uncertainty(t)),
         derivative=derivatives.brier_uncertainty,
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="Brier = reliability - resolution + uncertainty",

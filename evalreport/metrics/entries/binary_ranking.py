@@ -6,7 +6,7 @@ from functools import partial
 
 from evalreport.facts import ScoreTable, Summary
 from evalreport.metrics import binary_ranking as rank
-from evalreport.metrics import derivatives
+from evalreport.metrics import binned, derivatives
 from evalreport.metrics.entries.binary_counts import NO_POSITIVE, ONE_CLASS, always
 from evalreport.metrics.record import Metric, because, divide, view
 from evalreport.metrics.strategies import BestThreshold, CurvePoint, DeLong, Smooth
@@ -43,6 +43,7 @@ RANKING: tuple[Metric, ...] = (
         formula="P(s+ > s-) + P(s+ = s-) / 2",
         strategy=DeLong(),
         function=rank.roc_auc,
+        bounds=binned.roc_auc_bounds,
         derivative=derivatives.roc_auc,
         no_skill=always(0.5),
         source="Hanley & McNeil 1982, Radiology 143:29; scikit-learn roc_auc_score",
@@ -58,6 +59,7 @@ RANKING: tuple[Metric, ...] = (
         low=-1.0,
         strategy=DeLong(),
         function=rank.gini,
+        bounds=binned.gini_bounds,
         derivative=derivatives.gini,
         no_skill=always(0.0),
         source="Somers 1962 (D); Thomas, Edelman & Crook 2002, Credit Scoring and Its Applications",
@@ -71,6 +73,7 @@ RANKING: tuple[Metric, ...] = (
         formula="sum over thresholds of (R_i - R_(i-1)) P_i",
         strategy=Smooth("ranking", merged=True),
         function=rank.average_precision,
+        bounds=binned.average_precision_bounds,
         derivative=derivatives.average_precision,
         undefined=because(NO_POSITIVE),
         no_skill=share,
@@ -101,6 +104,7 @@ RANKING: tuple[Metric, ...] = (
         formula="max over thresholds of TPR - FPR",
         strategy=BestThreshold(),
         function=rank.ks,
+        bounds=binned.ks_bounds,
         no_skill=always(0.0),
         source="Kolmogorov 1933; Smirnov 1939; the greatest Youden's J of the ROC curve",
         use="where the field expects it, as in credit scoring",
