@@ -152,7 +152,7 @@ def test_an_evaluation_gives_bounds_exact_counts_and_reasons(files: list[Path]) 
     page = er.to_html(bins)
     assert "bins (--approximate): ROC AUC is surely within" in page
     assert er.Evaluation.from_json(bins.to_json()) == bins
-    assert "exact value from" in json.loads(bins.to_json())["roc_auc"]["method"]
+    assert "exact value from" in json.loads(bins.to_json())["metrics"]["roc_auc"]["method"]
 
 
 def test_facts_of_bins_add_up_and_mix_with_no_others(
