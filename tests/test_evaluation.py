@@ -15,6 +15,7 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import one_label, worst_mistakes
 from evalreport.findings import find
+from evalreport.intervals import Sampling
 from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
 from evalreport.report.contents import metrics
@@ -146,7 +147,7 @@ def test_binary_data_sets_equal_scikit_learn(file: str, score: str) -> None:
 @pytest.mark.parametrize("file", ["pred_tfidf_lr.parquet", "pred_collapsed6.parquet"])
 def test_banking_equals_scikit_learn(file: str) -> None:
     p = shipped(f"banking77/{file}", Columns())
-    ev = evaluate_predictions(p)
+    ev = evaluate_predictions(p, Sampling().at(None))
     assert not isinstance(p.scores, NoScores)
     scores = p.scores.values
     own = scores[np.arange(len(p)), p.y_true].astype(np.float64)
@@ -172,7 +173,7 @@ def test_banking_equals_scikit_learn(file: str) -> None:
 
 def test_emotions_equal_scikit_learn() -> None:
     p = shipped("goemotions/pred_test_ovr_lr_proba.parquet", Columns(), "goemotions/y_true_test.parquet")
-    ev = evaluate_predictions(p)
+    ev = evaluate_predictions(p, Sampling().at(None))
     assert not isinstance(p.scores, NoScores)
     truth, pred, scores = p.y_true, p.y_pred, p.scores.values.astype(np.float64)
     expected = {
