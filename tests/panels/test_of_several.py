@@ -22,7 +22,7 @@ def test_answers_that_moved_are_counted() -> None:
     compared = several("binary-slices", 3)
     section = of(moves.panel(compared))
     rows = [rows_of(ev) for ev in compared.evaluations]
-    right = [np.equal(p.y_true, p.y_pred) for p in rows]
+    right = [np.equal(p.y_true, np.asarray(p.y_pred)) for p in rows]
     counted = {row[0]: [int(cell) for cell in row[1:5]] for row in texts(section.body[0])}
     for run in (1, 2):
         now, before = right[run], right[0]
