@@ -15,7 +15,7 @@ from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array, inner
 from evalreport.metrics.record import divide
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """A rate this close to its bound meets it: sums of weights are not exact."""
 
 
@@ -112,7 +112,7 @@ def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
     """
     if not _both(t):
         return float("nan")
-    allowed = int(np.searchsorted(t.fp[::-1], (limit + _ROUNDING) * t.negatives, side="right"))
+    allowed = int(np.searchsorted(t.fp[::-1], (limit + ROUNDING) * t.negatives, side="right"))
     return float(t.tp[::-1][allowed - 1]) / t.positives if allowed else 0.0
 
 
@@ -180,7 +180,7 @@ def recall_at_precision(t: ScoreTable, precision: float) -> float:
     1.0
     """
     for b in t.blocks(stop=_weighed(t)):  # the laxest threshold first
-        reached = np.flatnonzero(_precision(t, b) >= precision - _ROUNDING)
+        reached = np.flatnonzero(_precision(t, b) >= precision - ROUNDING)
         if len(reached):
             return float(t.tp[b][reached[0]]) / t.positives
     return float("nan")
@@ -250,4 +250,4 @@ def _precision(t: ScoreTable, b: slice) -> Array:
 
 def _reaching(t: ScoreTable, recall: float) -> int:
     """How many of the highest scores are too few to reach a recall."""
-    return int(np.searchsorted(t.tp[::-1], (recall - _ROUNDING) * t.positives))
+    return int(np.searchsorted(t.tp[::-1], (recall - ROUNDING) * t.positives))

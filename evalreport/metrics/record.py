@@ -148,7 +148,7 @@ def divide(above: Any, below: Any) -> Any:
     >>> divide(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
     array([0.5, nan])
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.divide(above, below)
 
 

@@ -88,6 +88,9 @@ def results() -> Iterator[Result]:
         spilt, memory = child(STREAM.format(more=SPILL), path)
         yield Result(f"{rows}: the same with --spill", f"{spilt:.2f} s")
         yield limit(f"{rows}: the same with --spill, memory", memory, "GB", 0.3)
+        binned, memory = child(STREAM.format(more=", approximate=True"), path)
+        yield Result(f"{rows}: the same with --approximate", f"{binned:.2f} s")
+        yield limit(f"{rows}: the same with --approximate, memory", memory, "GB", 0.3)
         if ROWS <= 10_000_000:
             other, memory = child(MEMORY, path)
             yield ratio(f"{rows}: stream, evaluation and page", whole, "the engine in memory", other, 1)

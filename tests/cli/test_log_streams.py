@@ -110,6 +110,24 @@ def _numbers(found: dict[str, Any]) -> Any:
     return found.get("sweep") or [one["metrics"] for one in found["runs"]]
 
 
+def test_large_files_stream_by_themselves_and_stand_when_they_are_logged(
+    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = TABLES["two labels"][0]
+    files = {"predictions.parquet": content(rows), "data/train.parquet": content(rows.select(["score"]))}
+    large = make_run(sqlite_store, files, folder=tmp_path).run_id
+    small = make_run(sqlite_store, in_parts(rows.slice(0, 60)), folder=tmp_path).run_id
+    monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.stream._free", lambda: 900)
+    both = ("--run-id", small, "--jobs", "1", "--spill", str(copies))
+    first = on(capsys, sqlite_store, "log", large, *both)
+    assert first.code == 0, first.err
+    assert "stream of 1 file, by itself" in first.err
+    monkeypatch.setattr(artifacts, "downloaded", None)  # nothing is copied any more
+    again = on(capsys, sqlite_store, "log", large, *both)
+    assert again.out.count("unchanged since it was logged") == 2, again.out + again.err
+
+
 def test_a_gap_in_a_part_stops_all_and_is_named(
     sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
 ) -> None:
