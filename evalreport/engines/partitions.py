@@ -57,6 +57,17 @@ class Buckets:
 
     edges: tuple[float, ...] = ()
 
+    def __len__(self) -> int:
+        return len(self.edges) + 1
+
+    def __reduce__(self) -> tuple[type[Buckets], tuple[Any, ...]]:
+        """What travels: the budget is of the place where all come together."""
+        return Buckets, (self.edges,)
+
+    def keys(self) -> KeysAway:
+        """Return what holds the keys of rows."""
+        return KeysAway()
+
     def holder(self) -> BucketWords:
         """Return a new holder."""
         return BucketWords(self.edges)
@@ -102,6 +113,43 @@ class BucketWords:
     def table(self) -> ScoreTable:
         """Return the table of the scores of all places, once it is there."""
         return ScoreTable.of(np.empty(0), np.empty(0, dtype=bool)) if self.whole is None else self.whole
+
+    def close(self) -> None:
+        """Give back memory."""
+        self._parts.clear()
+
+
+class KeysAway:
+    """Keys of rows on their way out: equal ones of all places come together, and are counted there.
+
+    Examples
+    --------
+    >>> keys = KeysAway()
+    >>> keys.add(np.array([7, 4, 7], dtype=np.uint64))
+    >>> [(bucket, len(data)) for bucket, data in keys.packed(2)]
+    [(0, 8), (1, 16)]
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[npt.NDArray[np.uint64]] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def add(self, keys: npt.NDArray[np.uint64]) -> None:
+        """Take keys of shape (n,)."""
+        self._parts.append(keys)
+
+    def packed(self, buckets: int) -> Iterator[tuple[int, bytes]]:
+        """Give away what is held, a part for each bucket."""
+        keys = np.concatenate([np.empty(0, dtype=np.uint64), *self._parts])
+        self._parts.clear()
+        bucket = keys % np.uint64(buckets)
+        yield from ((one, keys[bucket == one].tobytes()) for one in np.unique(bucket).tolist())
+
+    def times(self) -> Iterator[Array]:
+        """Yield nothing: they are counted elsewhere."""
+        return iter(())
 
     def close(self) -> None:
         """Give back memory."""

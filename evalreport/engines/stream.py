@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -37,11 +37,27 @@ class ScoreHolder(Protocol):
         """Give back memory and files."""
 
 
+class KeyHolder(Protocol):
+    """What keys of rows go into, and how often each occurs comes out of."""
+
+    def add(self, keys: npt.NDArray[np.uint64], /) -> None:
+        """Take keys of shape (n,)."""
+
+    def times(self) -> Iterator[npt.NDArray[Any]]:
+        """Yield how often each key occurs, some of them 0 times."""
+
+    def close(self) -> None:
+        """Give back memory and files."""
+
+
 class Holders(Protocol):
-    """What makes a holder for each table."""
+    """What makes a holder for each table, and one for the keys of rows."""
 
     def holder(self) -> ScoreHolder:
         """Return a new one."""
+
+    def keys(self) -> KeyHolder:
+        """Return a new one of keys."""
 
 
 class BinaryStream:

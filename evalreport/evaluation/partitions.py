@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
-from evalreport.engines.partitions import BucketWords, PackedWords
-from evalreport.engines.stream import BinaryStream, Holders, ScoreHolder
+import numpy as np
+
+from evalreport.engines.class_stream import ClassStream
+from evalreport.engines.partitions import Buckets, BucketWords, KeysAway, PackedWords
+from evalreport.engines.stream import BinaryStream, ScoreHolder
 from evalreport.evaluation.observed import Observed
+from evalreport.evaluation.row_facts import Repeats
 from evalreport.evaluation.streamed import AnyStream, Watch
 from evalreport.evaluation.streamed_mistakes import MixUps
-from evalreport.facts import Summary
+from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.places import OwnScores, ScorePlaces
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Threshold
 
+OWN = "own"
+"""In the key of the scores that rows have of their own class."""
 APART = 40
 """Bits of the number of a row in its partition: above them stands the number of the partition."""
 
@@ -27,7 +34,7 @@ class PartitionWatch(Watch):
     Parameters
     ----------
     space : LabelSpace
-    holders : Holders
+    buckets : Buckets
     answered : bool
     number : int
         Of the partition.
@@ -53,14 +60,14 @@ class PartitionWatch(Watch):
     def __init__(
         self,
         space: LabelSpace,
-        holders: Holders,
+        buckets: Buckets,
         *,
         answered: bool,
         number: int = 0,
         at: Threshold | None = None,
     ) -> None:
-        super().__init__(space, holders, answered=answered, first=number << APART, at=at)
-        self._number = number
+        super().__init__(space, buckets, answered=answered, first=number << APART, at=at)
+        self._number, self._buckets = number, buckets
         self._sizes: dict[int, int] = {}
         self.read = 0
         """Rows that were read, those included that are not counted."""
@@ -70,6 +77,18 @@ class PartitionWatch(Watch):
         """How many were taken."""
         return len(self._sizes)
 
+    @property
+    def starts(self) -> dict[int, tuple[int, int]]:
+        """The first row of each partition, and that behind its last, in the order of their numbers."""
+        numbers = sorted(self._sizes)
+        ends = [0, *accumulate(self._sizes[number] for number in numbers)]
+        return dict(zip(numbers, pairwise(ends), strict=True))
+
+    @property
+    def places(self) -> ScorePlaces | None:
+        """What the rows go by again for."""
+        return self._whole.places if isinstance(self._whole, ClassStream) else None
+
     def tables(self) -> Iterator[tuple[str, ScoreHolder]]:
         """Yield what holds the scores of each table, with a key of it."""
         for place, stream in self._streams():
@@ -78,10 +97,37 @@ class PartitionWatch(Watch):
 
     def packed(self, most: int = 0) -> Iterator[tuple[str, PackedWords]]:
         """Give away the scores that are held, once there are more than `most`, with the keys of tables."""
-        held = [(key, holder) for key, holder in self.tables() if isinstance(holder, BucketWords)]
-        if sum(len(holder) for _, holder in held) > most:
-            for key, holder in held:
-                yield from ((key, part) for part in holder.packed())
+        held = {key: holder for key, holder in self.tables() if isinstance(holder, BucketWords)}
+        own = self._whole.own if isinstance(self._whole, ClassStream) else ()
+        if sum(map(len, (*held.values(), own))) <= most:
+            return
+        if isinstance(own, OwnScores):
+            for label, scores in enumerate(own.sorted()):
+                one = self._buckets.holder()
+                one.add(scores, np.ones(len(scores), dtype=np.bool_))
+                held[json.dumps([OWN, label])] = one
+        for key, holder in held.items():
+            yield from ((key, part) for part in holder.packed())
+
+    def row_keys(self) -> Iterator[tuple[int, bytes]]:
+        """Give away the keys of rows that are held, bucket by bucket."""
+        if isinstance(self._row_facts.keys, KeysAway):
+            yield from self._row_facts.keys.packed(len(self._buckets))
+
+    def take_tables(self, tables: Mapping[str, ScoreTable]) -> None:
+        """Take over the tables of scores of all partitions, by their keys."""
+        for key, holder in self.tables():
+            if isinstance(holder, BucketWords):
+                holder.whole = tables.get(key)
+        if isinstance(self._whole, ClassStream):
+            for label in range(len(self.space)):
+                own = tables.get(json.dumps([OWN, label]))
+                if own is not None:
+                    self._whole.own.take(label, np.repeat(own.scores, np.asarray(own.pos, dtype=np.intp)))
+
+    def take_repeats(self, repeats: Repeats) -> None:
+        """Add how often rows occur that all partitions have."""
+        self._row_facts.repeats += repeats
 
     def facts(self) -> dict[str, Summary]:
         """Return what was counted of the whole and of each slice, but for the scores."""
@@ -105,6 +151,7 @@ class PartitionWatch(Watch):
                 "lost": self._lost,
                 "clipped": self._clipped,
                 "read": self.read,
+                "row_facts": self._row_facts.state(),
             }
         )
 
@@ -121,15 +168,13 @@ class PartitionWatch(Watch):
         self._lost += found["lost"]
         self._clipped += found["clipped"]
         self.read += found["read"]
+        self._row_facts.take(found["row_facts"])
 
     def count_through(self) -> None:
         """Number the rows of all partitions through, in the order of these."""
-        numbers = sorted(self._sizes)
-        before = accumulate((self._sizes[number] for number in numbers), initial=0)
-        starts = dict(zip(numbers, before, strict=False))
-        state = self._shown.state()
+        starts, state = self.starts, self._shown.state()
         self._shown = self._rows_shown(scored=not isinstance(self._shown, MixUps))
-        self._shown.take(state, lambda row: starts[row >> APART] + row % (1 << APART))
+        self._shown.take(state, lambda row: starts[row >> APART][0] + row % (1 << APART))
 
     def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed; rows of partitions stand in no order, and have no digest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -113,31 +114,51 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
     most scores occur once, or where the whole sample stands there several times: how often each row occurs
     then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
     """
-    return again([np.unique(row_keys(p, scores.values), return_counts=True)[1]])
+    return Repeats.of([np.unique(row_keys(p, scores.values), return_counts=True)[1]]).facts()
 
 
-def again(parts: Iterable[npt.NDArray[Any]]) -> dict[str, float]:
-    """Return the rows beyond the first of each kind, where that is no accident.
+@dataclass(frozen=True)
+class Repeats:
+    """How often kinds of rows occur.
 
     Parameters
     ----------
-    parts : arrays of how often each kind occurs
+    rows, kinds, once : int
+        Rows, different ones, and those of these that occur once.
+    common : int
+        The greatest number that divides how often each occurs.
 
     Examples
     --------
-    >>> again([np.ones(30), np.full(2, 2)])
+    >>> (Repeats.of([np.ones(30)]) + Repeats.of([np.full(2, 2)])).facts()
     {'repeated_rows': 2.0}
     """
-    rows = kinds = once = common = 0
-    for part in parts:
-        times = part[part > 0].astype(np.int64)
-        rows, kinds = rows + int(times.sum()), kinds + len(times)
-        once += int(np.count_nonzero(times == 1))
-        common = math.gcd(common, int(np.gcd.reduce(times)))
-    again = rows - kinds
-    fine = once > kinds / 2 and kinds >= rows / 2
-    copied = kinds >= KEYS and common > 1
-    return {"repeated_rows": float(again)} if again and (fine or copied) else {}
+
+    rows: int = 0
+    kinds: int = 0
+    once: int = 0
+    common: int = 0
+
+    @classmethod
+    def of(cls, parts: Iterable[npt.NDArray[Any]]) -> Repeats:
+        """Count kinds by how often each of them occurs, some of them 0 times."""
+        found = cls()
+        for part in parts:
+            times = part[part > 0].astype(np.int64)
+            once, common = int(np.count_nonzero(times == 1)), int(np.gcd.reduce(times))
+            found += cls(int(times.sum()), len(times), once, common)
+        return found
+
+    def __add__(self, other: Repeats) -> Repeats:
+        common = math.gcd(self.common, other.common)
+        return Repeats(self.rows + other.rows, self.kinds + other.kinds, self.once + other.once, common)
+
+    def facts(self) -> dict[str, float]:
+        """Return the rows beyond the first of each kind, where that is no accident."""
+        again = self.rows - self.kinds
+        fine = self.once > self.kinds / 2 and self.kinds >= self.rows / 2
+        copied = self.kinds >= KEYS and self.common > 1
+        return {"repeated_rows": float(again)} if again and (fine or copied) else {}
 
 
 def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities: bool) -> dict[str, float]:
@@ -160,7 +181,7 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     constant = len(table) == 1 and table.total > 1
     hard = probabilities and not constant and len(table) <= 2 and bool((table.scores % 1 == 0).all())
     facts = {"constant_scores": float(constant), "hard_scores": float(hard)}
-    facts |= again(part[b] for b in table.blocks() for part in (table.pos, table.neg))
+    facts |= Repeats.of(part[b] for b in table.blocks() for part in (table.pos, table.neg)).facts()
     if decided is None:
         return facts
     off, threshold = nearest_rule(decided)

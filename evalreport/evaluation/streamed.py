@@ -81,7 +81,7 @@ class Watch:
         self._whole = self._stream()
         self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown = self._rows_shown(scored=False)
-        self._row_facts, self._known = RowFacts(self._budget), dict[str, float]()
+        self._row_facts, self._known = RowFacts(holders.keys()), dict[str, float]()
         self._digest = TruthDigest(space)
         self._ids = False
         self._lost = self._clipped = 0

@@ -6,7 +6,7 @@ of its class have, and only how many stand where is counted: an area is a sum ov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -36,9 +36,16 @@ class OwnScores:
         self._size = size
         self._parts: list[tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]] = []
 
+    def __len__(self) -> int:
+        return sum(len(own) for own, _ in self._parts)
+
     def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
         """Take rows: scores of shape (n, K) and codes of shape (n,)."""
         self._parts.append((scores[np.arange(len(truth)), truth], truth.astype(np.uint16)))
+
+    def take(self, label: int, own: npt.NDArray[Any]) -> None:
+        """Take scores that rows of a class have of it."""
+        self._parts.append((own, np.full(len(own), label, dtype=np.uint16)))
 
     def sorted(self) -> list[npt.NDArray[Any]]:
         """Return the scores class by class, ascending; nothing is kept behind."""
@@ -75,16 +82,39 @@ class KeptRows:
     """
 
     def __init__(self, wanted: npt.NDArray[Any]) -> None:
-        self._wanted = wanted
+        self.wanted = wanted
         self._parts: list[ClassScores] = []
         self._rows = 0
 
     def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
         """Take rows, in the order of before: scores of shape (n, K), truth of shape (n,) or (n, K)."""
-        start, stop = np.searchsorted(self._wanted, [self._rows, self._rows + len(truth)])
-        rows = self._wanted[start:stop] - self._rows
+        start, stop = np.searchsorted(self.wanted, [self._rows, self._rows + len(truth)])
+        rows = self.wanted[start:stop] - self._rows
         self._parts.append(ClassScores(scores[rows], truth[rows], None))
         self._rows += len(truth)
+
+    @property
+    def kept(self) -> KeptRows:
+        """What keeps rows."""
+        return self
+
+    @property
+    def rows(self) -> ClassScores:
+        """The rows that were kept."""
+        return self.shards[0][2]
+
+    def part(self, start: int, stop: int) -> KeptRows:
+        """Return what keeps those of the rows between two that are to be kept."""
+        first, last = np.searchsorted(self.wanted, [start, stop])
+        return KeptRows(self.wanted[first:last] - start)
+
+    def counts(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what is counted of rows, and adds up."""
+        return {}
+
+    def take_parts(self, rows: int, parts: Iterable[ClassScores], _: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over what parts of all rows, in their order, have kept and counted."""
+        self._parts, self._rows = list(parts), rows
 
     def check_all(self, total: int) -> None:
         """Check that all rows of before went by.
@@ -102,11 +132,11 @@ class KeptRows:
     @cached_property
     def shards(self) -> tuple[tuple[int, npt.NDArray[Any], ClassScores]]:
         """Number of rows, those that were kept, and what stands in them."""
-        return ((self._rows, self._wanted, ClassScores.merged(self._parts)),)
+        return ((self._rows, self.wanted, ClassScores.merged(self._parts)),)
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
         """Return some of the rows that were kept."""
-        return self.shards[0][2].take(np.searchsorted(self._wanted, rows))
+        return self.rows.take(np.searchsorted(self.wanted, rows))
 
 
 class KeptShards:
@@ -181,16 +211,37 @@ class ScorePlaces:
         self._levels = [placing.levels for placing in self._each]
         self._pool = Placing(Ladder(np.sort(np.concatenate(self._own))), float(self._total * len(own)))
         self._against = np.zeros((len(own), len(own)))
-        self._kept = KeptRows(wanted)
+        self.kept = KeptRows(wanted)
 
     def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
         """Place rows, in the order of before: scores of shape (n, K) and codes of shape (n,)."""
-        self._kept.add(scores, truth)
+        self.kept.add(scores, truth)
         for label, column in enumerate(np.ascontiguousarray(scores.T)):
             order = np.argsort(column)
             place = self._each[label].add_sorted(column[order])
             self._against[label] += sums(truth[order], self._levels[label][place], len(self._own))
         self._pool.add_sorted(np.sort(scores, axis=None))
+
+    def __reduce__(self) -> tuple[type[ScorePlaces], tuple[Any, ...]]:
+        """What it is made of, before rows go by."""
+        return ScorePlaces, (self._own, self.kept.wanted)
+
+    def part(self, start: int, stop: int) -> ScorePlaces:
+        """Return what places the rows between two."""
+        return ScorePlaces(self._own, self.kept.part(start, stop).wanted)
+
+    def counts(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what is counted of rows, and adds up."""
+        each = {str(label): placing.counts for label, placing in enumerate(self._each)}
+        return {**each, "all": self._pool.counts, "against": self._against.ravel()}
+
+    def take_parts(
+        self, rows: int, parts: Iterable[ClassScores], counts: Mapping[str, npt.NDArray[Any]]
+    ) -> None:
+        """Take over what parts of all rows, in their order, have kept and counted."""
+        self.kept.take_parts(rows, parts, counts)
+        for name, held in self.counts().items():
+            np.add(held, counts[name].astype(held.dtype), out=held)
 
     def scores(self) -> PlacedScores:
         """Return what was counted.
@@ -200,8 +251,8 @@ class ScorePlaces:
         DataError
             Not the rows of before went by.
         """
-        self._kept.check_all(self._total)
-        return PlacedScores(self._own, self._each, self._pool, self._against, self._kept)
+        self.kept.check_all(self._total)
+        return PlacedScores(self._own, self._each, self._pool, self._against, self.kept)
 
 
 class PlacedScores(LabelScores):

@@ -272,7 +272,8 @@ class Placing:
         self._values = own.values[self._first] if len(self._first) < len(own.values) else own.values
         counts = np.uint32 if total < 1 << 32 else np.uint64
         kind = counts if own.mass is None else np.float64
-        self._at: npt.NDArray[Any] = np.zeros(2 * len(self._values) + 1, dtype=kind)
+        self.counts: npt.NDArray[Any] = np.zeros(2 * len(self._values) + 1, dtype=kind)
+        """Weight at each place."""
 
     @property
     def levels(self) -> Array:
@@ -282,18 +283,18 @@ class Placing:
     def add(self, scores: npt.NDArray[Any], weights: Array | None = None) -> npt.NDArray[np.intp]:
         """Count all scores at once, and return the place of each: even between positives, odd at one."""
         here = _slots(scores, self._values)
-        self._at += np.bincount(here, weights, len(self._at)).astype(self._at.dtype, copy=False)
+        self.counts += np.bincount(here, weights, len(self.counts)).astype(self.counts.dtype, copy=False)
         return here
 
     def add_sorted(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Count some scores, ascending and of weight 1, at the few places that they reach."""
         here = _slots(scores, self._values)
         starts = run_starts(here)
-        self._at[here[starts]] += np.diff(starts, append=len(here)).astype(self._at.dtype)
+        self.counts[here[starts]] += np.diff(starts, append=len(here)).astype(self.counts.dtype)
         return here
 
     def _span(self) -> tuple[Array, Array]:
-        upto = np.cumsum(self._at, dtype=np.float64)
+        upto = np.cumsum(self.counts, dtype=np.float64)
         times = np.diff(self._first, append=len(self.own.values))
         return np.repeat(upto[:-1:2], times), np.repeat(upto[1::2], times)
 

@@ -99,6 +99,15 @@ class Budget:
             for one in [*self.ledger.holders]:
                 one.write()
 
+    @property
+    def budget(self) -> Budget:
+        """What tables that are made of others may take."""
+        return self
+
+    def keys(self) -> KeyTimes:
+        """Return what counts keys."""
+        return KeyTimes(self)
+
 
 @dataclass(eq=False)
 class _Range:

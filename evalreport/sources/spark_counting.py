@@ -11,7 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +19,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from evalreport.engines.partitions import Buckets, BucketWords, MergedWords, PackedWords, merged
+from evalreport.engines.partitions import Buckets, MergedWords, PackedWords, merged
 from evalreport.engines.several_stream import joined
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
 from evalreport.evaluation.partitions import PartitionWatch
+from evalreport.evaluation.row_facts import Repeats
 from evalreport.facts import ScoreTable
 from evalreport.facts.spill import write_all
 from evalreport.facts.wire import from_bytes, to_bytes
@@ -41,6 +42,8 @@ HELD = 1 << 22
 """Scores that a task holds before they leave it."""
 AT_ONCE = 32
 """Ranges that come to the driver at a time: 200 to 300 megabytes, where all scores are distinct."""
+KEYS = "keys"
+"""In place of the name of a table: keys of rows, by which it is counted how often each occurs."""
 FACTS, STATE, ERROR = -1, -2, -3
 """In place of the number of a range: what was counted, what else was observed, and what went wrong."""
 ONE = "table string, bucket int, positive boolean, wide int, words binary, times binary"
@@ -87,14 +90,14 @@ class CountedTable:
     Parameters
     ----------
     watch : PartitionWatch
-    ranges : int
-        Ranges of scores.
+    plan : PartitionPlan
+        By which it was counted.
     distinct : int
         Distinct scores that came to the driver.
     """
 
     watch: PartitionWatch
-    ranges: int
+    plan: PartitionPlan
     distinct: int
 
 
@@ -116,7 +119,7 @@ def count_table(
     plan = PartitionPlan(table.shown, own, space, Buckets(), at)
     plan = replace(plan, buckets=_buckets(table, plan))
     parts = table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
-    ranges = len(plan.buckets.edges) + 1
+    ranges = len(plan.buckets)
     if ranges <= AT_ONCE:
         return _collected(_merged(parts, plan), plan, budget)
     parts = parts.persist()
@@ -137,10 +140,7 @@ def _merged(parts: Any, plan: PartitionPlan) -> Iterator[dict[str, Any]]:
 
 def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]:
     """Yield what a task found in its partition."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    number = 0 if context is None else context.partitionId()
+    number = partition_number()
     watch, stream = plan.watch(number), plan.partition(number, batches)
     try:
         for batch, ids in stream.some_batches():
@@ -148,19 +148,28 @@ def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any
             yield from _packed(watch, HELD)
     except EvalreportError as error:
         told = [number, type(error).__name__, error.message, error.where, error.fix]
-        yield _batch([("", ERROR, None, None, json.dumps(told).encode(), None)], ONE)
+        yield batch_of([("", ERROR, None, None, json.dumps(told).encode(), None)], ONE)
         return
     yield from _packed(watch, 0)
     watch.read = sum(stream.read)
     rest = [("", STATE, None, None, watch.state().encode(), None)]
     facts = [(key, FACTS, None, None, to_bytes(one), None) for key, one in watch.facts().items()]
-    yield _batch([*rest, *facts], ONE)
+    yield batch_of([*rest, *facts], ONE)
+
+
+def partition_number() -> int:
+    """Return the number of the partition that a task works on."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else int(context.partitionId())
 
 
 def _packed(watch: PartitionWatch, most: int) -> Iterator[Any]:
-    rows = [(key, *part) for key, part in watch.packed(most)]
+    rows: list[tuple[Any, ...]] = [(key, *part) for key, part in watch.packed(most)]
     if rows:
-        yield _batch(rows, ONE)
+        rows += [(KEYS, bucket, None, None, keys, None) for bucket, keys in watch.row_keys()]
+        yield batch_of(rows, ONE)
 
 
 def merge_group(found: Any, plan: PartitionPlan) -> Any:
@@ -169,9 +178,13 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
     table, bucket = rows[0]["table"], rows[0]["bucket"]
     data = [row["words"] for row in rows]
     match bucket:
+        case _ if table == KEYS:
+            keys = np.frombuffer(b"".join(data), dtype=np.uint64)
+            repeats = Repeats.of([np.unique(keys, return_counts=True)[1]])
+            whole: tuple[Any, ...] = (None, json.dumps(astuple(repeats)).encode(), None, None)
         case _ if bucket >= 0:
             parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
-            whole: tuple[Any, ...] = merged(parts)
+            whole = merged(parts)
         case _ if bucket == FACTS:
             whole = (None, to_bytes(joined(list(map(from_bytes, data)))), None, None)
         case _ if bucket == STATE:
@@ -181,14 +194,15 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
             whole = (None, watch.state().encode(), None, None)
         case _:
             whole = (None, min(data, key=lambda told: json.loads(told)[0]), None, None)
-    return _table([(table, bucket, *whole)], ALL)
+    return table_of_rows([(table, bucket, *whole)], ALL)
 
 
 def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     """Ranges of about as many rows each, by a sample of the scores."""
-    if plan.stream.score is None or table.rows <= BUCKET:
+    if plan.stream.found.scores is None or table.rows <= BUCKET:
         return Buckets()
-    share = min(1.0, SAMPLE / table.rows)
+    each = 1 if plan.stream.found.scores.ndim == 1 else len(plan.space)
+    share = min(1.0, SAMPLE / (each * table.rows))
     some = table.selected(plan.stream.columns).sample(fraction=share, seed=0)
     found = some.mapInArrow(partial(sampled_scores, plan=plan), "score double").toArrow()
     scores = np.sort(found.column("score").to_numpy())
@@ -204,7 +218,7 @@ def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]
     with suppress(EvalreportError):
         for batch, _ in plan.partition(0, batches).some_batches():
             if not isinstance(batch.scores, NoScores):
-                yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64)})
+                yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64).ravel()})
 
 
 def _collected(rows: Iterable[Any], plan: PartitionPlan, budget: Budget) -> CountedTable:
@@ -213,7 +227,9 @@ def _collected(rows: Iterable[Any], plan: PartitionPlan, budget: Budget) -> Coun
     with _Arrived(budget) as scores:
         for row in rows:
             key, kind, data = row["table"], row["bucket"], row["words"]
-            if kind >= 0:
+            if key == KEYS:
+                watch.take_repeats(Repeats(*json.loads(data)))
+            elif kind >= 0:
                 scores.add(key, kind, MergedWords(*(row[name] for name in MergedWords._fields)))
             elif kind == FACTS:
                 watch.take_facts(key, from_bytes(data))
@@ -222,11 +238,9 @@ def _collected(rows: Iterable[Any], plan: PartitionPlan, budget: Budget) -> Coun
             else:
                 raise _error(json.loads(data))
         tables = scores.tables()
-    for key, holder in watch.tables():
-        if isinstance(holder, BucketWords):
-            holder.whole = tables.get(key)
+    watch.take_tables(tables)
     watch.count_through()
-    return CountedTable(watch, len(plan.buckets.edges) + 1, scores.distinct)
+    return CountedTable(watch, plan, scores.distinct)
 
 
 class _Arrived:
@@ -278,12 +292,13 @@ def _error(told: list[Any]) -> EvalreportError:
     return kind(message, where=where, fix=fix)
 
 
-def _batch(rows: list[tuple[Any, ...]], layout: str) -> Any:
+def batch_of(rows: list[tuple[Any, ...]], layout: str) -> Any:
     """Rows as Arrow, the columns of a layout of Spark."""
-    return _table(rows, layout).combine_chunks().to_batches()[0]
+    return table_of_rows(rows, layout).combine_chunks().to_batches()[0]
 
 
-def _table(rows: list[tuple[Any, ...]], layout: str) -> Any:
+def table_of_rows(rows: list[tuple[Any, ...]], layout: str) -> Any:
+    """Return rows as a table of Arrow, with the columns of a layout of Spark."""
     import pyarrow as pa
 
     kinds = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_(), "binary": pa.binary()}

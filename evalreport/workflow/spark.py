@@ -7,9 +7,10 @@ from typing import Any
 
 from evalreport import format
 from evalreport.errors import UsageError
-from evalreport.labels import Binary, renamed
+from evalreport.labels import Multilabel, renamed
 from evalreport.provenance import Provenance
 from evalreport.sources.spark_counting import CountedTable, count_table
+from evalreport.sources.spark_placing import place_table
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import open_frame
@@ -60,17 +61,20 @@ def collect_frame(
         try:
             stage("looking at the columns in Spark")
             stream = stream_of(table, request)
-            if stream.found.scores is not None and not isinstance(stream.space, Binary):
-                raise refused(f"there are scores of {len(stream.space)} labels", "the scores (--no-scores)")
+            if stream.found.scores is not None and isinstance(stream.space, Multilabel):
+                raise refused("there are scores of several labels per row", "the scores (--no-scores)")
         except UsageError as error:
             fix = ELSEWHERE if "memory" in error.fix else error.fix
             raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
         stage("counting rows in Spark", 0, table.rows)
         space = renamed(ordered(stream.space, request), dict(request.label_names))
         counted = count_table(table, stream, space, budget_of(request), point_of(request))
-    watch = counted.watch
-    stream.read.append(watch.read)
-    stream.check_any(watch.rows)
+        watch = counted.watch
+        stream.read.append(watch.read)
+        stream.check_any(watch.rows)
+        if watch.again(request.sampling) and watch.places is not None:
+            stage("placing rows in Spark", 0, watch.rows)
+            place_table(table, counted.plan, watch, watch.places)
     seen, sweep = observed(watch, stream, request)
     if stream.request.id is None:
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))

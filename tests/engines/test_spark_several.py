@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 
 import evalreport as er
 from evalreport.errors import DataError
+from evalreport.stages import listening
 from tests.engines.test_spark import assert_close, plain
 from tests.engines.test_stream import FEW
-from tests.engines.test_stream_classes import SIZES, classes
+from tests.engines.test_stream_classes import SIZES, classes, scored
 from tests.engines.test_stream_labels import FLAGS, LISTS, labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
@@ -47,13 +49,19 @@ CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
         {"pred": "gapped", "missing": "wrong", "labels": SIZES, "ordered": True, "slices": "site"},
     ),
     "classes, ids, some rows": (classes(), {"pred": "y_pred", "id": "name", "where": ("part=b",)}),
+    "scores of classes": (scored(), {"scores": "proba_*", "pred": "gapped", "missing": "wrong"}),
+    "margins, some rows": (scored(), {"scores": "margin_*", "score_kind": "decision", "where": ("part=b",)}),
     "labels in columns": (several(), {**FLAGS, "slices": "site", "id": "name"}),
     "labels in lists": (several(), {**LISTS, "where": ("site=1",)}),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_spark_and_memory_agree(case: str, spark: Any, tmp_path: Path) -> None:
+def test_spark_and_memory_agree(
+    case: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalreport.sources.spark_counting.BUCKET", 200)
+    monkeypatch.setattr("evalreport.sources.spark_placing.PIECE", 500)
     rows, asked = CASES[case]
     path = tmp_path / "rows.parquet"
     pq.write_table(rows, path)
@@ -71,3 +79,23 @@ def test_labels_of_lists_are_found_where_they_are(spark: Any, monkeypatch: pytes
     with pytest.raises(DataError, match="outside the label set") as caught:
         er.evaluate_spark(placed(spark, rows), **LISTS, labels=("anger", "fear", "joy"), confidence=None)
     assert caught.value.where.startswith("Spark DataFrame, partition ")
+
+
+def test_rows_that_change_between_two_readings_are_refused(spark: Any, tmp_path: Path) -> None:
+    mark = tmp_path / "read"
+
+    def fewer(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield batch.slice(len(batch) // 2) if mark.exists() else batch
+
+    def watched(before: str) -> None:
+        if before.startswith("placing"):
+            mark.touch()
+
+    rows = scored().select(["y_true", *(f"proba_{label}" for label in SIZES)])
+    frame = spark.createDataFrame(rows).coalesce(1)
+    with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
+        frame = frame.mapInArrow(fewer, frame.schema)
+    with listening(lambda what, *_: watched(what)), pytest.raises(DataError, match="other rows") as caught:
+        er.evaluate_spark(frame, scores="proba_*", confidence=None)
+    assert "cache the frame" in caught.value.fix
