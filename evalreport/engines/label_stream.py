@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.engines.several_stream import SeveralStream
-from evalreport.engines.stream import ScoreHolder
+from evalreport.engines.stream import Holders, ScoreHolder
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.classes import right_between
 from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.moments import LabelMoments
 from evalreport.facts.places import KeptRows
-from evalreport.facts.words import Budget
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -30,13 +29,14 @@ class LabelStream(SeveralStream):
     Parameters
     ----------
     space : Multilabel
-    budget : Budget
-        What the scores go into.
+    holders : Holders
+        What the scores go into, such as a `Budget`.
     tables : bool
         Whether scores are kept; without it there are counts and means over rows alone.
 
     Examples
     --------
+    >>> from evalreport.facts.words import Budget
     >>> from evalreport.predictions import predictions
     >>> from evalreport.labels import Multilabel
     >>> stream = LabelStream(Multilabel("ab"), Budget())
@@ -46,15 +46,18 @@ class LabelStream(SeveralStream):
     array([2., 0.])
     """
 
-    def __init__(self, space: LabelSpace, budget: Budget, *, tables: bool = True) -> None:
+    def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
         super().__init__(space, tables=tables)
-        self._budget = budget
+        self._holders = holders
         self._truth: list[ScoreHolder] = []
-        self._right, self._always = budget.holder(), 0
+        self._right = holders.holder()
+        self.always = 0
+        """Rows that are wholly right above any threshold, up to one."""
         self._decided: list[ScoreHolder] = []
         self._kind: npt.DTypeLike = np.float64
         self._scores: LabelTables | None = None
-        self._kept = KeptRows(np.empty(0, dtype=np.intp))
+        self.places = KeptRows(np.empty(0, dtype=np.intp))
+        """What rows go by again for."""
 
     def add(self, batch: Predictions) -> None:
         """Count a batch, and keep its scores label by label."""
@@ -64,26 +67,39 @@ class LabelStream(SeveralStream):
         values = np.ascontiguousarray(batch.scores.values.T)
         if not self._truth:
             self._kind = values.dtype
-            self._truth = [self._budget.holder() for _ in values]
+            self._truth = [self._holders.holder() for _ in values]
         _add(self._truth, values, batch.y_true)
         self._add_right(batch.scores.values, batch.y_true.astype(bool))
         if batch.y_pred is not None and (batch.threshold is None or batch.threshold.origin == "predictions"):
-            self._decided = self._decided or [self._budget.holder() for _ in values]
+            self._decided = self._decided or [self._holders.holder() for _ in values]
             _add(self._decided, values, batch.y_pred)
 
     def _add_right(self, values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> None:
         low, high = right_between(values, truth)
         can = low < high
         ends = (low[can & np.isfinite(low)], high[can & np.isfinite(high)])
-        self._always += int(np.count_nonzero(can & np.isinf(low)))
+        self.always += int(np.count_nonzero(can & np.isinf(low)))
         self._right.add(np.concatenate(ends), np.repeat([True, False], [*map(len, ends)]))
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, with a holder for each table of scores."""
+        super().take(counted)
+        if self.is_scored:
+            self._truth = [self._holders.holder() for _ in self.space.names]
+            answered = counted.counts is not None and counted.threshold is None
+            self._decided = [self._holders.holder() for _ in self.space.names] if answered else []
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the scores of each label, and those of rows that are wholly right, by a name."""
+        held = {"truth": self._truth, "answers": self._decided, "right": [self._right]}
+        return {f"{name} {label}": one for name, each in held.items() for label, one in enumerate(each)}
 
     def scores(self) -> LabelTables:
         """Return the table of each label; nothing can be added after it."""
         if self._scores is None:
             tables = [one.table() for one in self._truth]
             self._scores = LabelTables(
-                tables, self._right.table(), float(self._always), self._kind, self._budget
+                tables, self._right.table(), float(self.always), self._kind, self._holders.budget
             )
         return self._scores
 
@@ -94,12 +110,12 @@ class LabelStream(SeveralStream):
 
     def again(self, wanted: npt.NDArray[Any]) -> None:
         """Make ready for the same rows to go by again, of which some are kept whole."""
-        self._kept = self.scores().kept = KeptRows(wanted)
+        self.places = self.scores().kept = KeptRows(wanted)
 
     def place(self, batch: Predictions) -> None:
         """Take a batch that goes by again."""
         if not isinstance(batch.scores, NoScores):
-            self._kept.add(batch.scores.values, batch.y_true)
+            self.places.add(batch.scores.values, batch.y_true)
 
     def _of(self, batch: Predictions) -> Summary:
         facts = super()._of(batch)
@@ -116,7 +132,7 @@ class LabelStream(SeveralStream):
             facts = replace(facts, counts=replace(facts.counts, threshold=unknown))
         if not self.is_scored:
             return replace(facts, bins=None)
-        self._kept.check_all(self.rows)
+        self.places.check_all(self.rows)
         return replace(facts, scores=self.scores())
 
     def close(self) -> None:

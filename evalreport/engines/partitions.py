@@ -9,7 +9,7 @@ order are, the table is exact.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array, run_starts
 from evalreport.facts.keys import Keys, keys_of, scores_of
+from evalreport.facts.words import Budget
 
 OFTEN = 4
 """Rows of one score in one place from which their number is sent: fewer words of four bytes take less."""
@@ -56,6 +57,7 @@ class Buckets:
     """What makes holders of packed words; `edges` are scores between ranges, ascending."""
 
     edges: tuple[float, ...] = ()
+    budget: Budget = field(default_factory=Budget)
 
     def __len__(self) -> int:
         return len(self.edges) + 1

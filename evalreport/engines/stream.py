@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evalreport.errors import UsageError
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
 from evalreport.facts.binned import BinnedTable
+from evalreport.facts.words import Budget
 from evalreport.labels import UNPARSED, LabelSpace
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, ScoreKind
@@ -55,6 +56,10 @@ class Holders(Protocol):
 
     def holder(self) -> ScoreHolder:
         """Return a new one."""
+
+    @property
+    def budget(self) -> Budget:
+        """What tables that are made of others may take."""
 
     def keys(self) -> KeyHolder:
         """Return a new one of keys."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.engines.class_stream import ClassStream
+from evalreport.engines.label_stream import LabelStream
 from evalreport.engines.partitions import Buckets, BucketWords, KeysAway, PackedWords
 from evalreport.engines.stream import BinaryStream, ScoreHolder
 from evalreport.evaluation.observed import Observed
@@ -18,7 +19,7 @@ from evalreport.evaluation.row_facts import Repeats
 from evalreport.evaluation.streamed import AnyStream, Watch
 from evalreport.evaluation.streamed_mistakes import MixUps
 from evalreport.facts import ScoreTable, Summary
-from evalreport.facts.places import OwnScores, ScorePlaces
+from evalreport.facts.places import KeptRows, OwnScores, ScorePlaces
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Threshold
 
@@ -85,9 +86,9 @@ class PartitionWatch(Watch):
         return dict(zip(numbers, pairwise(ends), strict=True))
 
     @property
-    def places(self) -> ScorePlaces | None:
+    def places(self) -> ScorePlaces | KeptRows | None:
         """What the rows go by again for."""
-        return self._whole.places if isinstance(self._whole, ClassStream) else None
+        return None if isinstance(self._whole, BinaryStream) else self._whole.places
 
     def tables(self) -> Iterator[tuple[str, ScoreHolder]]:
         """Yield what holds the scores of each table, with a key of it."""
@@ -152,6 +153,7 @@ class PartitionWatch(Watch):
                 "clipped": self._clipped,
                 "read": self.read,
                 "row_facts": self._row_facts.state(),
+                "always": self._whole.always if isinstance(self._whole, LabelStream) else 0,
             }
         )
 
@@ -169,6 +171,8 @@ class PartitionWatch(Watch):
         self._clipped += found["clipped"]
         self.read += found["read"]
         self._row_facts.take(found["row_facts"])
+        if isinstance(self._whole, LabelStream):
+            self._whole.always += found["always"]
 
     def count_through(self) -> None:
         """Number the rows of all partitions through, in the order of these."""

@@ -23,7 +23,6 @@ from evalreport.evaluation.streamed_facts import RowFacts
 from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, WorstRows
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.binned import BinnedTable
-from evalreport.facts.words import Budget
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
 from evalreport.intervals.calibration import PLACE, class_rows
@@ -76,8 +75,6 @@ class Watch:
     ) -> None:
         self.space, self.holders, self.answered = space, holders, answered
         self._first, self._at = first, at if isinstance(space, Multilabel) else None
-        # what counts elsewhere than here counts two labels, of which their tables tell all
-        self._budget = holders if isinstance(holders, Budget) else Budget()
         self._whole = self._stream()
         self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown = self._rows_shown(scored=False)
@@ -100,7 +97,7 @@ class Watch:
         if isinstance(self.space, Binary):
             return BinaryStream(self.space, self.holders, answered=self.answered)
         if isinstance(self.space, Multilabel):
-            return LabelStream(self.space, self._budget, tables=tables)
+            return LabelStream(self.space, self.holders, tables=tables)
         return ClassStream(self.space, self.holders, tables=tables)
 
     def _rows_shown(self, *, scored: bool) -> MixUps | ScoredMistakes | WorstRows:

@@ -18,7 +18,8 @@ class RowFacts:
     Examples
     --------
     >>> from evalreport.predictions import predictions
-    >>> facts = RowFacts(KeyTimes(Budget()))
+    >>> from evalreport.facts.words import Budget
+    >>> facts = RowFacts(Budget().keys())
     >>> for scores in ([[0.9, 0.1]], [[0.0, 1.0]]):
     ...     facts.add(predictions(Multiclass("ab"), ["a"], scores=Probabilities(scores)))
     >>> facts.found()

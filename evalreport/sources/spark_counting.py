@@ -116,7 +116,7 @@ def count_table(
         A value that cannot be evaluated; names the partition and the row in it.
     """
     own = replace(stream, data=partition_of(table.shown, table.names, 0, iter(())))
-    plan = PartitionPlan(table.shown, own, space, Buckets(), at)
+    plan = PartitionPlan(table.shown, own, space, Buckets(budget=budget), at)
     plan = replace(plan, buckets=_buckets(table, plan))
     parts = table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
     ranges = len(plan.buckets)
@@ -200,7 +200,7 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
 def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     """Ranges of about as many rows each, by a sample of the scores."""
     if plan.stream.found.scores is None or table.rows <= BUCKET:
-        return Buckets()
+        return plan.buckets
     each = 1 if plan.stream.found.scores.ndim == 1 else len(plan.space)
     share = min(1.0, SAMPLE / (each * table.rows))
     some = table.selected(plan.stream.columns).sample(fraction=share, seed=0)
@@ -208,7 +208,7 @@ def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     scores = np.sort(found.column("score").to_numpy())
     ranges = -(-table.rows // BUCKET)
     places = np.arange(1, ranges) * len(scores) // ranges
-    return Buckets(tuple(np.unique(scores[places]).tolist()) if len(scores) else ())
+    return replace(plan.buckets, edges=tuple(np.unique(scores[places]).tolist()) if len(scores) else ())
 
 
 def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]:

@@ -15,6 +15,7 @@ from evalreport.errors import DataError
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts import ClassScores
 from evalreport.facts.places import KeptRows, ScorePlaces
+from evalreport.labels import Multilabel
 from evalreport.scores import NoScores
 from evalreport.sources.spark_counting import PartitionPlan, batch_of, partition_number, table_of_rows
 from evalreport.sources.spark_tables import SparkTable
@@ -55,18 +56,14 @@ def place_table(table: SparkTable, plan: PartitionPlan, watch: PartitionWatch, p
             fix="cache the frame, or write it to a table first",
         )
     scores, truth = pieces.pop(SCORES, {}), pieces.pop(TRUTH, {})
-    size = len(watch.space)
+    shape = (-1, len(watch.space))
+    flags = shape if isinstance(watch.space, Multilabel) else (-1,)
     kept = [
-        ClassScores(scores[number].reshape(-1, size), _shaped(truth[number], size, scores[number]), None)
+        ClassScores(scores[number].reshape(shape), truth[number].reshape(flags), None)
         for number in sorted(scores)
     ]
     counts = {name: np.concatenate([of[piece] for piece in sorted(of)]) for name, of in pieces.items()}
     places.take_parts(sum(rows.values()), kept, counts)
-
-
-def _shaped(truth: Array, size: int, scores: Array) -> Array:
-    """Codes of classes, or flags of several labels, as many as there are scores."""
-    return truth.reshape(-1, size) if len(truth) == len(scores) and truth.dtype == np.bool_ else truth
 
 
 def place_partition(
@@ -96,7 +93,7 @@ def sum_pieces(found: Any) -> Any:
         return found
     parts = list(map(_unpacked, rows))
     kind = np.float64 if parts[0].dtype.kind == "f" else np.uint64
-    whole: Array = np.sum(parts, axis=0, dtype=kind)
+    whole = np.asarray(np.sum(parts, axis=0, dtype=kind))
     return table_of_rows([_packed(rows[0]["name"], rows[0]["piece"], whole)], LAYOUT)
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from evalreport import format
 from evalreport.errors import UsageError
-from evalreport.labels import Multilabel, renamed
+from evalreport.labels import renamed
 from evalreport.provenance import Provenance
 from evalreport.sources.spark_counting import CountedTable, count_table
 from evalreport.sources.spark_placing import place_table
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import open_frame
-from evalreport.sources.streams import refused
 from evalreport.stages import stage
 from evalreport.workflow.collect import ordered
 from evalreport.workflow.request import Request
@@ -61,8 +60,6 @@ def collect_frame(
         try:
             stage("looking at the columns in Spark")
             stream = stream_of(table, request)
-            if stream.found.scores is not None and isinstance(stream.space, Multilabel):
-                raise refused("there are scores of several labels per row", "the scores (--no-scores)")
         except UsageError as error:
             fix = ELSEWHERE if "memory" in error.fix else error.fix
             raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None

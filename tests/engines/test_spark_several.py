@@ -36,13 +36,6 @@ def in_order(ev: er.Evaluation) -> dict[str, Any]:
     return {**plain(ev), "mistakes": [vars(one) for one in ev.mistakes]}
 
 
-def several() -> pa.Table:
-    """Several labels without their scores."""
-    return labelled().select(
-        [name for name in labelled().column_names if not name.startswith(("proba", "margin"))]
-    )
-
-
 CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
     "classes": (
         classes(),
@@ -51,8 +44,17 @@ CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
     "classes, ids, some rows": (classes(), {"pred": "y_pred", "id": "name", "where": ("part=b",)}),
     "scores of classes": (scored(), {"scores": "proba_*", "pred": "gapped", "missing": "wrong"}),
     "margins, some rows": (scored(), {"scores": "margin_*", "score_kind": "decision", "where": ("part=b",)}),
-    "labels in columns": (several(), {**FLAGS, "slices": "site", "id": "name"}),
-    "labels in lists": (several(), {**LISTS, "where": ("site=1",)}),
+    "labels in columns": (labelled(), {**FLAGS, "slices": "site", "id": "name"}),
+    "scores of labels": (
+        labelled(),
+        {"truth": "true_*", "pred": "pred_*", "scores": "proba_*", "slices": "site"},
+    ),
+    "margins of labels": (
+        labelled(),
+        {"truth": "truth", "scores": "margin_*", "score_kind": "decision", "where": ("site=1",)},
+    ),
+    "labels at a threshold": (labelled(), {"truth": "true_*", "scores": "proba_*", "threshold": "0.3"}),
+    "labels in lists": (labelled(), {**LISTS, "where": ("site=1",)}),
 }
 
 
@@ -73,7 +75,7 @@ def test_spark_and_memory_agree(
 def test_labels_of_lists_are_found_where_they_are(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that only later rows carry, too; what is no label is told with its partition."""
     monkeypatch.setattr("evalreport.sources.spark_tables.HEAD", 4)
-    rows = several()
+    rows = labelled()
     found = er.evaluate_spark(placed(spark, rows), **LISTS, confidence=None)
     assert found.space.labels == ("anger", "fear", "grief", "joy")
     with pytest.raises(DataError, match="outside the label set") as caught:
