@@ -18,6 +18,7 @@ from evalreport.errors import UsageError
 from evalreport.facts.counts import Array
 from evalreport.facts.keys import keys_of, scores_of
 from evalreport.facts.table import ScoreTable
+from evalreport.facts.words import Budget, KeyTimes
 
 DIGITS = 11
 """Binary digits behind the first one that tell a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
@@ -104,8 +105,15 @@ class BinnedTable(ScoreTable):
             )
 
 
+@dataclass(frozen=True)
 class ScoreBins:
     """What makes holders of scores in bins."""
+
+    budget: Budget
+
+    def keys(self) -> KeyTimes:
+        """Return what counts keys of rows."""
+        return self.budget.keys()
 
     def holder(self) -> BinnedScores:
         """Return a new holder."""

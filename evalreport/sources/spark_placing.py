@@ -87,7 +87,14 @@ def place_partition(
 
 
 def sum_pieces(found: Any) -> Any:
-    """Return what all tasks found of one piece, added up, as one row."""
+    """Return what all tasks found of one piece, added up, as one row.
+
+    Examples
+    --------
+    >>> rows = [_packed("all", 0, np.array([200, 1], dtype=np.uint8))] * 2
+    >>> _unpacked(sum_pieces(table_of_rows(rows, LAYOUT)).to_pylist()[0])
+    array([400,   2], dtype=uint16)
+    """
     rows = found.to_pylist()
     if len(rows) == 1:
         return found

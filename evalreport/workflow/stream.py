@@ -169,7 +169,7 @@ def _counted(stream: PredictionStream, request: Request, origin: Provenance) -> 
         raise UsageError(
             f"--approximate counts scores of two labels in bins, and {what}", fix="leave --approximate out"
         )
-    holders = ScoreBins() if request.approximate else budget_of(request)
+    holders = ScoreBins(budget_of(request)) if request.approximate else budget_of(request)
     with Watch(space, holders, answered=stream.pred is not None, at=at) as watch:
         _count(stream, watch)
         if watch.again(request.sampling):
