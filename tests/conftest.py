@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from evalreport.sinks import turns
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.spark_session import spark_session
 from tests.tracking import MlflowServer, empty_store, new_database
@@ -37,7 +38,13 @@ collect_ignore = ["faults/preload.py"]
 
 @pytest.fixture(scope="session")
 def template_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An MLflow database without runs: migrating one takes seconds, copying it nothing."""
+    """An MLflow database without runs: migrating one takes seconds, copying it nothing.
+
+    From here on SQLite does not wait for the disk at each commit: that guards against a loss of power alone.
+    """
+    from sqlalchemy import Engine, event
+
+    event.listen(Engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
     return new_database(tmp_path_factory.mktemp("template") / "mlflow.db")
 
 
@@ -67,7 +74,11 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests see no tracking server and no terminal of the machine they run on."""
+    """Tests see no tracking server and no terminal of the machine they run on, and log without a wait.
+
+    A logging waits for others that began together with it; the tests in which some did set that again.
+    """
+    monkeypatch.setattr(turns, "SETTLE", 0.0)
     ours = (name for name in os.environ if name.startswith(("MLFLOW_", "EVALREPORT_")))
     for name in [*ours, *(name for name in TERMINAL if name in os.environ)]:
         monkeypatch.delenv(name)

@@ -19,7 +19,7 @@ import pytest
 from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
 from evalreport.report.names import DIGEST_TAG, MANIFEST, TIME_TAG
 from evalreport.report.payload import Payload, Series, split_json
-from evalreport.sinks import marks
+from evalreport.sinks import marks, turns
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import STALE, UNFINISHED, Mark
 from evalreport.sinks.mlflow import MlflowSink, check_run
@@ -715,7 +715,10 @@ def test_a_mark_of_another_machine_is_taken_over_when_it_is_old(
 
 
 @pytest.mark.parametrize("count", [6, 10])
-def test_of_several_loggings_of_one_run_one_completes(store: Store, run: MadeRun, count: int) -> None:
+def test_of_several_loggings_of_one_run_one_completes(
+    store: Store, run: MadeRun, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "SETTLE", marks.SETTLE)
     payloads = [payload(f1=0.1 * (k % 3), digest=f"digest-{k % 3}") for k in range(count)]
 
     def attempt(what: Payload) -> str:
