@@ -30,6 +30,8 @@ FACTORS = 25
 """Grid of factors; the limits are interpolated between them."""
 CELLS = 200_000
 """Draws over factors, resamples and bins; ten times that for bins of several labels."""
+CERTAIN = 1e-3
+"""Nearest to 0 and 1 that a bin's probability is taken for where its noise is told by other means."""
 FEW_EXPECTED = 25.0
 """Variance of a count below which it is drawn as it is, and from which a normal serves."""
 SMALLEST = 1e-15
@@ -60,6 +62,8 @@ def gap_limits(
     draws: Array | None = None,
     error: float | None = None,
     doubt: Array | None = None,
+    *,
+    near_end: bool = True,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -81,6 +85,8 @@ def gap_limits(
     doubt : float64 array of shape (bins,), optional
         Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
         differ much within a bin; binomial by default.
+    near_end : bool
+        Whether no error is missed on one side alone: see `tails`.
 
     Examples
     --------
@@ -91,7 +97,8 @@ def gap_limits(
     """
     held = bins[0] > 0
     weight, probability, positives = (part[held] for part in bins)
-    gaps, spread = probability - positives, binomial_noise(weight, positives, probability)
+    gaps, certain = probability - positives, CERTAIN if noise is not None else 0.0
+    spread = binomial_noise(weight, positives, probability, certain)
     design = np.ones(len(weight)) if noise is None else noise[held] / spread
     if doubt is not None:
         said = probability / weight
@@ -106,29 +113,32 @@ def gap_limits(
     )
     truths = statistic(factors[:, None] * gaps, weight)
     if statistic is greatest_gap:
-        low, high = inverted(value, drawn, truths, sampling, near_end=True)
+        low, high = inverted(value, drawn, truths, sampling, near_end=near_end)
     else:
         here = statistic(gaps + noisy.of(positives, generator), weight)
         apart = _between(gaps, weight, here, error, squared=statistic is mean_square)
         beside = apart * generator.standard_normal(len(normal))
-        drawn += factors[:, None] * beside
-        low, high = _far(
-            *inverted(value, drawn, truths, sampling, near_end=True), value, here + beside, sampling
-        )
+        drawn += factors[:, None] * beside * near_end
+        low, high = inverted(value, drawn, truths, sampling, near_end=near_end)
+        low, high = _far(low, high, value, here + beside, sampling, least=near_end)
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     return min(low, value), max(high, value, least**2 if statistic is mean_square else least)
 
 
-def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
+def _far(
+    low: float, high: float, value: float, here: Array, sampling: Sampling, *, least: bool
+) -> tuple[float, float]:
     """Limits that are not shorter than those of any mean, where gaps lie well beyond their noise.
 
     Parameters
     ----------
     here : float64 array of shape (draws,)
         Draws about the sample itself.
+    least : bool
+        Whether those of gaps within their noise may be shorter.
     """
-    inflated, error = float(here.mean()) - value, float(here.std())
+    inflated, error = (float(here.mean()) - value) * least, float(here.std())
     if inflated > INFLATED * error:
         return low, high
     reach = sampling.z * error
@@ -159,7 +169,7 @@ class Noise:
 
     def of(self, positives: Array, generator: np.random.Generator) -> Array:
         """Return draws where so many positives are expected, shape (draws, bins)."""
-        rate = binomial_rate(self.weight, positives, self.probability)
+        rate = binomial_rate(self.weight, positives, self.probability, 0.0 if self.counted else CERTAIN)
         variance = self.weight * rate * (1 - rate)
         scale = self.design * np.sqrt(variance)
         few = (variance < FEW_EXPECTED) & self.counted
@@ -334,7 +344,7 @@ def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
     return correlated
 
 
-def binomial_noise(weight: Array, positives: Array, probability: Array) -> Array:
+def binomial_noise(weight: Array, positives: Array, probability: Array, certain: float = 0.0) -> Array:
     """Return the standard deviation of the positives of each bin, never 0.
 
     Two rows more are taken to be in each bin, at the probability that the model gives it: at the rate of
@@ -345,13 +355,15 @@ def binomial_noise(weight: Array, positives: Array, probability: Array) -> Array
     >>> binomial_noise(np.array([10.0, 1.0]), np.array([5.0, 0.0]), np.array([5.0, 0.3])).round(2)
     array([1.58, 0.4 ])
     """
-    rate = binomial_rate(weight, positives, probability)
+    rate = binomial_rate(weight, positives, probability, certain)
     spread: Array = np.sqrt(weight * rate * (1 - rate))
     return spread
 
 
-def binomial_rate(weight: Array, positives: Array, probability: Array) -> Array:
+def binomial_rate(weight: Array, positives: Array, probability: Array, certain: float = 0.0) -> Array:
     """Return the rate that the noise of each bin is told at: see `binomial_noise`.
+
+    `certain` is how near to 0 and 1 a probability is taken at its word.
 
     Examples
     --------
@@ -359,7 +371,8 @@ def binomial_rate(weight: Array, positives: Array, probability: Array) -> Array:
     array([0.75])
     """
     held = np.clip(positives, 0, weight)
-    rate: Array = np.clip((held + 2 * probability / weight) / (weight + 2), SMALLEST, 1 - SMALLEST)
+    said = np.clip(probability / weight, certain, 1 - certain)
+    rate: Array = np.clip((held + 2 * said) / (weight + 2), SMALLEST, 1 - SMALLEST)
     return rate
 
 

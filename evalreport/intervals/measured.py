@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -34,6 +35,8 @@ class Measured:
         Data sets on which an interval was given.
     coverage : float
         Share of intervals that held the truth.
+    attainable : float or None
+        Where counts of few rows jump: the least share of 95 % or more that an interval can have.
     """
 
     task: str
@@ -43,6 +46,16 @@ class Measured:
     n: int
     simulations: int
     coverage: float
+    attainable: float | None = None
+
+    @property
+    def inevitable(self) -> bool:
+        """Whether counts of so few rows allow no lower share, give or take the error of the simulation."""
+        return self.attainable is not None and self.coverage <= self.attainable + self._slack(self.attainable)
+
+    def _slack(self, share: float) -> float:
+        """Two standard errors of a share in the simulation."""
+        return 2 * math.sqrt(share * (1 - share) / max(self.simulations, 1))
 
     @property
     def within(self) -> bool:
@@ -52,8 +65,8 @@ class Measured:
     @property
     def near(self) -> bool:
         """Whether the coverage is within 93 to 97 %, give or take the error of the simulation."""
-        slack = 2 * (self.coverage * (1 - self.coverage) / max(self.simulations, 1)) ** 0.5
-        return bool(NEAR[0] - slack <= self.coverage <= NEAR[1] + slack)
+        slack = self._slack(self.coverage)
+        return NEAR[0] - slack <= self.coverage <= NEAR[1] + slack
 
 
 @cache
@@ -105,4 +118,6 @@ def missed(task: str, name: str, result: Result) -> str:
     if not off:
         return ""
     worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
-    return f"held the truth in {percent(worst.coverage)} of simulations: {worst.setting}, n = {worst.n:,}"
+    why = "; counts of so few rows allow no less" if worst.inevitable and worst.coverage > NOMINAL else ""
+    share = percent(worst.coverage)
+    return f"held the truth in {share} of simulations: {worst.setting}, n = {worst.n:,}{why}"

@@ -144,8 +144,10 @@ class Ranked:
         if gaps.gap == "mean":
             side = np.sign(bins[1] - bins[2])[place]
             error = self._mean_error(side * (self.scores - self.positive)) * wide
+        alone = self.units.method == "poisson bootstrap"  # their noise is known, and widened by nothing
+        noise *= 1.0 if alone else wide
         ends = gap_limits(
-            bins, value, STATISTICS[gaps.gap], sampling, noise * wide, unit_draws(own, sampling), error
+            bins, value, STATISTICS[gaps.gap], sampling, noise, unit_draws(own, sampling), error
         )
         return Limits(*ends, self.units.method)
 

@@ -86,7 +86,7 @@ def smooth_gap_limits(
     error = float(statistic(difference + draws * noise, weight).std())
     error = math.hypot(error, _between(gaps, curve, mean_error or _of_rows(curve)))
     bins = (weight, weight * probability, weight * fitted)
-    return gap_limits(bins, value, statistic, sampling, noise, draws, error)
+    return gap_limits(bins, value, statistic, sampling, noise, draws, error, near_end=False)
 
 
 def _between(gaps: SmoothGaps, curve: SmoothCurve, mean_error: MeanError) -> float:

@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from evalreport.intervals.measured import ENOUGH, NEAR, Measured
@@ -28,9 +28,11 @@ from evalreport.metrics.strategies import (
     Proportion,
     SmoothGaps,
 )
+from tests.coverage.attainable import attainable
 from tests.coverage.measure import Count, measured
 from tests.coverage.settings import BINARY, DEPENDENT, GROUPED, HARD, MULTICLASS, MULTILABEL, TEXT, Setting
 
+EVERY = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT, *HARD)
 HERE = Path(__file__).parent
 JSON = HERE.parents[1] / "evalreport" / "intervals" / "coverage.json"
 TABLE = HERE / "COVERAGE.md"
@@ -45,18 +47,18 @@ TRUTH = (
     "how many classes it happened to miss. Calibration errors keep their bins: theirs is the binned error of",
     "the population.",
     "",
-    "Some intervals are wider than they need be, and known to be: where the truth stands at the end of its",
-    "range (a calibrated model's ECE of 0, as many effective labels as there are) it can only be missed on",
-    "one side; where the most frequent class is one of several about equal, no shorter limit holds for all",
-    "of them; and a limit beyond the last rows seen (recall at an FPR of 1 % of a hundred negatives) is",
-    "known to half a row at best. Some are too narrow: with few distinct scores a curve jumps from step to",
-    "step, and what it reads at a limit between two steps is one or the other: limits of each step",
-    "that is not ruled out hold it. Average precision of classes of one to five rows is too high; what is",
+    "A truth at the end of its range (a calibrated model's ECE of 0, as many effective labels as there are),",
+    "beyond the last row seen (recall at an FPR of 1 % of a hundred negatives), on a stair or of several",
+    "about equal can be missed on one side alone: the whole 5 % are then on that side (Feldman & Cousins",
+    "1998). Some intervals stay wider than they need be: the greatest gap of many bins with hardly a row,",
+    "and the gaps of twenty classes, say little, and of a class of a few rows counts jump. Some are too",
+    "narrow: with few distinct scores a curve jumps from step to step, and what it reads at a limit between",
+    "two steps is one or the other: limits of each step that is not ruled out hold it. Average precision of",
+    "classes of one to five rows is too high; what is",
     "told of that and taken off is half of it. Where scores leave doubt about less than five rows, gaps from",
     "the smooth curve have no interval: those that were given held the truth in 74 %.",
     "",
-    "What lay outside after 100 to 200 simulations, on either side, was simulated 1,000 times: a share of",
-    "200 is known to three points, and one of 1,000 to one and a half.",
+    "A share of 200 simulations is known to three points, and one of 1,000 to one and a half.",
     "",
     "Some settings are there because intervals have it hard in them: a class of which there",
     "are a handful of rows, weights of which a few hold most of the mass, classes that hardly overlap, tied",
@@ -95,15 +97,19 @@ def cause(row: Measured) -> str:
 def causes(rows: Sequence[Measured]) -> list[str]:
     """Return the lines of a table: how many shares lie far off for which cause."""
     low, high = ([row for row in rows if beyond(row.coverage)] for beyond in (FAR[0].__gt__, FAR[1].__lt__))
+    sure = [row for row in high if row.inevitable]
     lines = [
-        f"## Below {FAR[0]:.0%}: {len(low)}; above {FAR[1]:.0%}: {len(high)}",
+        f"## Below {FAR[0]:.0%}: {len(low)}; above {FAR[1]:.0%}: {len(high)}, {len(sure)} of them inevitable",
         "",
-        f"| cause | below {FAR[0]:.0%} | above {FAR[1]:.0%} |",
-        "|---|---|---|",
+        "Inevitable: neighbouring counts of so few rows have 95 % or more in no lower share than is told as",
+        "attainable in the list at the end (`attainable.py`), give or take the error of the simulation.",
+        "",
+        f"| cause | below {FAR[0]:.0%} | above {FAR[1]:.0%} | inevitable |",
+        "|---|---|---|---|",
     ]
     for words in CAUSES:
-        below, above = (sum(cause(row) == words for row in part) for part in (low, high))
-        lines.append(f"| {words} | {below} | {above} |")
+        parts = (sum(cause(row) == words for row in part) for part in (low, high, sure))
+        lines.append(f"| {words} | {' | '.join(map(str, parts))} |")
     return [*lines, ""]
 
 
@@ -179,10 +185,11 @@ def tables(rows: list[Measured]) -> list[str]:
         "",
         f"## Outside {SHARE}, from {ENOUGH} rows on",
         "",
-        "| task | metric | setting | n | coverage | simulations | by more than their error |",
-        "|---|---|---|---|---|---|---|",
+        "| task | metric | setting | n | coverage | attainable | simulations | by more than their error |",
+        "|---|---|---|---|---|---|---|---|",
         *(
-            f"| {r.task} | `{r.metric}` | {r.setting} | {r.n} | {r.coverage:.1%} | {r.simulations} "
+            f"| {r.task} | `{r.metric}` | {r.setting} | {r.n} | {r.coverage:.1%} "
+            f"| {'' if r.attainable is None else f'{r.attainable:.1%}'} | {r.simulations} "
             f"| {'no' if r.near else 'yes'} |"
             for r in rows
             if r.n >= ENOUGH and not r.within
@@ -204,9 +211,8 @@ def _summary(rows: list[Measured]) -> list[str]:
 
 def main(simulations: str = "1000", kinds: str = "", metrics: str = "", processes: str = "2") -> None:
     """Simulate setting by setting, and write both files after each: it can be stopped at any time."""
-    every = (*BINARY, *MULTICLASS, *MULTILABEL, *DEPENDENT, *GROUPED, *TEXT, *HARD)
-    order: dict[tuple[str, str, int], int] = {(s.task, s.what, s.n): i for i, s in enumerate(every)}
-    settings = [s for s in every if not kinds or s.kind in kinds.split(",")]
+    order: dict[tuple[str, str, int], int] = {(s.task, s.what, s.n): i for i, s in enumerate(EVERY)}
+    settings = [s for s in EVERY if not kinds or s.kind in kinds.split(",")]
     before = [Measured(**row) for row in json.loads(JSON.read_text("utf-8"))]
     table = {_key(row): row for row in before}
     chosen = {s: _chosen(s, int(simulations), metrics, before) for s in settings}
@@ -233,8 +239,23 @@ def _key(row: Measured) -> tuple[str, str, int, str]:
     return row.task, row.setting, row.n, row.metric
 
 
-def _write(rows: list[Measured]) -> None:
-    text = ",\n".join(json.dumps(asdict(row), ensure_ascii=False) for row in rows)
+def _explained(row: Measured) -> Measured:
+    """A row far above with the share that its counts allow, where counts decide."""
+    if row.n < ENOUGH or row.coverage <= FAR[1] or row.attainable is not None:
+        return row
+    setting = next(s for s in EVERY if (s.task, s.what, s.n) == _key(row)[:3])
+    found = attainable(setting, row.metric)
+    return row if found is None else replace(row, attainable=round(found, 4))
+
+
+def _written(row: Measured) -> str:
+    known = {name: value for name, value in asdict(row).items() if value is not None}
+    return json.dumps(known, ensure_ascii=False)
+
+
+def _write(rows: Sequence[Measured]) -> None:
+    rows = [_explained(row) for row in rows]
+    text = ",\n".join(map(_written, rows))
     JSON.write_text(f"[\n{text}\n]\n", encoding="utf-8")
     TABLE.write_text(as_markdown(rows), encoding="utf-8")
     print(f"wrote {JSON.name} ({len(rows)} rows) and {TABLE.name}", flush=True)

@@ -1,0 +1,86 @@
+"""The share that intervals cannot help but hold, where counts jump: of proportions, and classes of few rows.
+
+An interval that knows a proportion by its count alone holds the truth for some counts and not for others. Of
+a few rows no set of neighbouring counts has 95 % exactly: that with the least share of 95 % or more says how
+often any interval without chance of its own, and never below 95 %, has to hold this truth. An average over
+classes takes after the class that makes most of its variance, the one of the fewest rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from evalreport.engines.memory import summarise
+from evalreport.facts import Marginals
+from evalreport.facts.counts import Array
+from evalreport.intervals.measured import NOMINAL
+from evalreport.metrics import Metric, view
+from evalreport.metrics.averages import Average
+from evalreport.metrics.binary_counts import f1, precision, recall
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.strategies import Proportion
+from tests.coverage.measure import HUGE, MOST, population
+from tests.coverage.settings import Setting
+
+
+def attainable(setting: Setting, name: str) -> float | None:
+    """Return the least share of 95 % or more of a metric's counts; None where no count decides.
+
+    >>> from tests.coverage.settings import HARD
+    >>> attainable(HARD[8], "recall_macro") > 0.97, attainable(HARD[8], "log_loss")
+    (True, None)
+    """
+    if name.startswith("label: "):
+        return None
+    metric: Metric = find(name, setting.task)
+    if isinstance(metric.strategy, Proportion) and setting.kind in ("even", "uneven", "rare"):
+        return _least(setting.n, population(setting, (name,))[name])
+    if not isinstance(metric.function, Average) or setting.task != "multiclass" or setting.kind == "groups":
+        return None
+    if metric.function.over == "weighted" or metric.function.of not in (f1, precision, recall):
+        return None
+    counts = _marginals(replace(setting, n=0))
+    rows = counts.predicted if metric.function.of is precision else counts.support
+    place = int(np.argmin(rows))
+    return _over_rows(setting.n, rows[place] / counts.total, counts.tp[place] / rows[place])
+
+
+@cache
+def _marginals(setting: Setting) -> Marginals:
+    whole = setting.draw(np.random.default_rng(99), min(HUGE // (2 * setting.labels), MOST))
+    return view(summarise(whole), "counts")  # type: ignore[no-any-return]
+
+
+def _over_rows(n: int, share: float, chance: float) -> float:
+    """The mean over how many of `n` rows the class has, at least one."""
+    rows = np.arange(1, n + 1)
+    weight = _chances(n, share)[1:]
+    likely = weight > weight.max() * 1e-4
+    parts = [_least(int(size), chance) for size in rows[likely]]
+    return float(np.average(parts, weights=weight[likely]))
+
+
+def _least(rows: int, chance: float) -> float:
+    """The least share of 95 % or more that neighbouring counts have.
+
+    >>> round(_least(4, 0.5), 4), round(_least(10_000, 0.5), 3)
+    (1.0, 0.95)
+    """
+    held = np.append(0.0, np.cumsum(_chances(rows, chance)))
+    first = np.flatnonzero((held > 1e-6) & (held < 1 - NOMINAL))
+    starts = held[np.append(first, 0)]
+    ends = np.searchsorted(held, starts + NOMINAL - 1e-12)
+    return float(np.min(np.minimum(held[np.minimum(ends, rows + 1)], 1.0) - starts))
+
+
+def _chances(rows: int, chance: float) -> Array:
+    """Binomial probabilities of 0 … rows."""
+    k = np.arange(rows + 1)
+    ways = np.array([math.lgamma(rows + 1) - math.lgamma(i + 1) - math.lgamma(rows - i + 1) for i in k])
+    inside = min(max(chance, 1e-12), 1 - 1e-12)
+    found: Array = np.exp(ways + k * math.log(inside) + (rows - k) * math.log1p(-inside))
+    return found
