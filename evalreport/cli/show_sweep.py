@@ -9,7 +9,7 @@ from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
 from evalreport.estimates import beside, interval, valued
 from evalreport.format import Style, count, percent, show, significant, threshold
-from evalreport.panels.objectives import objective_style
+from evalreport.panels.about import objective_style
 from evalreport.stages import stage
 
 if TYPE_CHECKING:
@@ -210,8 +210,7 @@ def _elsewhere(result: Result | None, style: Style) -> tuple[str, str]:
 
 def print_study(console: Console, study: Study, top: int) -> None:
     """Print the best trials as a table, with their luck; what to beware of goes to stderr."""
-    from evalreport.panels.study.doubts import doubts
-    from evalreport.panels.study.verdict import headline, summary
+    from evalreport.panels.study.verdict import doubts, headline, summary
 
     for doubt in doubts(study):
         console.warn(f"{doubt.claim} {doubt.action.text}".strip().removesuffix("."))
@@ -261,7 +260,7 @@ def _param(value: Any) -> str:
 
 
 def _importance(study: Study) -> list[str]:
-    from evalreport.panels.study.objective import about
+    from evalreport.panels.study.words import about
     from evalreport.values import Undefined
 
     found, what = study.importance, about(study, "importance").replace(": ", " for ")

@@ -6,10 +6,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts, Counts, ScoreTable
-from evalreport.format import plural
+from evalreport.format import Style, plural
 from evalreport.labels import Binary, Label
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep
@@ -169,3 +172,51 @@ def whole_sweep(ev: Evaluation) -> Sweep | None:
         return ev.sweep
     weights = p.weights if p.weighted else None
     return Sweep.of(ScoreTable.of(p.scores.values, p.y_true == 1, weights))
+
+
+SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
+OWN = {"cost": "Cost per row", "net_benefit": "Net benefit per row"}
+"""Objectives that are no metric of the catalogue, or another than the one of their name."""
+
+
+def objective_title(name: str) -> str:
+    """Return the title of an objective or metric; of one that is not known, its name.
+
+    Examples
+    --------
+    >>> objective_title("f1_macro"), objective_title("recall[joy]>=0.95"), objective_title("module:gain")
+    ('Macro F1', 'Recall (sensitivity) of joy ≥ 0.95', 'module:gain')
+    """
+    for sign, shown in SIGNS.items():
+        metric, found, bound = name.rpartition(sign)
+        if found:
+            metric, _, label = metric.removesuffix("]").partition("[")
+            return f"{objective_title(metric)}{label and f' of {label}'} {shown} {bound}"
+    metric_of = metric_named(name)
+    return OWN.get(name) or (name if metric_of is None else metric_of.title)
+
+
+def metric_named(name: str) -> Metric | None:
+    """Return the metric of a name, or None.
+
+    Examples
+    --------
+    >>> metric_named("val_score") is None
+    True
+    """
+    try:
+        return find(name)
+    except UsageError:
+        return None
+
+
+def objective_style(name: str) -> Style:
+    """Return how values of an objective's metric are shown: as those of its metric, else as a number.
+
+    Examples
+    --------
+    >>> objective_style("f1"), objective_style("recall"), objective_style("cost"), objective_style("m:gain")
+    ('ratio', 'percent', 'number', 'number')
+    """
+    metric = None if name in OWN else metric_named(name)
+    return "number" if metric is None else metric.style

@@ -1,4 +1,4 @@
-"""What is mistaken for what: a table for few classes, a matrix for many, always the list of pairs."""
+"""What is mistaken for what: a table for few classes, a matrix for many, the pairs, and labels swapped."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
 from evalreport.facts.counts import Places
 from evalreport.findings.families import Family, Kinship, kinship
-from evalreport.format import count, counted, percent
-from evalreport.labels import Binary, Multiclass
+from evalreport.format import count, counted, fixed, percent
+from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
 from evalreport.panels.matrix import BLOCKS_FROM, Matrix, block_of, frequent, grouped, matrix, matrix_data
-from evalreport.panels.parts import Column, Empty, Section, Table
+from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 
 LIST = 12
@@ -257,3 +257,41 @@ def _values(ev: Evaluation, counts: Counts) -> Table | None:
         return None
     heads = ("Truth", Column("Answer"), "Times", "Of the class")
     return Table.of("confusions-values", f"Confusions seen at least {OFTEN} times", heads, rows, tall=True)
+
+
+OFTEN_SWAPPED = 4
+"""Rows on which a swap was seen to be shown."""
+MOST_SWAPS = 12
+"""Swaps that are shown: a table that is read at a glance."""
+
+
+def swaps(ev: Evaluation) -> Section | None:
+    """Return pairs of labels swapped for one another."""
+    if not isinstance(ev.space, Multilabel) or not ev.classes:
+        return None
+    often = [swap for swap in ev.swaps if swap.rows >= OFTEN_SWAPPED][:MOST_SWAPS]
+    title = "Labels swapped for one another"
+    if not often:
+        empty = Empty(
+            say("No swap was seen {times:count} times.", times=OFTEN_SWAPPED),
+            say("Labels that are left out are not regularly replaced by another one."),
+        )
+        return Section.of("swaps", "Swaps", title, NOTHING, empty)
+    rows = (
+        (
+            say("{left} _swapped for_ {added}", left=swap.left_out, added=swap.added),
+            Cell(count(swap.rows), sort=swap.rows),
+            fixed(swap.by_chance, 1),
+            fixed(swap.rows / swap.by_chance, 1) + "×" if swap.by_chance else "–",
+        )
+        for swap in often
+    )
+    heads = ("Left out, added instead", units(ev).capitalize(), "By chance", "Ratio")
+    summary = say(
+        "{units} where one label was left out while another was added wrongly, compared with what chance "
+        "would give.",
+        units=units(ev).capitalize(),
+    )
+    return Section.of(
+        "swaps", "Swaps", title, summary, Table.of("swaps-table", "Table of swaps", heads, rows)
+    )

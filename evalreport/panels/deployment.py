@@ -10,8 +10,14 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import Style
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.entries.operating_points import ALARMS, AT_PREVALENCE, stated_prevalence
-from evalreport.panels.about import confidence_percent, estimate, four_counts, positive, units
-from evalreport.panels.objectives import objective_title
+from evalreport.panels.about import (
+    confidence_percent,
+    estimate,
+    four_counts,
+    objective_title,
+    positive,
+    units,
+)
 from evalreport.panels.parts import Cell, Row, Section, Table
 from evalreport.panels.words import Sentence, say
 from evalreport.values import Result, Undefined

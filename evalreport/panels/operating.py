@@ -16,8 +16,16 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.findings.recommended import recommended
 from evalreport.format import count, percent, significant
 from evalreport.format import threshold as threshold_text
-from evalreport.panels.about import confidence_percent, estimate, four_counts, one_threshold, some, units
-from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.about import (
+    confidence_percent,
+    estimate,
+    four_counts,
+    objective_style,
+    objective_title,
+    one_threshold,
+    some,
+    units,
+)
 from evalreport.panels.parts import Cell, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.thresholds.holding import SURE, chances, fewest, limited, one_class

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.threshold_selection import PLAIN
-from evalreport.panels.objectives import objective_style, objective_title
+from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.parts import Cell, Column, Row, Table
 from evalreport.thresholds.records import Method
 from evalreport.thresholds.tuned import Tuned

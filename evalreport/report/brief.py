@@ -1,14 +1,18 @@
-"""An evaluation in a few lines: its headline numbers with intervals, for a notebook."""
+"""An evaluation or a comparison in a few lines, for a notebook."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalreport.comparison.values import Comparison, Difference
 from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import threshold
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
+from evalreport.panels.comparison.stated import stated
+from evalreport.panels.comparison.words import headline as compared_headline
+from evalreport.panels.comparison.words import same_matching, verdict
 from evalreport.panels.intervals import ForestRow, forest_row
 from evalreport.panels.verdict.headline import headline
 from evalreport.panels.words import NOTHING
@@ -112,3 +116,51 @@ def _line(ev: Evaluation, name: str) -> Line:
     row = forest_row(name, metric.title, NOTHING, result, metric.style, reference=ev.no_skill.get(name))
     inside = row if known and metric.style != "number" else None
     return Line(name, metric.title, valued(result, metric.style), limits, inside)
+
+
+MOST_ROWS = 40
+"""Rows that are shown."""
+
+
+@dataclass(frozen=True)
+class ComparisonBrief:
+    """What a small table of a comparison says: its verdict, a row per difference, how runs were matched."""
+
+    headline: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    matched: str
+    notes: tuple[str, ...]
+
+
+def comparison_brief(comparison: Comparison) -> ComparisonBrief:
+    """Return every difference of two runs; of more, those by the primary metric.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    """
+    two = len(comparison.pairings) == 1
+    chosen = comparison.differences if two else comparison.of(comparison.primary)
+    names = (chosen[0].baseline, chosen[0].run) if two else ("baseline", "run")
+    more = len(chosen) - MOST_ROWS
+    tail = f" {more} more pairs: .differences" if more > 0 else ""
+    return ComparisonBrief(
+        headline=compared_headline(comparison).text,
+        heads=(
+            "metric" if two else "pair",
+            *names,
+            "difference",
+            f"{comparison.level * 100:.10g}%",
+            "verdict",
+        ),
+        rows=tuple(_difference_row(d, two=two) for d in chosen[:MOST_ROWS]),
+        matched=(same_matching(comparison).text or "Pairs were matched differently: .pairings") + tail,
+        notes=comparison.notes,
+    )
+
+
+def _difference_row(d: Difference, *, two: bool) -> tuple[str, ...]:
+    shown = stated(d)
+    name = d.metric if two else f"{d.run} against {d.baseline}"
+    return (name, shown.before, shown.after, shown.gap, shown.limits, verdict(d).text)

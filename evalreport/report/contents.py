@@ -14,7 +14,6 @@ from evalreport.panels.about import whole_sweep
 from evalreport.panels.matrix import BLOCKS_FROM
 from evalreport.provenance import Provenance
 from evalreport.report.grids import grids
-from evalreport.report.keys import metric_keys, objective_keys
 from evalreport.report.names import (
     CLASSES_TABLE,
     EVALUATION,
@@ -25,6 +24,8 @@ from evalreport.report.names import (
     UNIT_TAG,
     VERSION_TAG,
     in_run,
+    metric_keys,
+    objective_keys,
 )
 from evalreport.report.payload import Payload, content_digest, split_json
 from evalreport.report.summary import described

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from evalreport.codec import dumps, encode
-from evalreport.report.keys import LONGEST_KEY
-from evalreport.report.names import Part
+from evalreport.report.names import LONGEST_KEY, Part
 
 Series: TypeAlias = tuple[tuple[int, float], ...]
 """A curve on an integer grid: (step, value), steps ascending."""

@@ -28,8 +28,7 @@ from evalreport.panels.selection import LAST
 from evalreport.panels.selection import PANELS as THRESHOLDS
 from evalreport.panels.systems import PANELS as SYSTEMS_PANELS
 from evalreport.panels.words import say
-from evalreport.report.brief import brief
-from evalreport.report.comparison_brief import comparison_brief
+from evalreport.report.brief import brief, comparison_brief
 from evalreport.report.page import sections
 from evalreport.report.summary import Concluded, markdown, summary_of
 from evalreport.study.judged import Study

@@ -16,19 +16,39 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import threshold as threshold_text
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import DESCRIBED
+from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.words import headline as compared_headline
-from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.selection.verdict import headline as chosen_headline
 from evalreport.panels.study.verdict import headline as study_headline
 from evalreport.panels.systems.verdict import result_of
 from evalreport.panels.systems.words import headline as systems_headline
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.brief import title
-from evalreport.report.description import as_text
 from evalreport.study.judged import Study
 from evalreport.text import printable, slug
 from evalreport.values import Estimate, Result
+
+_LINKED = re.compile(r"(?<=@)(?=\S)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
+"""Places in what Markdown makes a mention or a link of without a mark: ``@name``, ``http://``, ``www.``."""
+_MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
+
+
+def as_text(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line; no link and no mention arises from it.
+
+    Addresses and names after ``@`` are broken by a space of no width.
+
+    Examples
+    --------
+    >>> as_text("a*b <script>")
+    'a\\\\*b &lt;script&gt;'
+    >>> as_text("@ada http://x.org").replace("\\u200b", "|")
+    '@|ada http:|//x.org'
+    """
+    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\1", _LINKED.sub("\u200b", plain))
+
 
 MOST_FINDINGS = 3
 """Cautions that a summary repeats: it is pasted where a paragraph is read."""

@@ -7,8 +7,8 @@ from operator import methodcaller
 from typing import Protocol
 
 from evalreport.errors import ServerError
-from evalreport.report.description import as_text
 from evalreport.report.names import GATE_TAGS
+from evalreport.report.summary import as_text
 from evalreport.sinks.tags import with_block
 from evalreport.sinks.tracking import Tracking
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.report.keys import LONGEST_KEY
+from evalreport.report.names import LONGEST_KEY
 from evalreport.sources.mlflow_client import Store
 from evalreport.text import marked
 from tests.cli.running import run

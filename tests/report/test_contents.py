@@ -25,9 +25,9 @@ from evalreport.panels.about import whole_sweep
 from evalreport.parsing import make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.report.contents import MOST_CLASSES, class_keys, folder_files, payload
-from evalreport.report.description import as_text
 from evalreport.report.names import FIGURES, in_run, is_ours
 from evalreport.report.payload import Payload
+from evalreport.report.summary import as_text
 from evalreport.report.tables import as_csv
 from evalreport.scores import Decisions, Probabilities
 from evalreport.sinks.mlflow import MlflowSink

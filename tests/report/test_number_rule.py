@@ -20,8 +20,7 @@ from evalreport.panels.comparison import PANELS
 from evalreport.panels.comparison.axis import Differences
 from evalreport.panels.parts import Cell, Table
 from evalreport.predictions import predictions
-from evalreport.report.brief import brief, headline_names
-from evalreport.report.comparison_brief import comparison_brief
+from evalreport.report.brief import brief, comparison_brief, headline_names
 from evalreport.report.page import sections
 from evalreport.report.summary import described
 from evalreport.scores import Probabilities

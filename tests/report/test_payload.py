@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.report.keys import LONGEST_KEY, metric_keys
-from evalreport.report.names import is_ours
+from evalreport.report.names import LONGEST_KEY, is_ours, metric_keys
 from evalreport.report.payload import MAX_STEPS, Payload, content_digest, split_json
 
 

@@ -15,7 +15,7 @@ from evalreport.panels.study import PANELS
 from evalreport.panels.study import sections as parts
 from evalreport.panels.words import Sentence
 from evalreport.report.render import render_trials
-from evalreport.report.study_numbers import study_metrics
+from evalreport.report.sweep_numbers import study_metrics
 from evalreport.study import StudyObjective, Trials
 from evalreport.study.judged import Judging, Study, studied
 from evalreport.values import Undefined

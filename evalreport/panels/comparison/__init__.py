@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from evalreport.comparison.values import Comparison
-from evalreport.panels.comparison import curves, leaderboard, matched, moves, origin, values, verdict
+from evalreport.panels.comparison import curves, leaderboard, matched, moves, values, verdict
 from evalreport.panels.parts import Section
 
 Panel: TypeAlias = Callable[[Comparison], Section | None]
@@ -19,8 +19,8 @@ PANELS: tuple[Panel, ...] = (
     curves.panel,
     values.parts,
     moves.panel,
-    origin.pairing,
-    origin.provenance,
+    verdict.pairing,
+    verdict.provenance,
 )
 """Panels of a comparison in the order of the page; one that does not apply returns None."""
 

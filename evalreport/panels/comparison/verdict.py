@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.comparison.values import DEMONSTRATED, Comparison, Difference
-from evalreport.format import plural
+from evalreport.evaluation.model import Evaluation
+from evalreport.format import count, plural
+from evalreport.panels.about import one_threshold
 from evalreport.panels.comparison.axis import differences_of
 from evalreport.panels.comparison.leaderboard import every_value, leaderboard
 from evalreport.panels.comparison.matched import points_table, sentence
-from evalreport.panels.comparison.words import (
-    against,
-    detectable,
-    headline,
-    p_value,
-    same_matching,
-)
-from evalreport.panels.parts import Folded, PagePart, Section
-from evalreport.panels.words import NOTHING, Sentence, paragraph, say, shortened
+from evalreport.panels.comparison.words import against, detectable, headline, matching, p_value, same_matching
+from evalreport.panels.parts import Facts, Folded, PagePart, Section
+from evalreport.panels.provenance import origin
+from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
 
 
 @dataclass(frozen=True)
@@ -149,3 +146,43 @@ def _tallied(found: Sequence[Difference], run: str) -> Sentence:
         worse=worse,
         metrics=len(found),
     )
+
+
+def pairing(comparison: Comparison) -> Section:
+    """Return the proof that each two runs have the same examples, or why there is none."""
+    facts = [
+        (f"{run} against {base}", matching(run, base, how, comparison.unit))
+        for run, base, how in comparison.pairings
+    ]
+    summary = say("A paired comparison needs the same examples with the same truth.")
+    title = "Were they scored on the same examples?"
+    return Section.of("pairing", "Same examples", title, summary, Facts(tuple(facts)))
+
+
+def provenance(comparison: Comparison) -> Section:
+    """Return the origin of each run, and the command."""
+    facts = [
+        (name, _run_facts(ev)) for name, ev in zip(comparison.names, comparison.evaluations, strict=True)
+    ]
+    made = comparison.evaluations[0].provenance
+    if made.made:
+        facts.append(("Made", say("{made}", made=made.made)))
+    commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
+    return origin("Where the numbers come from", facts, commands.pop() if len(commands) == 1 else "")
+
+
+def _run_facts(ev: Evaluation) -> Sentence:
+    p = ev.provenance
+    parts = [say("{rows} rows", rows=count(ev.rows))]
+    if p.source:
+        parts.append(say("`{source}`", source=p.source))
+    if p.run_id:
+        parts.append(say("run `{run}`", run=p.run_id[:8]))
+    if p.sha256:
+        parts.append(say("sha256 `{digest}`", digest=p.sha256[:12]))
+    if ev.truth_digest:
+        parts.append(say("truth `{digest}`", digest=ev.truth_digest[:12]))
+    cut = one_threshold(ev)
+    if cut is not None:
+        parts.append(say("threshold {threshold:threshold}", threshold=cut))
+    return listed(parts, ",")

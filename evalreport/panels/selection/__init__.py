@@ -9,7 +9,7 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.labels import Task
 from evalreport.panels import curves, cutoff, deployment, micro, provenance, threshold
 from evalreport.panels.parts import Section
-from evalreport.panels.selection import bounds, cutoffs, labels, optima, search, verdict
+from evalreport.panels.selection import bounds, labels, optima, verdict
 
 Panel: TypeAlias = Callable[[ThresholdSelection], Section | None]
 
@@ -23,19 +23,19 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
     ),
     "multiclass": (
         verdict.panel,
-        cutoffs.panel,
-        bounds.panel,
+        bounds.cutoffs,
+        bounds.bounds,
         lambda found: cutoff.panel(found.evaluation, found.cutoffs.values()),
         labels.reached,
         labels.panel,
-        search.panel,
+        labels.searches,
     ),
     "multilabel": (
         verdict.panel,
-        bounds.panel,
+        bounds.bounds,
         labels.reached,
         labels.panel,
-        search.panel,
+        labels.searches,
         lambda found: micro.panel(found.evaluation),
     ),
 }

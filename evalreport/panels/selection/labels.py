@@ -1,4 +1,4 @@
-"""Thresholds of labels and weights of classes: what they reach, and each of them."""
+"""Thresholds of labels and weights of classes: what they reach, each of them, and how Optuna searched."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import count, number
 from evalreport.format import threshold as threshold_text
-from evalreport.panels.about import units
-from evalreport.panels.objectives import objective_title
-from evalreport.panels.parts import Cell, Column, Note, Row, Section, Table
+from evalreport.panels.about import objective_title, units
+from evalreport.panels.parts import Beside, Cell, Column, Note, Row, Section, Table
+from evalreport.panels.study.course import READ, history_chart
 from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import NOTHING, say
+from evalreport.study.views import history_view
 
 CONTROLS = 12
 """Labels from which on the table has controls to search and sort it."""
@@ -70,3 +71,13 @@ def panel(found: ThresholdSelection) -> Section | None:
 def _cell(value: float, *, weights: bool) -> Cell:
     shown = number(value) if weights else threshold_text(value)
     return Cell(shown, sort=value if math.isfinite(value) else None)
+
+
+def searches(found: ThresholdSelection) -> Section | None:
+    """Return the history of each search."""
+    searched = [best.trials for best in found.tuned.values() if best.trials is not None]
+    if not searched:
+        return None
+    charts = (history_chart(history_view(trials), place) for place, trials in enumerate(searched))
+    summary = READ + say("The first trials are the starting points.")
+    return Section.of("history", "Search", "How the search went", summary, Beside(tuple(charts)))

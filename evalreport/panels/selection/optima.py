@@ -9,6 +9,7 @@ import numpy as np
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import Style, show
 from evalreport.format import threshold as threshold_text
+from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.chart import (
     BOTTOM,
     TOP,
@@ -25,7 +26,6 @@ from evalreport.panels.chart import (
     y_axis,
 )
 from evalreport.panels.curves import spread
-from evalreport.panels.objectives import objective_style, objective_title
 from evalreport.panels.parts import Beside, Column, Section, Table
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.words import NOTHING, say

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from evalreport.panels.parts import Section
 from evalreport.panels.study import course, luck, outcome, space, verdict
-from evalreport.panels.study.objective import placed
+from evalreport.panels.study.words import placed
 from evalreport.study.judged import Study
 
 Panel: TypeAlias = Callable[[Study], Section | None]

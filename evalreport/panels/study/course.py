@@ -27,7 +27,7 @@ from evalreport.panels.chart import (
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Beside, Column, Heading, Section, Table
 from evalreport.panels.placing import clearest, labelled
-from evalreport.panels.study.states import STATES
+from evalreport.panels.study.words import STATES
 from evalreport.panels.words import Sentence, say
 from evalreport.study import HistoryPoint
 from evalreport.study.judged import Study

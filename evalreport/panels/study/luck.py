@@ -21,7 +21,7 @@ from evalreport.panels.chart import (
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Beside, Column, Empty, Facts, Section, Table
 from evalreport.panels.placing import clearest, labelled
-from evalreport.panels.study.objective import about, own
+from evalreport.panels.study.words import about, own
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.study import Trial, WinnersCurse
 from evalreport.study.judged import Study, metric_of

@@ -11,10 +11,9 @@ from evalreport.panels.parts import Beside, Cell, Column, Section, Table
 from evalreport.panels.provenance import in_utc, origin
 from evalreport.panels.study.course import duration
 from evalreport.panels.study.luck import against_the_best
-from evalreport.panels.study.objective import about
-from evalreport.panels.study.states import STATES
 from evalreport.panels.study.verdict import front as best_first
 from evalreport.panels.study.verdict import look_of, param_cell
+from evalreport.panels.study.words import STATES, about
 from evalreport.panels.words import Sentence, listed, say
 from evalreport.study.judged import Study
 from evalreport.study.views import Front, TableRow, front_view, table_view

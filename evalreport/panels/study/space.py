@@ -18,8 +18,8 @@ from evalreport.panels.chart import (
     y_axis,
 )
 from evalreport.panels.parts import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
-from evalreport.panels.study.objective import about, own
 from evalreport.panels.study.verdict import param_cell
+from evalreport.panels.study.words import about, own
 from evalreport.panels.words import NOTHING, Sentence, say, shortened
 from evalreport.study.judged import Study
 from evalreport.study.views import ParameterAxis, ParameterSlice, parallel_view, slice_views, ticks_of

@@ -7,17 +7,17 @@ from typing import TypeAlias
 
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.panels.parts import Section
-from evalreport.panels.systems import answers, origin, uncertainty, verdict
+from evalreport.panels.systems import seeds, verdict
 
 Panel: TypeAlias = Callable[[SystemsComparison], Section]
 
 PANELS: tuple[Panel, ...] = (
     verdict.panel,
     verdict.differences,
-    uncertainty.panel,
-    answers.panel,
-    origin.values,
-    origin.provenance,
+    seeds.sources,
+    seeds.answers,
+    verdict.values,
+    verdict.provenance,
 )
 """Panels in the order of the page."""
 

@@ -1,10 +1,12 @@
-"""Sections of a study that are about one objective: of several, each has its own."""
+"""What a study's page calls things: states of a trial, and what each of several objectives has of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from evalreport.panels.parts import Section
+from evalreport.study import State
 from evalreport.study.judged import Study
 
 
@@ -45,3 +47,12 @@ def placed(study: Study, section: Section) -> Section:
         nav=about(study, section.nav),
         title=about(study, section.title),
     )
+
+
+STATES: Mapping[State, str] = {
+    "complete": "complete",
+    "pruned": "pruned",
+    "failed": "failed",
+    "running": "still running",
+    "waiting": "waiting",
+}
