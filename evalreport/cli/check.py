@@ -53,21 +53,9 @@ files_of_ci = opt.together(
         opt.option(
             _GATE, "--baseline", metavar="RUN|FILE|MODEL", help="What rules on a change are measured from."
         ),
-        opt.option(
-            _GATE,
-            "--train",
-            metavar="FILE",
-            type=opt.FILE,
-            help="Training rows; none may be evaluated.",
-        ),
-        opt.option(_GATE, "--junit", metavar="FILE", type=opt.FILE, help="Also write JUnit XML."),
-        opt.option(
-            _GATE,
-            "--markdown",
-            metavar="FILE",
-            type=opt.FILE,
-            help="Also write a summary; - for stdout.",
-        ),
+        opt.option(_GATE, "--train", type=opt.FILE, help="Training rows; none may be evaluated."),
+        opt.option(_GATE, "--junit", type=opt.FILE, help="Also write JUnit XML."),
+        opt.option(_GATE, "--markdown", type=opt.FILE, help="Also write a summary; - for stdout."),
     ]
 )
 

@@ -66,7 +66,7 @@ _COMPARE = "Compare"
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
 @opt.said
 @opt.no_examples
-@opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout.")
+@opt.option("Write", "-o", "--output", type=opt.FILE, help="HTML page; - for stdout.")
 @opt.pdf
 @opt.out
 @opt.summary

@@ -22,7 +22,6 @@ engine = together(
             "--engine",
             type=click.Choice(["auto", "memory", "stream", "spark"]),
             default="auto",
-            show_default=True,
             help="stream: batch by batch, for more rows than memory holds; spark: where a table is; "
             "auto: by the size of the file.",
         ),
@@ -38,13 +37,11 @@ engine = together(
             metavar="SIZE",
             type=Bytes(),
             default="1GB",
-            show_default=True,
             help="Memory for the scores of a stream, or of those that come from Spark.",
         ),
         option(
             _EVALUATE,
             "--spill",
-            metavar="DIR",
             type=FOLDER,
             help="Where they go beyond it, for a while; copies of a run's files, too.",
         ),

@@ -39,7 +39,6 @@ rules = opt.together(
             "--use",
             type=click.Choice(["interval", "estimate"]),
             default="interval",
-            show_default=True,
             help="What a rule is held against: the interval, which may leave it open, or the value alone.",
         ),
         opt.option(
@@ -47,7 +46,6 @@ rules = opt.together(
             "--inconclusive",
             type=click.Choice(["fail", "pass"]),
             default="fail",
-            show_default=True,
             help="What a rule counts as that the sample cannot decide.",
         ),
     ]

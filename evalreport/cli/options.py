@@ -18,9 +18,19 @@ FILE, FOLDER = click.Path(), click.Path(file_okay=False)
 
 
 def option(section: str, *names: str, **kwargs: Any) -> Callable[[F], F]:
-    """Return a decorator: an option of a section, with its environment variable `EVALREPORT_<OPTION>`."""
+    """Return a decorator: an option of a section, with its environment variable `EVALREPORT_<OPTION>`.
+
+    Its default is told, and its value is named by its type: FILE, DIR, N.
+    """
     kwargs.setdefault("envvar", _variable(next(name for name in names if name.startswith("--"))))
+    kwargs.setdefault("show_default", "default" in kwargs)
+    kwargs.setdefault("metavar", _value_of(kwargs.get("type")))
     return click.option(*names, cls=SectionOption, section=section, **kwargs)
+
+
+def _value_of(kind: Any) -> str | None:
+    """What the help calls a value of a type; None where the option says it, or click."""
+    return "N" if isinstance(kind, click.IntRange) else {FILE: "FILE", FOLDER: "DIR"}.get(kind)
 
 
 def _variable(name: str) -> str:
@@ -141,10 +151,8 @@ selection = together(
         option(
             _RUNS,
             "--max-runs",
-            metavar="N",
             type=click.IntRange(min=1),
             default=100,
-            show_default=True,
             help="Refuse to start on more runs than this.",
         ),
     ]
@@ -170,17 +178,10 @@ describe = together(
             "--task",
             type=click.Choice(["auto", "binary", "multiclass", "multilabel"]),
             default="auto",
-            show_default=True,
             help="What is predicted.",
         ),
         option(_DATA, "--truth", metavar="COL", help="True labels."),
-        option(
-            _DATA,
-            "--truth-file",
-            metavar="FILE",
-            type=FILE,
-            help="File with the truth, joined by id, one to one.",
-        ),
+        option(_DATA, "--truth-file", type=FILE, help="File with the truth, joined by id, one to one."),
         option(_DATA, "--pred", metavar="COL", help="Predicted labels."),
         option(_DATA, "--score", metavar="COL", help="Score of the positive class."),
         option(_DATA, "--scores", metavar="GLOB", help="Score columns, one per label, such as 'p_*'."),
@@ -241,7 +242,6 @@ describe = together(
             "--weight-kind",
             type=click.Choice(["sampling", "count"]),
             default="sampling",
-            show_default=True,
             help="count: a weight is a number of equal rows.",
         ),
         option(_DATA, "--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
@@ -281,13 +281,7 @@ prevalence = option(
     help="Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
 )
 confidence = option(
-    _EVALUATE,
-    "--confidence",
-    metavar="P",
-    type=LEVEL,
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
+    _EVALUATE, "--confidence", metavar="P", type=LEVEL, default=0.95, help="Level of the intervals."
 )
 confidence_or_none = option(
     _EVALUATE,
@@ -295,27 +289,16 @@ confidence_or_none = option(
     metavar="P|none",
     type=Confidence(),
     default=0.95,
-    show_default=True,
     help="Level of the intervals; none: values alone, in a fraction of the time.",
 )
 resamples = option(
     _EVALUATE,
     "--resamples",
-    metavar="N",
     type=click.IntRange(min=100),
     default=2000,
-    show_default=True,
     help="Draws of a resampled interval.",
 )
-seed = option(
-    _EVALUATE,
-    "--seed",
-    metavar="N",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of the draws.",
-)
+seed = option(_EVALUATE, "--seed", metavar="N", type=int, default=0, help="Seed of the draws.")
 metrics = option(
     _EVALUATE,
     "--metrics",
@@ -337,9 +320,7 @@ label_names = option(
     metavar="LABEL=NAME,…",
     help="What people call the labels, such as 1=failure,0=fine.",
 )
-notes = option(
-    _PAGE, "--notes", metavar="FILE", type=FILE, help="Markdown: intended use, limits, approval; a section."
-)
+notes = option(_PAGE, "--notes", type=FILE, help="Markdown: intended use, limits, approval; a section.")
 summary = option(
     "Write",
     "--summary",
@@ -360,20 +341,17 @@ page = together(
 )
 
 _WRITE = "Write"
-pdf = option(_WRITE, "--pdf", metavar="FILE", type=FILE, help="Two pages to print, drawn by matplotlib.")
-out = option(_WRITE, "--out", metavar="DIR", type=FOLDER, help="Also write the report and the tables here.")
+pdf = option(_WRITE, "--pdf", type=FILE, help="Two pages to print, drawn by matplotlib.")
+out = option(_WRITE, "--out", type=FOLDER, help="Also write the report and the tables here.")
 force = option(_WRITE, "--force", is_flag=True, help="Replace files that evalreport did not write.")
 allow_running = option(_WRITE, "--allow-running", is_flag=True, help="Log into a run that has not ended.")
 dry_run = option(_WRITE, "-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
-prefix = option(
-    _WRITE, "--prefix", metavar="TEXT", default="eval/", show_default=True, help="Prefix of metric names."
-)
+prefix = option(_WRITE, "--prefix", metavar="TEXT", default="eval/", help="Prefix of metric names.")
 fail_fast = option(_WRITE, "--fail-fast", is_flag=True, help="Stop at the first run that fails.")
 jobs = option(
     _WRITE,
     "-j",
     "--jobs",
-    metavar="N",
     type=click.IntRange(min=1),
     help="Processes that work on several runs; the cores, where a process has four runs or more.",
 )

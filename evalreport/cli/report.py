@@ -41,13 +41,9 @@ if TYPE_CHECKING:
 @opt.hold
 @opt.prevalence
 @opt.page
-@opt.option("Write", "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML file; - for stdout.")
+@opt.option("Write", "-o", "--output", type=opt.FILE, help="HTML file; - for stdout.")
 @opt.option(
-    "Write",
-    "--facts",
-    metavar="FILE",
-    type=opt.FILE,
-    help="Write the facts alone (.facts), to add up: report part-*.facts.",
+    "Write", "--facts", type=opt.FILE, help="Write the facts alone (.facts), to add up: report part-*.facts."
 )
 @opt.pdf
 @opt.out

@@ -39,12 +39,11 @@ _SITE = "Site"
     "--champion",
     metavar="TAG",
     default="champion",
-    show_default=True,
     help="Tag of each run that is, or was, the champion; its value may be the day since when.",
 )
 @opt.said
 @opt.no_examples
-@opt.option("Write", "-o", "--output", metavar="DIR", type=opt.FOLDER, help="Folder of the site.")
+@opt.option("Write", "-o", "--output", type=opt.FOLDER, help="Folder of the site.")
 @opt.option(
     "Write", "--log", is_flag=True, envvar=None, help="Log into the run of the champion, or the best."
 )

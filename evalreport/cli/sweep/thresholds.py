@@ -39,12 +39,8 @@ _SWEEP = "Sweep"
     "recall[CLASS]>=0.9, …; repeat.",
 )
 @opt.option(_SWEEP, "--cost", metavar="N", help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
-@opt.option(
-    _SWEEP, "--costs", metavar="FILE", type=opt.FILE, help="Costs of each answer for each true class."
-)
-@opt.option(
-    _SWEEP, "--trials", metavar="N", type=click.IntRange(min=1), help="Let Optuna search so many trials."
-)
+@opt.option(_SWEEP, "--costs", type=opt.FILE, help="Costs of each answer for each true class.")
+@opt.option(_SWEEP, "--trials", type=click.IntRange(min=1), help="Let Optuna search so many trials.")
 @opt.option(
     _SWEEP,
     "--timeout",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _WRITE = "Write"
 writing = opt.together(
     [
-        opt.option(_WRITE, "-o", "--output", metavar="FILE", type=opt.FILE, help="HTML page; - for stdout."),
+        opt.option(_WRITE, "-o", "--output", type=opt.FILE, help="HTML page; - for stdout."),
         opt.pdf,
         opt.out,
         opt.summary,
