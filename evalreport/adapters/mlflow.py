@@ -234,7 +234,7 @@ def _logged(ev: Evaluation, run_id: str, prefix: str) -> Any:
     from evalreport.sinks.mlflow import MlflowSink
     from evalreport.sources.mlflow_client import connect
     from evalreport.sources.runs import find_run
-    from evalreport.workflow.in_run import document_in_run
+    from evalreport.workflow.documents import document_in_run
 
     store = connect()
     run = find_run(store, run_id)

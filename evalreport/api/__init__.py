@@ -28,8 +28,7 @@ from evalreport.study import Trials
 from evalreport.study import judged as studies
 from evalreport.study.judged import Judging
 from evalreport.values import Estimate, Finding, Undefined
-from evalreport.workflow.documents import sweep_page
-from evalreport.workflow.in_run import document_in_run
+from evalreport.workflow.documents import document_in_run, sweep_page
 
 __all__ = [
     "Binary",

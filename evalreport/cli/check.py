@@ -21,8 +21,7 @@ from evalreport.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
     from evalreport.gate.documents import CheckedRun
-    from evalreport.workflow.check import CheckedItem, GateRequest
-    from evalreport.workflow.registry import ModelCandidate
+    from evalreport.workflow.check import CheckedItem, GateRequest, ModelCandidate
     from evalreport.workflow.request import Destination, Request, RulesRequest
     from evalreport.workflow.runs import Item
 
@@ -101,7 +100,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> ModelCandidate | None:
     """Return the model that is to be judged; None when runs or files are."""
-    from evalreport.workflow.registry import candidate_of
+    from evalreport.workflow.check import candidate_of
 
     if options["model"] is None:
         if options["promote"]:
@@ -188,7 +187,7 @@ def _settled(
     console: Console, candidate: ModelCandidate, outcome: CheckedItem, *, strict: bool
 ) -> dict[str, object]:
     """Write the verdict on the model, promote it if it may be, and say what was done."""
-    from evalreport.workflow.registry import settle
+    from evalreport.workflow.check import settle
 
     told = settle(candidate, outcome, inconclusive_fails=strict)
     state = "written" if told["written"] else "unchanged"

@@ -21,9 +21,9 @@ from evalreport.errors import EvalreportError, UsageError
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
     from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.report import StandingRun
     from evalreport.workflow.request import Destination, Request
     from evalreport.workflow.runs import Item
-    from evalreport.workflow.standing import StandingRun
     from evalreport.workflow.verify import Verified
 
 
@@ -55,10 +55,9 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
-    from evalreport.workflow.report import log_item, report_item
+    from evalreport.workflow.report import StandingRun, log_item, report_item
     from evalreport.workflow.request import Destination
     from evalreport.workflow.runs import folds_of, items_of
-    from evalreport.workflow.standing import StandingRun
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)
@@ -102,7 +101,7 @@ def _failed(item: Item, error: EvalreportError) -> tuple[str, str, str]:
 def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
     """Return the line of a run in the table that closes the logging of several."""
     from evalreport.report.brief import headline_names
-    from evalreport.workflow.standing import StandingRun
+    from evalreport.workflow.report import StandingRun
 
     if isinstance(done, StandingRun):
         return done.item.name, "unchanged", done.verdict

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalreport.study.search import SearchProgress
     from evalreport.thresholds.cutoff import Cutoff
     from evalreport.thresholds.optimum import Optimum
-    from evalreport.thresholds.promise import Hold
+    from evalreport.thresholds.records import Hold
     from evalreport.values import Result
     from evalreport.workflow.deliver import Delivered
 

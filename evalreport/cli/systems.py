@@ -1,15 +1,21 @@
-"""`evalreport compare --by` and `--system`: systems of several runs each against each other."""
+"""`evalreport compare --by` and `--system`: systems of several runs each, against each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
 from evalreport.cli.inputs import selection_of
 from evalreport.cli.show import as_run, print_delivered
-from evalreport.cli.show_systems import print_systems
 from evalreport.errors import UsageError
+from evalreport.estimates import interval, valued
+from evalreport.format import percent
+from evalreport.panels.comparison.stated import stated
+from evalreport.panels.systems.verdict import result_of
+from evalreport.panels.systems.words import headline, main_metric, pairs_ahead, points, summary, verdict
+from evalreport.values import Estimate
 from evalreport.workflow.request import STDOUT, Destination, Request
 from evalreport.workflow.runs import folds_of, items_of
 from evalreport.workflow.systems import (
@@ -20,6 +26,51 @@ from evalreport.workflow.systems import (
     named_systems,
     systems_record,
 )
+
+if TYPE_CHECKING:
+    from evalreport.comparison.system_values import SystemResult, SystemsComparison
+
+
+def print_systems(console: Console, found: SystemsComparison, line: Callable[[str], None]) -> None:
+    """Print a comparison of systems: notes on stderr, figures and verdicts by `line`."""
+    for note in found.notes:
+        console.warn(note)
+    line(headline(found).text)
+    for sentence in filter(None, (summary(found).text,)):
+        line(sentence)
+    heads = ["", "runs", main_metric(found).title.lower(), f"{found.level * 100:.10g}%", "best run +"]
+    heads += ["rows", "seeds", "both", "answers change"]
+    table = [heads, *(_system(found, one) for one in found.systems)]
+    for text in ("", *_indented(table), "", *_pairs(found)):
+        line(text)
+
+
+def _system(found: SystemsComparison, one: SystemResult) -> list[str]:
+    value, result = one.metrics[found.primary], result_of(one, found)
+    style, shares = main_metric(found).style, value.variance
+    flattery = value.best_run_flatters
+    return [
+        one.system,
+        str(len(one.runs)),
+        valued(result, style) if isinstance(result, Estimate) else "–",
+        interval(result, style),
+        "–" if flattery is None else points(flattery, value.low, value.high, style).text,
+        *(["–"] * 3 if shares is None else map(percent, (shares.rows, shares.seeds, shares.both))),
+        "–" if one.churn is None else percent(one.churn.any, found.rows),
+    ]
+
+
+def _pairs(found: SystemsComparison) -> Iterator[str]:
+    rows = [["", "difference", "", "ahead in", ""]]
+    for d in found.of(found.primary):
+        shown = stated(d)
+        rows.append([f"{d.run} − {d.baseline}", shown.gap, shown.limits, pairs_ahead(d), verdict(d)])
+    yield from _indented(rows)
+
+
+def _indented(rows: list[list[str]]) -> list[str]:
+    return indented(aligned(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))
+
 
 OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "require")
 """Options that are of single runs against each other."""

@@ -8,16 +8,15 @@ from itertools import combinations
 
 import numpy as np
 
-from evalreport.comparison.crossing import roc_crossings
+from evalreport.comparison.alarms import roc_crossings
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
-from evalreport.comparison.judging import judged
+from evalreport.comparison.judging import judged, pair_verdict, ranking
 from evalreport.comparison.matched_values import RocCrossing
 from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
 from evalreport.comparison.pairing import Pairing, pair
 from evalreport.comparison.parts import class_recalls, part_differences
-from evalreport.comparison.ranking import ranking
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import (
     Comparison,
@@ -28,7 +27,6 @@ from evalreport.comparison.values import (
     PairVerdict,
     RankedRun,
 )
-from evalreport.comparison.verdicts import pair_verdict
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.contributions import Counted

@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.differences import FEWEST, ROUNDING, classwise
-from evalreport.comparison.judging import verdict_of
-from evalreport.comparison.ranking import ranking
+from evalreport.comparison.judging import ranking, verdict_of
 from evalreport.comparison.values import AdjustedInterval, Difference, RankedRun
 from evalreport.facts.counts import Array
 from evalreport.intervals.contributions import Counted

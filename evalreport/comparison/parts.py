@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.differences import FEWEST, InferredDifference, paired_difference, within
-from evalreport.comparison.judging import judged
+from evalreport.comparison.judging import FEWEST_OF_CLASS, judged
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.values import CLASS, Difference
-from evalreport.comparison.verdicts import FEWEST_OF_CLASS
 from evalreport.evaluation.rows import one_label
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
-from evalreport.comparison.alignment import aligned
-from evalreport.comparison.churn import changing, churn, divided
 from evalreport.comparison.compare import (
     MOST_RANKED,
     MOST_RUNS,
@@ -19,19 +19,173 @@ from evalreport.comparison.compare import (
     name_of,
 )
 from evalreport.comparison.judging import judged
-from evalreport.comparison.movement import Mask, right
+from evalreport.comparison.movement import Mask, answer_names, example_id, right
+from evalreport.comparison.notes import system_notes
+from evalreport.comparison.pairing import match_rows, recoded, union_space
 from evalreport.comparison.samples import PairedSamples
 from evalreport.comparison.seeds import SeededMetric, system_difference, system_value
-from evalreport.comparison.system_notes import system_notes
-from evalreport.comparison.system_values import SystemDifference, SystemResult, SystemsComparison
-from evalreport.errors import UsageError
+from evalreport.comparison.system_values import (
+    ChangingAnswer,
+    Churn,
+    SystemDifference,
+    SystemResult,
+    SystemsComparison,
+)
+from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.rows import cut
+from evalreport.facts.counts import Array
+from evalreport.format import counted
 from evalreport.format import counted as numbered
 from evalreport.intervals.contributions import Counted
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import PRIMARY
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedRuns:
+    """Runs on the rows that all of them share.
+
+    Parameters
+    ----------
+    runs : mapping from a run's name to its predictions
+    left_out : mapping from a run's name to the number of its rows that other runs lack
+    """
+
+    runs: Mapping[str, Predictions]
+    left_out: Mapping[str, int]
+
+
+def aligned(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
+    """Match the rows of several runs by id, or without ids by order when the truth is equal.
+
+    Parameters
+    ----------
+    evaluations : mapping from a run's name to its evaluation
+
+    Raises
+    ------
+    UsageError
+        The runs have different tasks.
+    DataError
+        A run without rows of its own, no row that all share, another truth or weight of the same row.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> space = Binary(0, 1)
+    >>> a = evaluate_predictions(predictions(space, [0, 1, 1], [0, 1, 0], ids=list("abc")))
+    >>> b = evaluate_predictions(predictions(space, [1, 0], [1, 1], ids=list("ba")))
+    >>> found = aligned({"one": a, "two": b})
+    >>> found.left_out, found.runs["two"].y_pred
+    ({'one': 1, 'two': 0}, array([1, 1], dtype=int32))
+    """
+    space = reduce(union_space, (ev.space for ev in evaluations.values()))
+    every = {name: recoded(_rows(name, ev), space) for name, ev in evaluations.items()}
+    (first, shared), *others = every.items()
+    for name, p in others:
+        shared, _ = _matched(shared, p, first, name)
+    on_shared = {name: _matched(shared, p, first, name)[1] for name, p in every.items()}
+    same = {name: replace(p, groups=shared.groups, slices=shared.slices) for name, p in on_shared.items()}
+    return AlignedRuns(same, {name: len(p) - len(shared) for name, p in every.items()})
+
+
+def _rows(name: str, ev: Evaluation) -> Predictions:
+    if ev.predictions is None:
+        raise DataError(
+            "the predictions of the run are not at hand, only its evaluation",
+            where=name,
+            fix="name a run or a file that holds the predictions: rows are matched one by one",
+        )
+    return ev.predictions
+
+
+def _matched(shared: Predictions, p: Predictions, first: str, name: str) -> tuple[Predictions, Predictions]:
+    """Both on the rows that they share; a run that lacks one row of all is refused."""
+    try:
+        found = match_rows(shared, p)
+    except EvalreportError as error:
+        raise error.located(f"{first} and {name}") from error
+    if found.run is None or found.baseline is None:
+        raise DataError(
+            f"the runs share no rows: {found.pairing.reason}",
+            where=f"{name}, {counted(len(p), 'row')}",
+            fix="leave this run out, or score every run against the same examples",
+        )
+    return found.run, found.baseline
+
+
+SHOWN = 12
+"""Rows that are kept as examples: those whose runs are most divided (chosen by hand)."""
+
+
+def churn(runs: Sequence[Predictions]) -> tuple[Churn, dict[str, Churn]] | None:
+    """Return how many answers change, over all rows and by true class; None of one run, or without answers.
+
+    Parameters
+    ----------
+    runs : sequence of Predictions
+        Of the same rows in the same order.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.predictions import predictions
+    >>> runs = [predictions(Binary(0, 1), [0, 1, 1, 1], y) for y in ([0, 1, 1, 0], [0, 1, 0, 0])]
+    >>> found = churn(runs)
+    >>> found[0], found[1]["0"].any
+    (Churn(any=0.25, two=0.25, correctness=0.25), 0.0)
+    """
+    if len(runs) < 2 or any(p.y_pred is None for p in runs):
+        return None
+    first, weights = runs[0], runs[0].weights
+    apart = [_differing(a.y_pred, b.y_pred) for a, b in combinations(runs, 2)]
+    found = (np.any(apart, axis=0), np.mean(apart, axis=0), divided(runs))
+    kinds = [np.asarray(kind, dtype=np.float64) for kind in found]
+    classes = {}
+    if first.y_true.ndim == 1:
+        held = [(name, first.y_true == code) for code, name in enumerate(first.space.names)]
+        classes = {name: _shares(kinds, weights * rows) for name, rows in held if (weights * rows).any()}
+    return _shares(kinds, weights), classes
+
+
+def _differing(a: npt.NDArray[np.generic] | None, b: npt.NDArray[np.generic] | None) -> Mask:
+    other = np.asarray(a != b)
+    return np.asarray(other.any(axis=1)) if other.ndim == 2 else other
+
+
+def _shares(kinds: Sequence[Array], weights: Array) -> Churn:
+    return Churn(*(float(weights @ kind / weights.sum()) for kind in kinds))
+
+
+def divided(runs: Sequence[Predictions]) -> Mask:
+    """Return which rows some runs get right and others wrong, shape (n,)."""
+    rights = np.array([right(p) for p in runs])
+    return np.asarray(rights.any(axis=0) & ~rights.all(axis=0))
+
+
+def changing(runs: Sequence[Predictions]) -> tuple[ChangingAnswer, ...]:
+    """Return the rows on which the runs are most divided between right and wrong."""
+    rights = np.array([right(p) for p in runs])
+    rows = np.flatnonzero(divided(runs))
+    order = np.argsort(np.abs(rights[:, rows].mean(axis=0) - 0.5), kind="stable")[:SHOWN]
+    return tuple(_example(runs, rights, int(row)) for row in rows[order])
+
+
+def _example(runs: Sequence[Predictions], rights: Mask, row: int) -> ChangingAnswer:
+    first = runs[0]
+    texts = next((p.texts for p in runs if p.texts is not None), None)
+    return ChangingAnswer(
+        id=example_id(first, row),
+        truth=answer_names(first, first.y_true, row),
+        right=tuple(rights[:, row].tolist()),
+        answers=tuple(answer_names(p, p.y_pred, row) for p in runs),
+        text=None if texts is None else cut(texts[row]),
+    )
 
 
 @dataclass(frozen=True, eq=False)

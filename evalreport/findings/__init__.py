@@ -11,24 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings import (
-    calibration,
-    confusions,
-    labels,
-    lookalikes,
-    multilabel,
-    sample,
-    scores,
-    skill,
-    text,
-)
+from evalreport.findings import calibration, confusions, labels, multilabel, sample, scores, skill, text
 from evalreport.values import Finding
 
 Rule: TypeAlias = Callable[[Evaluation], Finding | None]
 
 RULES: tuple[Rule, ...] = (
     skill.one_class,
-    lookalikes.lookalikes,
+    labels.lookalikes,
     scores.own_scores,
     skill.no_skill,
     skill.inverted,
@@ -72,7 +62,7 @@ RULES: tuple[Rule, ...] = (
 """Every rule, the weightier first; within a severity findings keep this order."""
 OF_ROWS: tuple[Rule, ...] = (
     skill.one_class,
-    lookalikes.lookalikes,
+    labels.lookalikes,
     skill.no_skill,
     skill.inverted,
     skill.skill_not_demonstrated,

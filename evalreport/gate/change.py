@@ -7,8 +7,7 @@ from evalreport.comparison.pairing import Pairing
 from evalreport.comparison.values import CLASS, Comparison, Difference
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
-from evalreport.gate.lookup import check_class, check_slice, names_a_slice, slice_of
-from evalreport.gate.measured import MeasuredBound
+from evalreport.gate.lookup import MeasuredBound, check_class, check_slice, names_a_slice, slice_of
 from evalreport.metrics.catalogue import find
 
 NEEDS = 'write what is compared with, as in --require "recall drops <= 0.02" --baseline old.parquet'

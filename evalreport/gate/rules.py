@@ -12,8 +12,7 @@ from evalreport.comparison.values import Comparison, Detectable
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import fixed
 from evalreport.gate.change import measured_change
-from evalreport.gate.lookup import measured_value
-from evalreport.gate.measured import MeasuredBound
+from evalreport.gate.lookup import MeasuredBound, measured_value
 from evalreport.gate.results import CheckOutcome, CheckResult
 from evalreport.intervals.inversion import POWER
 from evalreport.intervals.quantiles import normal_quantile

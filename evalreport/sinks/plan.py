@@ -2,27 +2,132 @@
 
 from __future__ import annotations
 
+import io
 import re
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any
 
-from evalreport.errors import UsageError
+from evalreport.errors import NotFoundError, UsageError
 from evalreport.format import counted
 from evalreport.report.names import TIME_TAG, digest_tag, manifest_of
 from evalreport.report.payload import LONGEST_TAG, Payload
 from evalreport.sinks.folder import refuse_link
 from evalreport.sinks.held import Held, OtherSizeError, held_by
-from evalreport.sinks.images import IMAGES_TAG, image_files
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import Mark, now
-from evalreport.sinks.models import Link, link_of
 from evalreport.sinks.sent import Points, Sent
 from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
 from evalreport.sinks.tracking import Tracking
 from evalreport.sinks.turns import busy
 from evalreport.sinks.verify import Lacking, history, missing_points
+
+IMAGES_TAG = "mlflow.loggedImages"
+FOLDER = "images"
+THUMBNAIL = 256
+"""Pixels of the longer side of the preview beside each image."""
+
+
+def image_files(images: Mapping[str, bytes], timestamp: int) -> dict[str, bytes]:
+    """Return the files of images: each PNG, and its small WebP preview.
+
+    Parameters
+    ----------
+    images : mapping from key to PNG
+    timestamp : int
+        Milliseconds, the same at every logging of the run.
+
+    Examples
+    --------
+    >>> from PIL import Image
+    >>> png = io.BytesIO()
+    >>> Image.new("RGB", (8, 4)).save(png, "PNG")
+    >>> [name.partition("+timestamp")[0] for name in image_files({"eval/roc": png.getvalue()}, 0)]
+    ['images/eval~roc+step+0', 'images/eval~roc+step+0']
+    """
+    files: dict[str, bytes] = {}
+    for key, png in images.items():
+        name = uuid.uuid5(uuid.NAMESPACE_URL, f"evalreport:{key}")
+        stem = f"{FOLDER}/{key.replace('/', '~')}+step+0+timestamp+{timestamp}+{name}"
+        files[f"{stem}.png"] = png
+        files[f"{stem}+compressed.webp"] = thumbnail(png)
+    return files
+
+
+def thumbnail(png: bytes) -> bytes:
+    """Return an image as WebP, its longer side at most 256 pixels."""
+    from PIL import Image
+
+    stream = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as image:
+        image.thumbnail((THUMBNAIL, THUMBNAIL))
+        image.save(stream, "WEBP")
+    return stream.getvalue()
+
+
+@dataclass(frozen=True)
+class Link:
+    """What the metrics of a run belong to, as MLflow names it; empty is nothing.
+
+    Parameters
+    ----------
+    model_id, model : str
+        Id and name of the logged model.
+    dataset_name, dataset_digest : str
+        Of the run's dataset, where it has exactly one.
+    """
+
+    model_id: str = ""
+    model: str = ""
+    dataset_name: str = ""
+    dataset_digest: str = ""
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The arguments of an MLflow `Metric`.
+
+        Examples
+        --------
+        >>> Link("m-1", "tagger", "dev", "5f1c").named
+        {'model_id': 'm-1', 'dataset_name': 'dev', 'dataset_digest': '5f1c'}
+        >>> Link(dataset_name="dev", dataset_digest="5f1c").named  # a dataset alone is no model's
+        {}
+        """
+        if not self.model_id:
+            return {}
+        dataset = {"dataset_name": self.dataset_name, "dataset_digest": self.dataset_digest}
+        return {"model_id": self.model_id, **(dataset if self.dataset_name else {})}
+
+
+def link_of(tracking: Tracking, run: Any, model_id: str, where: str) -> Link:
+    """Return the model that predicted, if it is still there, and the one dataset of the run.
+
+    Parameters
+    ----------
+    tracking : Tracking
+    run : mlflow.entities.Run
+    model_id : str
+        Empty where nobody can tell.
+    where : str
+
+    Raises
+    ------
+    ServerError
+        The store cannot be asked.
+    """
+    if not model_id:
+        return Link()
+    try:
+        model = tracking.ask(methodcaller("get_logged_model", model_id), where)
+    except NotFoundError:  # deleted since
+        return Link()
+    datasets = [entry.dataset for entry in run.inputs.dataset_inputs] if run.inputs else []
+    if len(datasets) != 1:
+        return Link(model.model_id, model.name)
+    return Link(model.model_id, model.name, datasets[0].name, datasets[0].digest)
+
 
 _YEAR = 366 * 24 * 3600 * 1000
 """Milliseconds ahead of now from which a timestamp is a broken clock's, and is not gone beyond."""

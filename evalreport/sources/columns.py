@@ -21,11 +21,10 @@ from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.extras import extras, texts_of
-from evalreport.sources.shapes.folds import FOLD, joined
+from evalreport.sources.shapes.folds import FOLD, joined, one_answer_a_row
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
 from evalreport.sources.shapes.multilabel import find_multilabel, is_multilabel
-from evalreport.sources.shapes.sampled import one_answer_a_row
 from evalreport.sources.shapes.single import find_single
 from evalreport.sources.shapes.subsets import rows_meant
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded

@@ -17,8 +17,7 @@ from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.delimited import read_delimited
 from evalreport.sources.readers.evaluations import TOOLS
-from evalreport.sources.readers.feather import OLD_FEATHER, STREAM, read_feather
-from evalreport.sources.readers.ipc import FILE
+from evalreport.sources.readers.feather import FILE, OLD_FEATHER, STREAM, read_feather
 from evalreport.sources.readers.jsons import is_lines, read_json, read_json_lines, read_tool
 from evalreport.sources.readers.limits import (
     PACKED,

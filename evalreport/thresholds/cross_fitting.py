@@ -22,7 +22,7 @@ from evalreport.scores import NoScores
 from evalreport.thresholds.holding import chance_at, held, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, OutOfSample
-from evalreport.thresholds.promise import BoundKept
+from evalreport.thresholds.records import BoundKept
 from evalreport.thresholds.resampling import SingleRows, SplitWeights, Units, narrowed, units_of
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 from evalreport.values import Estimate, Result, Undefined

@@ -17,8 +17,7 @@ from evalreport.scores import Probabilities
 from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
-from evalreport.thresholds.promise import Hold
-from evalreport.thresholds.records import CutoffRecord
+from evalreport.thresholds.records import CutoffRecord, Hold
 from evalreport.values import Undefined
 
 OUTCOME = Binary("wrong", "right")

@@ -24,7 +24,7 @@ from evalreport.metrics.record import Metric
 from evalreport.metrics.strategies import Proportion
 from evalreport.thresholds.objectives import METRICS, Constraint, Objective
 from evalreport.thresholds.optimum import Optimum
-from evalreport.thresholds.promise import Hold, HoldCosts, HoldMethod
+from evalreport.thresholds.records import Hold, HoldCosts, HoldMethod
 from evalreport.thresholds.resampling import Units
 from evalreport.thresholds.sweep import Sweep
 

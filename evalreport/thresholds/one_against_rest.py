@@ -17,7 +17,7 @@ from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
-from evalreport.thresholds.promise import Hold
+from evalreport.thresholds.records import Hold
 
 REST = Binary("rest", "label")
 _NAMES = {binary: name for name, binary in OF_ALL.items()}

@@ -12,11 +12,12 @@ from evalreport.codec import alike
 from evalreport.format import count, show
 from evalreport.format import threshold as shown
 from evalreport.text import printable
-from evalreport.thresholds.promise import BoundKept, Hold
 from evalreport.thresholds.records import (
+    BoundKept,
     BoundRecord,
     ChoiceRecord,
     FourCounts,
+    Hold,
     NoOptimumRecord,
     OptimumRecord,
     UnreachableRecord,

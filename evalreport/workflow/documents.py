@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -12,22 +13,19 @@ from evalreport import __version__, figures
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.panels.selection.verdict import headline as chosen_headline
 from evalreport.panels.study.verdict import headline as study_headline
 from evalreport.panels.verdict.headline import headline
+from evalreport.provenance import Provenance
 from evalreport.report.comparison import comparison_files, comparison_payload
 from evalreport.report.contents import folder_files, payload
 from evalreport.report.extracts import extracts
 from evalreport.report.names import COMPARISON_PAGE, FIGURES, PAGE, SWEEP_PAGE
 from evalreport.report.payload import Payload
-from evalreport.report.render import (
-    render,
-    render_comparison,
-    render_paper,
-    render_thresholds,
-    render_trials,
-)
+from evalreport.report.render import render, render_comparison, render_paper, render_thresholds, render_trials
 from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
+from evalreport.sources.runs import RunInfo
 from evalreport.stages import stage
 from evalreport.study.judged import Study
 from evalreport.values import Undefined
@@ -203,3 +201,23 @@ def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
 def _has(ev: Evaluation, curve: str) -> bool:
     found = getattr(ev.curves, curve, None)
     return found is not None and not isinstance(found, Undefined)
+
+
+def document_in_run(ev: Evaluation | Study | ThresholdSelection, run: RunInfo) -> Deliverable[Any]:
+    """Return the document of what is logged, as it stands in the run."""
+    match ev:
+        case Study():
+            return sweep_document(replace(ev, provenance=_placed(ev.provenance, run)))
+        case ThresholdSelection():
+            placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
+            return sweep_document(replace(ev, evaluation=placed))
+        case _:
+            return evaluation_document(ev.with_provenance(_placed(ev.provenance, run)))
+
+
+def _placed(origin: Provenance, run: RunInfo) -> Provenance:
+    """The provenance with the run that is logged into, and the time where there is none."""
+    made = origin.made or time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    return replace(
+        origin, run_id=run.run_id, run_name=run.name, experiment=run.experiment, model=run.model, made=made
+    )

@@ -2,17 +2,102 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
+from operator import methodcaller
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from evalreport.codec import dumps
 from evalreport.evaluation.model import Evaluation
+from evalreport.report.names import FOLDER, INPUTS_TAG, SITE, digest_tag, is_ours
+from evalreport.report.render import templates_of
+from evalreport.sinks.marks import UNFINISHED
 from evalreport.sinks.mlflow import MlflowSink, check_run
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.runs import RunInfo
+from evalreport.workflow.collect import SENSITIVE_TAG, with_unit
 from evalreport.workflow.deliver import Delivered, deliver, files_read
 from evalreport.workflow.documents import evaluation_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.standing import StandingRun, inputs_tag, standing
+
+_COMMIT_TAG = "mlflow.source.git.commit"
+
+
+@dataclass(frozen=True)
+class StandingRun:
+    """A run that holds what would be logged into it: its item, and the verdict that stands there."""
+
+    item: Item
+    verdict: str
+
+
+@cache
+def code_digest(package: Path) -> str:
+    """Return a digest of the files and templates of a package.
+
+    Parameters
+    ----------
+    package : Path
+        Its folder.
+    """
+    digest = hashlib.sha256()
+    for folder in (package, templates_of(package)):
+        # what Python caches comes and goes, under passing names while it is written
+        for path in sorted(one for one in folder.rglob("*") if "__pycache__" not in one.parts):
+            if not path.is_file():
+                continue
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def inputs_tag(item: Item, path: str, request: Request, where: Destination) -> dict[str, str]:
+    """Return the tag of a run whose predictions are the artifact at `path`; nothing where none can tell.
+
+    A truth file and rows for the threshold are not of the run, and may change without it.
+    """
+    if item.run is None or not path or request.truth_file is not None or request.tune_on is not None:
+        return {}
+    folder = str(PurePosixPath(path).parent)
+    return {INPUTS_TAG: f"{_inputs_digest(item.opened, item.run, folder, request, where)} {folder}"}
+
+
+def standing(item: Item, request: Request, where: Destination) -> StandingRun | None:
+    """Return a run that holds what would be logged into it; None where that has to be worked out."""
+    run = item.run
+    if run is None or item.children or where.force or where.out is not None or where.dry_run:
+        return None
+    whole = run.tags.get(digest_tag("evaluation"), UNFINISHED)
+    if whole.startswith(UNFINISHED) or not same_inputs(item, run.tags.get(INPUTS_TAG, ""), request, where):
+        return None
+    return StandingRun(item, run.tags.get("evalreport.verdict", ""))
+
+
+def same_inputs(item: Item, tag: str, request: Request, where: Destination) -> bool:
+    """Tell whether a run holds what an evaluation was made of; one request."""
+    digest, _, folder = tag.partition(" ")
+    if item.run is None or not folder:
+        return False
+    return digest == _inputs_digest(item.opened, item.run, folder, request, where)
+
+
+def _inputs_digest(store: Store, run: RunInfo, folder: str, request: Request, where: Destination) -> str:
+    listing = methodcaller("list_artifacts", run.run_id, None if folder == "." else folder)
+    entries = store.ask(listing, run.shown)
+    files = sorted(
+        (entry.path, entry.file_size)
+        for entry in entries
+        if not is_ours(entry.path) and entry.path not in (FOLDER, SITE, "images")
+    )
+    lasting = replace(with_unit(request, run), command="", made="")
+    told = [run.name, run.experiment, run.models, run.datasets]
+    tags = [run.tags.get(name, "") for name in (SENSITIVE_TAG, _COMMIT_TAG)]
+    parts = [code_digest(Path(__file__).parents[1]), where.prefix, dumps(lasting), dumps(told), tags, files]
+    return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
 
 
 def report_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation]:

@@ -30,6 +30,7 @@ from evalreport.sinks.site import SiteFolder, digest_of
 from evalreport.sources.runs import RunInfo
 from evalreport.text import slug
 from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.report import same_inputs
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.site_pages import (
@@ -40,7 +41,6 @@ from evalreport.workflow.site_pages import (
     made_pages,
     paths_of,
 )
-from evalreport.workflow.standing import same_inputs
 
 NO = ("", "0", "false", "no")
 Doing: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[tuple[Any, Any]]]

@@ -28,9 +28,9 @@ from evalreport.workflow.compare import Compared
 from evalreport.workflow.compare_deliver import as_record
 from evalreport.workflow.documents import comparison_document
 from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.report import inputs_tag
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.standing import inputs_tag
 
 KEPT = f"{MANIFESTS}/site"
 """Folder of what is kept of each run, so that it is evaluated once."""

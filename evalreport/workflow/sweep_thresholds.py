@@ -24,7 +24,7 @@ from evalreport.metrics.named_sets import OF_SWEEP
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities
-from evalreport.sources.costs import read_costs
+from evalreport.sources.reading import read_costs
 from evalreport.study.search import Search, SearchProgress
 from evalreport.thresholds.class_weights import class_weights
 from evalreport.thresholds.costs import CostMatrix

@@ -13,8 +13,7 @@ import pytest
 from evalreport.bounds import Bound
 from evalreport.errors import PromotionError
 from evalreport.sources.mlflow_client import Store
-from evalreport.workflow.check import GateRequest, check_item
-from evalreport.workflow.registry import candidate_of, settle
+from evalreport.workflow.check import GateRequest, candidate_of, check_item, settle
 from evalreport.workflow.request import Destination, Request
 from tests.cli.running import run
 from tests.tracking import make_run

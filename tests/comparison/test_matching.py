@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 
 from evalreport.codec import encode
+from evalreport.comparison.alarms import roc_crossings
 from evalreport.comparison.cheapest import rechosen
 from evalreport.comparison.compare import compare
-from evalreport.comparison.crossing import roc_crossings
 from evalreport.comparison.matched_values import MatchedPoint
 from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.evaluation.evaluate import evaluate_predictions

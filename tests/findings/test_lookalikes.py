@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from evalreport.findings.lookalikes import lookalikes
+from evalreport.findings.labels import lookalikes
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.predictions import predictions
 from tests.findings.light import light

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.comparison.system_notes import system_notes
+from evalreport.comparison.notes import system_notes
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.panels.parts import Beside, Section, Table
 from evalreport.panels.systems import seeds, verdict

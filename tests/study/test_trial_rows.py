@@ -14,8 +14,7 @@ from evalreport.scores import Probabilities
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import find_run
 from evalreport.study.luck import winner_limits
-from evalreport.workflow.sweep_trials import StudyRequest, study_from_runs
-from evalreport.workflow.trial_rows import measured_errors
+from evalreport.workflow.sweep_trials import StudyRequest, measured_errors, study_from_runs
 from tests.sweeping import nested_runs
 
 F1 = find("f1", "binary")

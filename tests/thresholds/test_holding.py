@@ -20,8 +20,7 @@ from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.holding import chance_of, fewest
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, choice_from_wire
-from evalreport.thresholds.promise import Hold
-from evalreport.thresholds.records import ChoiceRecord
+from evalreport.thresholds.records import ChoiceRecord, Hold
 from evalreport.thresholds.sweep import Sweep
 
 

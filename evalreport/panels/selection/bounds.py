@@ -12,7 +12,7 @@ from evalreport.panels.parts import Cell, Note, Row, Section, Table
 from evalreport.panels.words import NOTHING, say
 from evalreport.thresholds.cutoff import Cutoff
 from evalreport.thresholds.optimum import Optimum, Unreachable
-from evalreport.thresholds.promise import Hold
+from evalreport.thresholds.records import Hold
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Estimate, Undefined
 

@@ -14,7 +14,7 @@ from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_arrays
 from evalreport.sources.readers.content import broken
 from evalreport.sources.readers.delimited import Kind, text_batches, text_head
-from evalreport.sources.readers.ipc import FILE
+from evalreport.sources.readers.feather import FILE
 from evalreport.sources.readers.jsons import records_of
 from evalreport.sources.readers.limits import GZIP, ZSTD, choose
 

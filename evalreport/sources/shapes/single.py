@@ -24,10 +24,10 @@ from evalreport.sources.shapes.layout import (
     taken,
     used,
 )
+from evalreport.sources.shapes.naming import one_spelling
 from evalreport.sources.shapes.roles import Part, pred_part
 from evalreport.sources.shapes.scoring import score_part
 from evalreport.sources.shapes.spaces import Labelled, check_names, labels_of, like, single_label
-from evalreport.sources.shapes.spelling import one_spelling
 
 
 def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:

@@ -18,7 +18,7 @@ from pyarrow import feather, parquet
 from evalreport.errors import DataError, EvalreportError, UnsafeFileError
 from evalreport.sources.columns import find_in_files
 from evalreport.sources.readers import limits
-from evalreport.sources.readers.ipc import claims
+from evalreport.sources.readers.feather import claims
 from evalreport.sources.readers.limits import refuse_pickle
 from evalreport.sources.tables import ACCEPTED, PICKLES, READERS, read_table
 from tests.sources.files.lean import read_within
