@@ -14,7 +14,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.format import percent, ratio
 from evalreport.panels.about import confidence_percent, estimate, known
-from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Shape, up
+from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Shape
 from evalreport.panels.parts import Beside, Cell, Section, Table, interval_cell, value_cell
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.rates import LETTER, RatePlot
@@ -67,7 +67,7 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     if not plot.lines:
         return None
     names = _names(ev, "AP", ("average_precision_macro", "average_precision_micro"))
-    drawn, height = plot.near, up(plot.y, base)
+    drawn, height = plot.near, plot.axes.up(base)
     near = np.vstack([drawn, [[at, height] for at in range(40, 331, 10)]])
     luck = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
     key = "average_precision_macro"

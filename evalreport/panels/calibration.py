@@ -25,15 +25,14 @@ from evalreport.panels.calibration_words import summary
 from evalreport.panels.chart import (
     LEFT,
     RIGHT,
+    Axes,
     Axis,
     Chart,
     Label,
     Path,
-    across,
-    columns,
+    named_axis,
     nice_step,
     tick_text,
-    up,
     x_axis,
     y_axis,
 )
@@ -102,9 +101,11 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
     above, below = (
         (called(ev, ev.space.shown[1]), called(ev, ev.space.shown[0])) if binary else ("right", "wrong")
     )
-    x = x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence")
     positive_side, negative_side, what = _sides(ev, bins)
-    y = _mirrored(positive_side, negative_side, f"{what} per bin, {above} up, {below} down")
+    axes = Axes(
+        x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence"),
+        _mirrored(positive_side, negative_side, f"{what} per bin, {above} up, {below} down"),
+    )
     sides = list(zip(bins.edges[:-1], bins.edges[1:], strict=True))
     left_heavy = sum(bins.positive[:5]) > sum(bins.positive[-5:])
     left_low = sum(bins.negative[:5]) > sum(bins.negative[-5:])
@@ -120,12 +121,11 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
             a=above,
             b=below,
         ),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
-            Path("bars", columns(x, y, sides, positive_side)),
-            Path("bars-2" if binary else "bars-wrong", columns(x, y, sides, [-n for n in negative_side])),
-            Path("axis", f"M{LEFT:g} {up(y, 0)}H{RIGHT:g}"),
+            Path("bars", axes.columns(sides, positive_side)),
+            Path("bars-2" if binary else "bars-wrong", axes.columns(sides, [-n for n in negative_side])),
+            Path("axis", f"M{LEFT:g} {axes.up(0)}H{RIGHT:g}"),
         ),
         labels=(
             _corner(above, 22.0, left_heavy, "blue"),
@@ -178,11 +178,12 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
     if isinstance(found, Undefined):
         return None
     names, true, predicted = _folded(found)
-    x = x_axis(0, len(names), f"Labels on a {units(ev, 1)}", [])
-    ticks = tuple((across(x, place + 0.5), name) for place, name in enumerate(names))
-    x = Axis(x.low, x.high, x.title, ticks)
+    ticks = ((place + 0.5, name) for place, name in enumerate(names))
     high = max(*true, *predicted)
-    y = y_axis(0, _ceil(high, max(nice_step(high, 5), 1.0)), f"{units(ev).capitalize()} ↑")
+    axes = Axes(
+        named_axis(0, len(names), f"Labels on a {units(ev, 1)}", ticks),
+        y_axis(0, _ceil(high, max(nice_step(high, 5), 1.0)), f"{units(ev).capitalize()} ↑"),
+    )
     left = [(place + 0.12, place + 0.5) for place in range(len(names))]
     right = [(place + 0.5, place + 0.88) for place in range(len(names))]
     rows = ((name, count(a), count(b)) for name, a, b in zip(names, true, predicted, strict=True))
@@ -193,9 +194,8 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
         description=say(
             "How many {units} carry no label, one, two and so on, in truth and predicted.", units=units(ev)
         ),
-        x=x,
-        y=y,
-        paths=(Path("bars-2", columns(x, y, left, true)), Path("bars", columns(x, y, right, predicted))),
+        axes=axes,
+        paths=(Path("bars-2", axes.columns(left, true)), Path("bars", axes.columns(right, predicted))),
         values=Table.of("cardinality-values", "Labels per row", ("Labels", "True", "Predicted"), rows),
     )
 

@@ -107,6 +107,125 @@ class Label:
 
 
 @dataclass(frozen=True)
+class Axes:
+    """Both axes of a chart: where values lie on it, and the path data of what is drawn."""
+
+    x: Axis
+    y: Axis
+
+    def across(self, value: float) -> float:
+        """Return the horizontal place of a value, clipped to the plot.
+
+        Examples
+        --------
+        >>> axes = Axes(x_axis(0, 1, ""), y_axis(0, 1, ""))
+        >>> axes.across(0.5), axes.across(7)
+        (185.0, 330.0)
+        """
+        return min(max(_at(value, self.x.low, self.x.high, (LEFT, RIGHT)), LEFT), RIGHT)
+
+    def up(self, value: float) -> float:
+        """Return the vertical place of a value, clipped to the plot.
+
+        Examples
+        --------
+        >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).up(1.0)
+        8.0
+        """
+        return min(max(_at(value, self.y.low, self.y.high, (BOTTOM, TOP)), TOP), BOTTOM)
+
+    def polyline(self, xs: Sequence[float], ys: Sequence[float], *, steps: bool = False) -> str:
+        """Return path data of a line, simplified; `steps`: `ys[i]` holds on (xs[i-1], xs[i]].
+
+        Examples
+        --------
+        >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).polyline([0, 0.5, 1], [0, 0.5, 1])
+        'M40 262L330 8'
+        """
+        return _path(self._places(xs, ys, steps=steps))
+
+    def outline(self, xs: Sequence[float], ys: Sequence[float]) -> npt.NDArray[np.float64]:
+        """Return points along a line, no further than four units apart, shape (m, 2): what a label avoids."""
+        points = self._places(xs, ys, steps=False)
+        along = np.append(0.0, np.hypot(*np.diff(points, axis=0).T).cumsum())
+        at = np.linspace(0, along[-1], int(along[-1] / 4) + 2)
+        return np.column_stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])])
+
+    def region(
+        self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], *, steps: bool = False
+    ) -> str:
+        """Return path data of the area between two lines over the same xs."""
+        top = self._places(xs, high, steps=steps)
+        bottom = self._places(xs, low, steps=steps)
+        return _path(np.concatenate([simplify(top), simplify(bottom)[::-1]]), whole=True) + "Z"
+
+    def whiskers(self, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
+        """Return path data of vertical lines."""
+        return "".join(
+            f"M{_short(self.across(at))} {_short(self.up(a))}V{_short(self.up(b))}"
+            for at, a, b in zip(xs, low, high, strict=True)
+        )
+
+    def dots(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+        """Return path data of points: lines of no length, which round caps make into dots."""
+        return "".join(
+            f"M{_short(self.across(a))} {_short(self.up(b))}h0" for a, b in zip(xs, ys, strict=True)
+        )
+
+    def columns(self, edges: Sequence[tuple[float, float]], heights: Sequence[float]) -> str:
+        """Return path data of columns from zero, with a gap of one unit between neighbours."""
+        base = self.up(0.0)
+        made = []
+        for (a, b), height in zip(edges, heights, strict=True):
+            left, right, top = self.across(a) + 0.5, self.across(b) - 0.5, self.up(height)
+            if height and right > left:
+                made.append(f"M{_short(left)} {_short(base)}V{_short(top)}H{_short(right)}V{_short(base)}Z")
+        return "".join(made)
+
+    def columns_between(self, ends: tuple[float, float], heights: tuple[float, float]) -> str:
+        """Return path data of one rectangle.
+
+        Examples
+        --------
+        >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).columns_between((0, 0.5), (0, 1))
+        'M40 262V8H185V262Z'
+        """
+        left, right = self.across(ends[0]), max(self.across(ends[1]), self.across(ends[0]) + 0.5)
+        low, high = self.up(heights[0]), self.up(heights[1])
+        return f"M{_short(left)} {_short(low)}V{_short(high)}H{_short(right)}V{_short(low)}Z"
+
+    def span(self, ends: tuple[float, float], height: float) -> str:
+        """Return path data of a horizontal line.
+
+        Examples
+        --------
+        >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).span((0, 0.5), 1)
+        'M40 8H185'
+        """
+        left, right = self.across(ends[0]), max(self.across(ends[1]), self.across(ends[0]) + 0.5)
+        return f"M{_short(left)} {_short(self.up(height))}H{_short(right)}"
+
+    def level(self, value: float) -> str:
+        """Return path data of a horizontal line across the plot."""
+        return f"M{_short(LEFT)} {_short(self.up(value))}H{_short(RIGHT)}"
+
+    def _places(self, xs: Sequence[float], ys: Sequence[float], *, steps: bool) -> npt.NDArray[np.float64]:
+        across_all = np.clip(
+            LEFT + (np.asarray(xs, float) - self.x.low) / (self.x.high - self.x.low) * (RIGHT - LEFT),
+            LEFT,
+            RIGHT,
+        )
+        up_all = np.clip(
+            BOTTOM + (np.asarray(ys, float) - self.y.low) / (self.y.high - self.y.low) * (TOP - BOTTOM),
+            TOP,
+            BOTTOM,
+        )
+        if steps:
+            across_all, up_all = np.repeat(across_all, 2)[:-1], np.repeat(up_all, 2)[1:]
+        return np.column_stack([across_all, up_all])
+
+
+@dataclass(frozen=True)
 class Chart:
     """A chart of 340 by 300 units.
 
@@ -117,7 +236,7 @@ class Chart:
         What to look for, above the chart.
     description : Sentence
         What it shows, for those who cannot see it.
-    x, y : Axis
+    axes : Axes
     paths, labels : tuple
         In drawing order.
     ring : (float, float) or None
@@ -131,13 +250,22 @@ class Chart:
     title: str
     note: Sentence
     description: Sentence
-    x: Axis
-    y: Axis
+    axes: Axes
     paths: tuple[Path, ...]
     labels: tuple[Label, ...] = ()
     ring: tuple[float, float] | None = None
     values: Table | None = None
     caption: Sentence = NOTHING
+
+    @property
+    def x(self) -> Axis:
+        """The horizontal axis."""
+        return self.axes.x
+
+    @property
+    def y(self) -> Axis:
+        """The vertical axis."""
+        return self.axes.y
 
 
 def nice_step(span: float, wanted: int = 5) -> float:
@@ -169,6 +297,11 @@ def y_axis(low: float, high: float, title: str, ticks: Iterable[float] | None = 
     return Axis(low, high, title, _ticks(low, high, (BOTTOM, TOP), ticks))
 
 
+def named_axis(low: float, high: float, title: str, named: Iterable[tuple[float, str]]) -> Axis:
+    """Return a horizontal axis whose ticks are words, each at its value."""
+    return Axis(low, high, title, tuple((_at(at, low, high, (LEFT, RIGHT)), text) for at, text in named))
+
+
 def _ticks(
     low: float, high: float, ends: tuple[float, float], given: Iterable[float] | None
 ) -> tuple[tuple[float, str], ...]:
@@ -196,105 +329,6 @@ def _at(value: float, low: float, high: float, ends: tuple[float, float]) -> flo
     return round(ends[0] + (value - low) / (high - low) * (ends[1] - ends[0]), 1)
 
 
-def across(axis: Axis, value: float) -> float:
-    """Return the horizontal place of a value, clipped to the plot.
-
-    Examples
-    --------
-    >>> across(x_axis(0, 1, ""), 0.5), across(x_axis(0, 1, ""), 7)
-    (185.0, 330.0)
-    """
-    return min(max(_at(value, axis.low, axis.high, (LEFT, RIGHT)), LEFT), RIGHT)
-
-
-def up(axis: Axis, value: float) -> float:
-    """Return the vertical place of a value, clipped to the plot.
-
-    Examples
-    --------
-    >>> up(y_axis(0, 1, ""), 1.0)
-    8.0
-    """
-    return min(max(_at(value, axis.low, axis.high, (BOTTOM, TOP)), TOP), BOTTOM)
-
-
-def polyline(x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float], *, steps: bool = False) -> str:
-    """Return path data of a line, simplified; `steps`: `ys[i]` holds on (xs[i-1], xs[i]].
-
-    Examples
-    --------
-    >>> polyline(x_axis(0, 1, ""), y_axis(0, 1, ""), [0, 0.5, 1], [0, 0.5, 1])
-    'M40 262L330 8'
-    """
-    return _path(_places(x, y, xs, ys, steps=steps))
-
-
-def outline(x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float]) -> npt.NDArray[np.float64]:
-    """Return points along a line, no further than four units apart, shape (m, 2): what a label avoids."""
-    points = _places(x, y, xs, ys, steps=False)
-    along = np.append(0.0, np.hypot(*np.diff(points, axis=0).T).cumsum())
-    at = np.linspace(0, along[-1], int(along[-1] / 4) + 2)
-    return np.column_stack([np.interp(at, along, points[:, 0]), np.interp(at, along, points[:, 1])])
-
-
-def region(
-    x: Axis, y: Axis, xs: Sequence[float], low: Sequence[float], high: Sequence[float], *, steps: bool = False
-) -> str:
-    """Return path data of the area between two lines over the same xs."""
-    top = _places(x, y, xs, high, steps=steps)
-    bottom = _places(x, y, xs, low, steps=steps)
-    return _path(np.concatenate([simplify(top), simplify(bottom)[::-1]]), whole=True) + "Z"
-
-
-def whiskers(x: Axis, y: Axis, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
-    """Return path data of vertical lines."""
-    return "".join(
-        f"M{_short(across(x, at))} {_short(up(y, a))}V{_short(up(y, b))}"
-        for at, a, b in zip(xs, low, high, strict=True)
-    )
-
-
-def dots(x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float]) -> str:
-    """Return path data of points: lines of no length, which round caps make into dots."""
-    return "".join(f"M{_short(across(x, a))} {_short(up(y, b))}h0" for a, b in zip(xs, ys, strict=True))
-
-
-def columns(x: Axis, y: Axis, edges: Sequence[tuple[float, float]], heights: Sequence[float]) -> str:
-    """Return path data of columns from zero, with a gap of one unit between neighbours."""
-    base = up(y, 0.0)
-    made = []
-    for (a, b), height in zip(edges, heights, strict=True):
-        left, right, top = across(x, a) + 0.5, across(x, b) - 0.5, up(y, height)
-        if height and right > left:
-            made.append(f"M{_short(left)} {_short(base)}V{_short(top)}H{_short(right)}V{_short(base)}Z")
-    return "".join(made)
-
-
-def columns_between(x: Axis, y: Axis, ends: tuple[float, float], heights: tuple[float, float]) -> str:
-    """Return path data of one rectangle.
-
-    Examples
-    --------
-    >>> columns_between(x_axis(0, 1, ""), y_axis(0, 1, ""), (0, 0.5), (0, 1))
-    'M40 262V8H185V262Z'
-    """
-    left, right = across(x, ends[0]), max(across(x, ends[1]), across(x, ends[0]) + 0.5)
-    low, high = up(y, heights[0]), up(y, heights[1])
-    return f"M{_short(left)} {_short(low)}V{_short(high)}H{_short(right)}V{_short(low)}Z"
-
-
-def span(x: Axis, y: Axis, ends: tuple[float, float], height: float) -> str:
-    """Return path data of a horizontal line.
-
-    Examples
-    --------
-    >>> span(x_axis(0, 1, ""), y_axis(0, 1, ""), (0, 0.5), 1)
-    'M40 8H185'
-    """
-    left, right = across(x, ends[0]), max(across(x, ends[1]), across(x, ends[0]) + 0.5)
-    return f"M{_short(left)} {_short(up(y, height))}H{_short(right)}"
-
-
 def padded(values: Sequence[float]) -> tuple[float, float]:
     """Return ends of an axis that leave a little room around values.
 
@@ -306,25 +340,6 @@ def padded(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
     room = (high - low) * 0.05 or max(0.5, abs(high) * 0.05)
     return round(low - room, 12), round(high + room, 12)
-
-
-def level(y: Axis, value: float) -> str:
-    """Return path data of a horizontal line across the plot."""
-    return f"M{_short(LEFT)} {_short(up(y, value))}H{_short(RIGHT)}"
-
-
-def _places(
-    x: Axis, y: Axis, xs: Sequence[float], ys: Sequence[float], *, steps: bool
-) -> npt.NDArray[np.float64]:
-    across_all = np.clip(
-        LEFT + (np.asarray(xs, float) - x.low) / (x.high - x.low) * (RIGHT - LEFT), LEFT, RIGHT
-    )
-    up_all = np.clip(
-        BOTTOM + (np.asarray(ys, float) - y.low) / (y.high - y.low) * (TOP - BOTTOM), TOP, BOTTOM
-    )
-    if steps:
-        across_all, up_all = np.repeat(across_all, 2)[:-1], np.repeat(up_all, 2)[1:]
-    return np.column_stack([across_all, up_all])
 
 
 def simplify(points: npt.NDArray[np.float64], tolerance: float = TOLERANCE) -> npt.NDArray[np.float64]:

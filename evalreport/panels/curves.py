@@ -14,7 +14,7 @@ from evalreport.format import percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, estimate, four_counts, known, units
-from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Path, across, region, up
+from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Path
 from evalreport.panels.parts import Beside, Empty, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
 from evalreport.panels.rates import LETTER, RatePlot
@@ -105,7 +105,7 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
 
 def _pr_labels(plot: RatePlot, name: str, prevalence: float) -> tuple[Label, ...]:
     """The level of no skill beside its line, and the area where there is room."""
-    height, near, width = up(plot.y, prevalence), plot.near, LETTER * len(name)
+    height, near, width = plot.axes.up(prevalence), plot.near, LETTER * len(name)
     lines = np.vstack([near, [[at, height] for at in range(40, 331, 10)]])
     spot = clearest([(46, 240), (46, 200), (46, 150), (160, 60)], width, lines)
     under = height - 5 if prevalence < 0.9 else height + 14
@@ -133,12 +133,12 @@ def _prevalence(ev: Evaluation) -> float:
 def _band(plot: RatePlot, band: Band | Undefined) -> tuple[Path, ...]:
     if isinstance(band, Undefined):
         return ()
-    return (Path("band", region(plot.x, plot.y, band.x, band.low, band.high, steps=band.steps)),)
+    return (Path("band", plot.axes.region(band.x, band.low, band.high, steps=band.steps)),)
 
 
 def _ring(ev: Evaluation, plot: RatePlot) -> tuple[float, float] | None:
     point = operating_point(ev, plot.kind)
-    return None if point is None else (across(plot.x, point[0]), up(plot.y, point[1]))
+    return None if point is None else (plot.axes.across(point[0]), plot.axes.up(point[1]))
 
 
 def operating_point(ev: Evaluation, kind: str) -> tuple[float, float] | None:

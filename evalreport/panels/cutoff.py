@@ -15,19 +15,7 @@ from evalreport.format import count, percent
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multiclass
 from evalreport.panels.about import estimate, is_text, known, of_weights, units
-from evalreport.panels.chart import (
-    LEFT,
-    Chart,
-    Label,
-    Path,
-    across,
-    level,
-    outline,
-    polyline,
-    up,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import LEFT, Axes, Chart, Label, Path, x_axis, y_axis
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Empty, Section, Table
 from evalreport.panels.placing import clearest
@@ -174,12 +162,12 @@ def _meters(ev: Evaluation, p: CutoffPoint) -> tuple[Meter, ...]:
 
 
 def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
-    x, y = x_axis(0, 1, "Share answered automatically"), y_axis(0, 1, "Accuracy of those answered ↑")
+    axes = Axes(x_axis(0, 1, "Share answered automatically"), y_axis(0, 1, "Accuracy of those answered ↑"))
     accuracy = estimate(ev, "accuracy")
     base = 0.0 if accuracy is None else accuracy.value
-    near = outline(x, y, curve.x, curve.y)
+    near = axes.outline(curve.x, curve.y)
     words = f"answer everything: {percent(base) if accuracy is None else valued(accuracy, 'percent')}"
-    spot = clearest([(LEFT + 6, up(y, base) + 14), (LEFT + 6, up(y, base) - 5)], 150, near)
+    spot = clearest([(LEFT + 6, axes.up(base) + 14), (LEFT + 6, axes.up(base) - 5)], 150, near)
     return Chart(
         id="coverage",
         title="Accuracy against coverage",
@@ -190,11 +178,10 @@ def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
             units=units(ev),
             accuracy=accuracy or base,
         ),
-        x=x,
-        y=y,
-        paths=(Path("guide", level(y, base)), Path("line", polyline(x, y, curve.x, curve.y, steps=True))),
+        axes=axes,
+        paths=(Path("guide", axes.level(base)), Path("line", axes.polyline(curve.x, curve.y, steps=True))),
         labels=(Label(*spot, words),),
-        ring=(across(x, here.answered / ev.weight), up(y, here.right / here.answered)),
+        ring=(axes.across(here.answered / ev.weight), axes.up(here.right / here.answered)),
     )
 
 

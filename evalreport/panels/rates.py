@@ -10,21 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import Curve
-from evalreport.panels.chart import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    Axis,
-    Chart,
-    Path,
-    Shape,
-    level,
-    outline,
-    polyline,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Axes, Chart, Path, Shape, x_axis, y_axis
 from evalreport.panels.words import Sentence
 
 Kind: TypeAlias = Literal["roc", "pr"]
@@ -56,24 +42,20 @@ class RatePlot:
     averaged: str = ""
 
     @property
-    def x(self) -> Axis:
-        """The horizontal axis."""
-        return x_axis(0, 1, AXES[self.kind][0] + self.averaged)
-
-    @property
-    def y(self) -> Axis:
-        """The vertical axis."""
-        return y_axis(0, 1, AXES[self.kind][1])
+    def axes(self) -> Axes:
+        """Both axes, from 0 to 1."""
+        across, up = AXES[self.kind]
+        return Axes(x_axis(0, 1, across + self.averaged), y_axis(0, 1, up))
 
     @property
     def near(self) -> npt.NDArray[np.float64]:
         """Points of the curves, shape (m, 2), in units of the chart: what labels keep clear of."""
-        return np.vstack([outline(self.x, self.y, curve.x, curve.y) for _, curve in self.lines])
+        return np.vstack([self.axes.outline(curve.x, curve.y) for _, curve in self.lines])
 
     def _guide(self) -> tuple[Path, ...]:
         if self.kind == "roc":
             return (Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),)
-        return () if self.luck is None else (Path("guide", level(self.y, self.luck)),)
+        return () if self.luck is None else (Path("guide", self.axes.level(self.luck)),)
 
     def chart(
         self,
@@ -94,8 +76,8 @@ class RatePlot:
         rest
             Labels, ring and values of the chart.
         """
-        x, y = self.x, self.y
-        drawn = (Path(shape, polyline(x, y, c.x, c.y, steps=c.steps)) for shape, c in self.lines)
+        axes = self.axes
+        drawn = (Path(shape, axes.polyline(c.x, c.y, steps=c.steps)) for shape, c in self.lines)
         paths = (*under, *self._guide(), *drawn, *over)
         title = NAMES[self.kind] + of
-        return Chart(self.kind, title, note, description, x, y, paths, **rest)
+        return Chart(self.kind, title, note, description, axes, paths, **rest)

@@ -31,17 +31,12 @@ from evalreport.panels.chart import (
     LEFT,
     RIGHT,
     TOP,
+    Axes,
     Axis,
     Chart,
     Label,
     Path,
-    across,
-    dots,
-    polyline,
-    region,
     tick_text,
-    up,
-    whiskers,
     x_axis,
     y_axis,
 )
@@ -76,7 +71,7 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
         return None
     x_title, y_title = _axes(ev)
     scale = log_odds if _rare(ev) else _plain
-    x, y = _scaled(x_axis, scale, x_title), _scaled(y_axis, scale, y_title)
+    axes = Axes(_scaled(x_axis, scale, x_title), _scaled(y_axis, scale, y_title))
     name = _summary(ev)
     score, observed, low, high = (
         [scale(at) for at in part] for part in (bins.score, bins.observed, bins.low, bins.high)
@@ -86,15 +81,14 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
         title="Reliability",
         note=_groups(ev, bins),
         description=say("Mean score against observed share in {bins:count} groups.", bins=len(bins.n)),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
             Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
-            *_lines(ev, x, y, scale),
-            Path("whisker", whiskers(x, y, score, low, high)),
-            Path("dots", dots(x, y, score, observed)),
+            *_lines(ev, axes, scale),
+            Path("whisker", axes.whiskers(score, low, high)),
+            Path("dots", axes.dots(score, observed)),
         ),
-        labels=(_named(name, x, y, (score, observed, low, high)),) if name else (),
+        labels=(_named(name, axes, (score, observed, low, high)),) if name else (),
         values=_bins(ev, bins),
     )
 
@@ -136,7 +130,7 @@ def _scaled(axis: Callable[..., Axis], scale: Scale, title: str) -> Axis:
     return Axis(made.low, made.high, title, ticks)
 
 
-def _lines(ev: Evaluation, x: Axis, y: Axis, scale: Scale) -> tuple[Path, ...]:
+def _lines(ev: Evaluation, axes: Axes, scale: Scale) -> tuple[Path, ...]:
     """The smooth curve with its band, and the isotonic one."""
     found = known(ev.curves)
     if not isinstance(found, BinaryCurves):
@@ -144,10 +138,10 @@ def _lines(ev: Evaluation, x: Axis, y: Axis, scale: Scale) -> tuple[Path, ...]:
     paths = []
     if not isinstance(found.smooth_band, Undefined):
         ends = ([scale(at) for at in part] for part in (found.smooth_band.low, found.smooth_band.high))
-        paths.append(Path("band", region(x, y, [scale(at) for at in found.smooth_band.x], *ends)))
+        paths.append(Path("band", axes.region([scale(at) for at in found.smooth_band.x], *ends)))
     for shape, curve in (("thin", found.isotonic), ("line", found.smooth)):
         if not isinstance(curve, Undefined):
-            drawn = polyline(x, y, [scale(at) for at in curve.x], [scale(at) for at in curve.y])
+            drawn = axes.polyline([scale(at) for at in curve.x], [scale(at) for at in curve.y])
             paths.append(Path(shape, drawn))  # type: ignore[arg-type]
     return tuple(paths)
 
@@ -182,22 +176,22 @@ def _drawn(ev: Evaluation) -> str:
     return lines + (" Both axes are in log odds: the rarer class has room." if _rare(ev) else "")
 
 
-def _named(name: str, x: Axis, y: Axis, at: tuple[Sequence[float], ...]) -> Label:
+def _named(name: str, axes: Axes, at: tuple[Sequence[float], ...]) -> Label:
     """The label where it covers least of the dots, the whiskers and the diagonal."""
     score, observed, low, high = at
-    dotted = [[across(x, a), up(y, b)] for a, b in zip(score, observed, strict=True)]
-    steps = np.linspace(x.low, x.high, 21).tolist()
-    diagonal = [[across(x, step), up(y, step)] for step in steps]
+    dotted = [[axes.across(a), axes.up(b)] for a, b in zip(score, observed, strict=True)]
+    steps = np.linspace(axes.x.low, axes.x.high, 21).tolist()
+    diagonal = [[axes.across(step), axes.up(step)] for step in steps]
     width = LETTER * len(name)
     spots = [(324 - width, 240), (46, 26), (46, 60), (324 - width, 130)]
-    near = np.array(dotted + _whisker_points(x, y, (score, low, high)) + diagonal)
+    near = np.array(dotted + _whisker_points(axes, (score, low, high)) + diagonal)
     return Label(*clearest(spots, width, near), name, look="blue")
 
 
-def _whisker_points(x: Axis, y: Axis, at: tuple[Sequence[float], ...]) -> list[list[float]]:
+def _whisker_points(axes: Axes, at: tuple[Sequence[float], ...]) -> list[list[float]]:
     """Points along the whiskers, for the label to keep clear of."""
     return [
-        [across(x, score), up(y, low + (high - low) * step / 8)]
+        [axes.across(score), axes.up(low + (high - low) * step / 8)]
         for score, low, high in zip(*at, strict=True)
         for step in range(9)
     ]

@@ -13,16 +13,11 @@ from evalreport.panels.chart import (
     BOTTOM,
     LEFT,
     RIGHT,
-    Axis,
+    Axes,
     Chart,
     Label,
     Path,
     Points,
-    across,
-    level,
-    outline,
-    polyline,
-    up,
     x_axis,
     y_axis,
 )
@@ -71,29 +66,30 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
     xs = [model.x[place] for place in drawn]
     ys = [model.y[place] for place in drawn]
     high = max(*ys, everyone.y[0], 0.02)
-    x = x_axis(0, REACH, "Threshold probability")
-    y = y_axis(FLOOR if high > 0.1 else -high / 2, high * 1.05, "Net benefit ↑")
+    low = FLOOR if high > 0.1 else -high / 2
+    axes = Axes(x_axis(0, REACH, "Threshold probability"), y_axis(low, high * 1.05, "Net benefit ↑"))
     all_y = [everyone.y[place] for place in drawn]
-    ring = _ring(ev, x, y)
+    ring = _ring(ev, axes)
     lines = np.vstack(
-        [outline(x, y, xs, ys), outline(x, y, xs, all_y), [[at, up(y, 0)] for at in range(40, 331, 5)]]
+        [axes.outline(xs, ys), axes.outline(xs, all_y), [[at, axes.up(0)] for at in range(40, 331, 5)]]
     )
-    everyone_at = _beside(_at(x, y, xs, all_y), np.vstack([lines, taken((RIGHT - 70, up(y, 0) - 5), 70)]), 78)
-    model_at = _beside(_at(x, y, xs, ys), np.vstack([lines, taken(everyone_at, 78)]), 62)
+    everyone_at = _beside(
+        _at(axes, xs, all_y), np.vstack([lines, taken((RIGHT - 70, axes.up(0) - 5), 70)]), 78
+    )
+    model_at = _beside(_at(axes, xs, ys), np.vstack([lines, taken(everyone_at, 78)]), 62)
     return Chart(
         id="utility-chart",
         title="Decision curve",
         note=say("Decision curve analysis (Vickers and Elkin 2006)."),
         description=say("Net benefit of the model against flagging everyone and flagging no one."),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
-            Path("guide", level(y, 0)),
-            Path("line-3", _falling(x, y, xs, all_y)),
-            Path("line", polyline(x, y, xs, ys)),
+            Path("guide", axes.level(0)),
+            Path("line-3", _falling(axes, xs, all_y)),
+            Path("line", axes.polyline(xs, ys)),
         ),
         labels=(
-            Label(RIGHT, up(y, 0) - 5, "flag no one", "end"),
+            Label(RIGHT, axes.up(0) - 5, "flag no one", "end"),
             labelled(everyone_at, 78, "flag everyone"),
             labelled(model_at, 62, "this model", "blue"),
         ),
@@ -102,14 +98,14 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
     )
 
 
-def _at(x: Axis, y: Axis, xs: list[float], ys: list[float]) -> Points:
-    return [(across(x, a), up(y, b)) for a, b in zip(xs, ys, strict=True)]
+def _at(axes: Axes, xs: list[float], ys: list[float]) -> Points:
+    return [(axes.across(a), axes.up(b)) for a, b in zip(xs, ys, strict=True)]
 
 
-def _falling(x: Axis, y: Axis, xs: list[float], ys: list[float]) -> str:
+def _falling(axes: Axes, xs: list[float], ys: list[float]) -> str:
     """A falling line as far as it leaves the plot."""
-    last = next((place for place, value in enumerate(ys) if value < y.low), len(ys) - 1)
-    return polyline(x, y, xs[: last + 1], ys[: last + 1])
+    last = next((place for place, value in enumerate(ys) if value < axes.y.low), len(ys) - 1)
+    return axes.polyline(xs[: last + 1], ys[: last + 1])
 
 
 def _beside(own: Points, lines: npt.NDArray[np.float64], width: float) -> tuple[float, float]:
@@ -122,12 +118,12 @@ def _beside(own: Points, lines: npt.NDArray[np.float64], width: float) -> tuple[
     return clearest([*inside, (RIGHT - width - 4, 30.0), (RIGHT - width - 4, 60.0)], width, lines, 5.0)
 
 
-def _ring(ev: Evaluation, x: Axis, y: Axis) -> tuple[float, float] | None:
+def _ring(ev: Evaluation, axes: Axes) -> tuple[float, float] | None:
     now, counts = one_threshold(ev), four_counts(ev)
     if now is None or counts is None or not 0 < now <= REACH:
         return None
     benefit = counts.tp / counts.total - counts.fp / counts.total * now / (1 - now)
-    return across(x, now), up(y, benefit)
+    return axes.across(now), axes.up(benefit)
 
 
 def _curve_table(xs: list[float], ys: list[float], all_y: list[float]) -> Table:

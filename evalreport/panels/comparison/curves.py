@@ -14,7 +14,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import ratio
 from evalreport.metrics.catalogue import find
 from evalreport.panels.about import estimate, known
-from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape, outline
+from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape
 from evalreport.panels.curves import TITLE, until_all_found
 from evalreport.panels.parts import Beside, Section, Table
 from evalreport.panels.placing import taken
@@ -153,7 +153,7 @@ def _named_areas(lines: Sequence[Line], area: str) -> list[str]:
 
 def _direct(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
     """Each name beside its own line; none where one of them would stand as near to another line."""
-    lines = [outline(plot.x, plot.y, curve.x, curve.y) for _, curve in plot.lines]
+    lines = [plot.axes.outline(curve.x, curve.y) for _, curve in plot.lines]
     labels: list[Label] = []
     covered = np.empty((0, 2))
     for own, (shape, _), text in zip(lines, plot.lines, told, strict=True):

@@ -10,21 +10,7 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import Style, show
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import objective_style, objective_title
-from evalreport.panels.chart import (
-    BOTTOM,
-    TOP,
-    Axis,
-    Chart,
-    Label,
-    Path,
-    across,
-    columns_between,
-    outline,
-    padded,
-    polyline,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import BOTTOM, TOP, Axes, Chart, Label, Path, padded, x_axis, y_axis
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Beside, Column, Section, Table
 from evalreport.panels.placing import clearest, labelled
@@ -67,9 +53,11 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
     ts = sweep.thresholds[kept]
     values = -scores[kept] if objective.lower else scores[kept]
     unit = found.evaluation.score_kind == "probability"
-    x = x_axis(*((0.0, 1.0) if unit else padded(ts.tolist())), "Threshold")
     way = ", lower is better" if objective.lower else " ↑"
-    y = y_axis(*padded([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}")
+    axes = Axes(
+        x_axis(*((0.0, 1.0) if unit else padded(ts.tolist())), "Threshold"),
+        y_axis(*padded([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}"),
+    )
     title = objective_title(objective.name)
     style = objective_style(best.metric)
     band = (
@@ -85,21 +73,20 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
             title=title,
             threshold=best.threshold,
         ),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
-            Path("band", columns_between(x, y, band, (y.low, y.high))),
-            Path("guide", f"M{across(x, best.threshold):g} {TOP:g}V{BOTTOM:g}"),
-            Path("line", polyline(x, y, ts.tolist(), values.tolist())),
+            Path("band", axes.columns_between(band, (axes.y.low, axes.y.high))),
+            Path("guide", f"M{axes.across(best.threshold):g} {TOP:g}V{BOTTOM:g}"),
+            Path("line", axes.polyline(ts.tolist(), values.tolist())),
         ),
-        labels=(_named(best, x, outline(x, y, ts.tolist(), values.tolist())),),
+        labels=(_named(best, axes, axes.outline(ts.tolist(), values.tolist())),),
         values=_values(place, ts, values, title, style),
     )
 
 
-def _named(best: Optimum, x: Axis, near: np.ndarray) -> Label:
+def _named(best: Optimum, axes: Axes, near: np.ndarray) -> Label:
     """The best threshold in words, beside its guide where it covers least of the line."""
-    at, words = across(x, best.threshold), f"best {threshold_text(best.threshold)}"
+    at, words = axes.across(best.threshold), f"best {threshold_text(best.threshold)}"
     width = LETTER * len(words)
     sides = [at + 5, at - 5 - width][:: -1 if at > 200 else 1]
     spots = [(left, base) for base in (BOTTOM - 8, TOP + 12, (TOP + BOTTOM) / 2) for left in sides]

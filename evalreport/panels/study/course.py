@@ -8,22 +8,7 @@ from statistics import median
 import numpy as np
 
 from evalreport.format import fixed, significant
-from evalreport.panels.chart import (
-    Axis,
-    Chart,
-    Label,
-    Path,
-    Shape,
-    across,
-    dots,
-    nice_step,
-    padded,
-    polyline,
-    span,
-    up,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import Axes, Chart, Label, Path, Shape, nice_step, padded, x_axis, y_axis
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Beside, Column, Heading, Section, Table
 from evalreport.panels.placing import clearest, labelled
@@ -83,8 +68,9 @@ def history_chart(view: HistoryView, place: int) -> Chart:
     """
     done = [p for p in view.points if p.value is not None]
     values = [p.value for p in done if p.value is not None]
-    x = x_axis(0, max(view.n_trials - 1, 1), "Trial")
-    y = y_axis(*padded(values), f"{view.objective.name} ↑")
+    axes = Axes(
+        x_axis(0, max(view.n_trials - 1, 1), "Trial"), y_axis(*padded(values), f"{view.objective.name} ↑")
+    )
     best = [(p.number, p.best) for p in view.points if p.best is not None]
     complete = [(p.number, p.value) for p in done if p.value is not None and p.state == "complete"]
     others = [(p.number, p.value) for p in done if p.value is not None and p.state != "complete"]
@@ -95,23 +81,24 @@ def history_chart(view: HistoryView, place: int) -> Chart:
         title=view.objective.name,
         note=say("Lower is better." if view.objective.sign < 0 else "Higher is better."),
         description=_best_of(view, last),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
-            Path("dots-2", dots(x, y, *_pairs(others))),
-            Path("dots", dots(x, y, *_pairs(complete))),
-            *((Path("line", polyline(x, y, *_steps(best))),) if len(best) > 1 else ()),
+            Path("dots-2", axes.dots(*_pairs(others))),
+            Path("dots", axes.dots(*_pairs(complete))),
+            *((Path("line", axes.polyline(*_steps(best))),) if len(best) > 1 else ()),
         ),
-        labels=() if last is None else (_best_label(x, y, done, last),),
-        ring=None if first is None or first.value is None else (across(x, first.number), up(y, first.value)),
+        labels=() if last is None else (_best_label(axes, done, last),),
+        ring=None
+        if first is None or first.value is None
+        else (axes.across(first.number), axes.up(first.value)),
         values=_history_table(view, place),
     )
 
 
-def _best_label(x: Axis, y: Axis, done: Sequence[HistoryPoint], last: float) -> Label:
+def _best_label(axes: Axes, done: Sequence[HistoryPoint], last: float) -> Label:
     """The best value in words, where it covers the fewest points."""
     words = f"best {significant(last)}"
-    taken = np.array([(across(x, p.number), up(y, p.value)) for p in done if p.value is not None])
+    taken = np.array([(axes.across(p.number), axes.up(p.value)) for p in done if p.value is not None])
     spots = [(left, base) for base in (250.0, 200.0, 30.0, 150.0, 100.0) for left in (240.0, 50.0, 150.0)]
     width = LETTER * len(words)
     return labelled(clearest(spots, width, taken), width, words, "blue")
@@ -162,8 +149,7 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
     low, high = min(steps), max(*steps, min(steps) + 1)
     step = max(1.0, nice_step(high - low))
     ticks = np.arange(np.ceil(low / step) * step, high + 0.1, step).tolist()
-    x = x_axis(low, high, "Step", ticks)
-    y = y_axis(*padded(values), f"{study.objective.name} ↑")
+    axes = Axes(x_axis(low, high, "Step", ticks), y_axis(*padded(values), f"{study.objective.name} ↑"))
     front = {trial.number for trial in study.trials.pareto()} if study.trials.contenders else set()
     best = [curve for curve in view.curves if curve.number in front]
     ended = [c for c in view.curves if c.state == "complete" and c.number not in front]
@@ -178,19 +164,18 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
         title="Learning curves",
         note=say("Blue: the best. Grey: other complete trials. Dashed: pruned, or not complete."),
         description=say("Values by step of {shown:count} trials.", shown=len(view.curves)),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
-            Path("thin-3", _lines(x, y, ended)),
-            Path("thin-2", _lines(x, y, cut)),
-            Path("line", _lines(x, y, best)),
+            Path("thin-3", _lines(axes, ended)),
+            Path("thin-2", _lines(axes, cut)),
+            Path("line", _lines(axes, best)),
         ),
         values=Table.of("intermediate-values", "Last reported values", heads, rows, tall=True),
     )
 
 
-def _lines(x: Axis, y: Axis, curves: Iterable[StepCurve]) -> str:
-    return "".join(polyline(x, y, [float(s) for s in c.steps], c.values) for c in curves if len(c.steps) > 1)
+def _lines(axes: Axes, curves: Iterable[StepCurve]) -> str:
+    return "".join(axes.polyline([float(s) for s in c.steps], c.values) for c in curves if len(c.steps) > 1)
 
 
 def timeline(study: Study) -> Section | None:
@@ -226,8 +211,8 @@ def _timeline(view: Timeline) -> Chart:
     long = ((3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
     scale, unit = next((pair for pair in long if view.seconds > 2 * pair[0]), long[-1])
     numbers = [bar.number for bar in view.bars]
-    x = x_axis(0, view.seconds / scale, f"Time ({unit})")
-    y = y_axis(min(numbers) - 1, max(numbers) + 1, "Trial ↑")
+    trials = y_axis(min(numbers) - 1, max(numbers) + 1, "Trial ↑")
+    axes = Axes(x_axis(0, view.seconds / scale, f"Time ({unit})"), trials)
     kinds: tuple[tuple[Shape, tuple[str, ...]], ...] = (
         ("span", ("complete",)),
         ("span-2", ("pruned", "running", "waiting")),
@@ -243,17 +228,16 @@ def _timeline(view: Timeline) -> Chart:
         title="Trials in time",
         note=say("Blue: complete. Grey: pruned or not complete. Orange: failed."),
         description=say("Start and end of {bars:count} trials.", bars=len(view.bars)),
-        x=x,
-        y=y,
-        paths=tuple(Path(shape, _spans(x, y, view.bars, states, scale)) for shape, states in kinds),
+        axes=axes,
+        paths=tuple(Path(shape, _spans(axes, view.bars, states, scale)) for shape, states in kinds),
         values=Table.of("timeline-values", "The longest trials", heads, rows),
     )
 
 
-def _spans(x: Axis, y: Axis, bars: Iterable[Bar], states: tuple[str, ...], scale: float) -> str:
+def _spans(axes: Axes, bars: Iterable[Bar], states: tuple[str, ...], scale: float) -> str:
     """A line from start to end at the height of each trial; one of no length is a dot."""
     return "".join(
-        span(x, y, (bar.start / scale, bar.end / scale), bar.number) for bar in bars if bar.state in states
+        axes.span((bar.start / scale, bar.end / scale), bar.number) for bar in bars if bar.state in states
     )
 
 

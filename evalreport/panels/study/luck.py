@@ -5,19 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evalreport.format import significant
-from evalreport.panels.chart import (
-    LEFT,
-    Axis,
-    Chart,
-    Label,
-    Path,
-    dots,
-    level,
-    padded,
-    up,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import LEFT, Axes, Chart, Label, Path, padded, x_axis, y_axis
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Beside, Column, Empty, Facts, Section, Table
 from evalreport.panels.placing import clearest, labelled
@@ -109,8 +97,8 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
     ranked = sorted(study.trials.contenders, key=lambda trial: -sign * trial.values[study.at])
     kept = [ranked[at] for at in thinned(len(ranked), range(len(ranked)), MOST_POINTS)]
     values = [trial.values[study.at] for trial in kept]
-    x = x_axis(0, len(ranked) + 1, "Rank")
-    y = y_axis(*padded([*values, curse.corrected]), f"{study.objective.name} ↑")
+    heights = y_axis(*padded([*values, curse.corrected]), f"{study.objective.name} ↑")
+    axes = Axes(x_axis(0, len(ranked) + 1, "Rank"), heights)
     return Chart(
         id=own(study, "luck-chart"),
         title="Every complete trial by rank",
@@ -120,31 +108,30 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
             objective=study.objective.name,
             tied=len(curse.tied),
         ),
-        x=x,
-        y=y,
-        paths=(Path("guide", level(y, curse.corrected)), *_trial_dots(study, x, y, kept, values)),
-        labels=(_expected(curse, x, y, values),),
-        ring=(_x(x.high, 1), up(y, curse.observed)),
+        axes=axes,
+        paths=(Path("guide", axes.level(curse.corrected)), *_trial_dots(study, axes, kept, values)),
+        labels=(_expected(curse, axes, values),),
+        ring=(_x(axes.x.high, 1), axes.up(curse.observed)),
         values=_values(study, kept),
     )
 
 
-def _trial_dots(study: Study, x: Axis, y: Axis, kept: list[Trial], values: list[float]) -> tuple[Path, Path]:
+def _trial_dots(study: Study, axes: Axes, kept: list[Trial], values: list[float]) -> tuple[Path, Path]:
     """Grey dots of the trials that are worse, over them blue ones of the others; the best is ringed."""
     ranked = list(enumerate(zip(values, kept, strict=True), 1))
     near = [(rank, value) for rank, (value, trial) in ranked if trial.number in study.tied]
     far = [(rank, value) for rank, (value, trial) in ranked if trial.number not in study.tied and rank > 1]
-    return Path("dots-2", dots(x, y, *_columns(far))), Path("dots", dots(x, y, *_columns(near)))
+    return Path("dots-2", axes.dots(*_columns(far))), Path("dots", axes.dots(*_columns(near)))
 
 
-def _expected(curse: WinnersCurse, x: Axis, y: Axis, values: list[float]) -> Label:
+def _expected(curse: WinnersCurse, axes: Axes, values: list[float]) -> Label:
     """The corrected value beside its guide, where it covers the fewest dots."""
     words = f"{'at worst' if curse.at_most else 'expect'} {significant(curse.corrected)}"
-    dotted = [(_x(x.high, rank), up(y, value)) for rank, value in enumerate(values, 1)]
-    height = up(y, curse.corrected)
+    dotted = [(_x(axes.x.high, rank), axes.up(value)) for rank, value in enumerate(values, 1)]
+    height = axes.up(curse.corrected)
     spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
     width = LETTER * len(words)
-    return labelled(clearest(spots, width, np.array([(x.ticks[0][0], 0.0), *dotted])), width, words)
+    return labelled(clearest(spots, width, np.array([(axes.x.ticks[0][0], 0.0), *dotted])), width, words)
 
 
 def _x(high: float, rank: float) -> float:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from evalreport.format import significant
-from evalreport.panels.chart import Chart, Path, dots, padded, x_axis, y_axis
+from evalreport.panels.chart import Axes, Chart, Path, padded, x_axis, y_axis
 from evalreport.panels.parts import Beside, Cell, Column, Section, Table
 from evalreport.panels.provenance import in_utc, origin
 from evalreport.panels.study.course import duration
@@ -40,8 +40,10 @@ def _front(study: Study, view: Front) -> Chart:
     place = {trial.number: at for at, trial in enumerate(best_first(study))}
     on = sorted((p for p in view.points if p.on_front), key=lambda p: place[p.number])
     off = [point for point in view.points if not point.on_front]
-    x = x_axis(*padded([point.x for point in view.points]), view.x.name)
-    y = y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑")
+    axes = Axes(
+        x_axis(*padded([point.x for point in view.points]), view.x.name),
+        y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑"),
+    )
     rows = ((str(p.number), significant(p.x), significant(p.y)) for p in on[:25])
     heads = ("Trial", view.x.name, view.y.name)
     return Chart(
@@ -57,11 +59,10 @@ def _front(study: Study, view: Front) -> Chart:
         description=say(
             "{front:count} of {points:count} trials are on the front.", front=len(on), points=len(view.points)
         ),
-        x=x,
-        y=y,
+        axes=axes,
         paths=(
-            Path("dots-2", dots(x, y, [p.x for p in off], [p.y for p in off])),
-            Path("dots", dots(x, y, [p.x for p in on], [p.y for p in on])),
+            Path("dots-2", axes.dots([p.x for p in off], [p.y for p in off])),
+            Path("dots", axes.dots([p.x for p in on], [p.y for p in on])),
         ),
         values=Table.of("front-values", "Trials on the front", heads, rows),
     )

@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evalreport.format import significant
-from evalreport.panels.chart import (
-    Axis,
-    Chart,
-    Path,
-    across,
-    dots,
-    padded,
-    up,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.chart import Axes, Chart, Path, named_axis, padded, y_axis
 from evalreport.panels.parts import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
 from evalreport.panels.study.verdict import param_cell
 from evalreport.panels.study.words import about, own
@@ -108,9 +98,8 @@ def slices(study: Study) -> Section | None:
 def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
     values = [point.value for point in view.points]
     shown = view.axis.name + (" (logarithmic)" if view.axis.log else "")
-    x = x_axis(0, 1, shown, [])
-    x = Axis(0, 1, shown, tuple((across(x, at), text) for at, text in _ticks(view.axis)))
-    y = y_axis(*padded(values), f"{study.objective.name} ↑")
+    heights = y_axis(*padded(values), f"{study.objective.name} ↑")
+    axes = Axes(named_axis(0, 1, shown, _ticks(view.axis)), heights)
     places = [view.axis.place(point.at) for point in view.points]
     xs = [0.5 if at is None else at for at in places]
     best = max(view.points, key=lambda point: study.objective.sign * point.value)
@@ -131,10 +120,9 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
             points=len(view.points),
             best=param_cell(best.at).words,
         ),
-        x=x,
-        y=y,
-        paths=(Path("dots", dots(x, y, xs, values)),),
-        ring=None if best_at is None else (across(x, best_at), up(y, best.value)),
+        axes=axes,
+        paths=(Path("dots", axes.dots(xs, values)),),
+        ring=None if best_at is None else (axes.across(best_at), axes.up(best.value)),
         values=Table.of(
             own(study, f"slice-{place}") + "-values",
             about(study, f"The best by {view.axis.name}"),
