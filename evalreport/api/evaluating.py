@@ -20,6 +20,7 @@ from evalreport.api.given import (
     rows_of,
     sampling_of,
     threshold_of,
+    tuning_rows,
 )
 from evalreport.api.views import Evaluation, viewed
 from evalreport.cells import as_array
@@ -199,21 +200,14 @@ def _no_frame(name: str) -> UsageError:
 
 def _tuning_rows(tune_on: Evaluation | None, *, chosen: bool) -> Predictions | None:
     """The rows that choose the threshold, where it is to be chosen."""
-    if tune_on is None:
-        return None
-    if tune_on.predictions is None:
-        raise UsageError(
-            "tune_on holds no predictions",
-            where="tune_on",
-            fix="evaluate them in this session, not from JSON",
-        )
-    if not chosen:
+    rows = tuning_rows(tune_on)
+    if rows is not None and not chosen:
         raise UsageError(
             "there are rows to tune on, and nothing to choose",
             where="tune_on",
             fix='say what the threshold is chosen by, as in threshold="max-f1"',
         )
-    return tune_on.predictions
+    return rows
 
 
 def evaluate_file(path: str | Path, *, request: Request | None = None, **columns: Any) -> Evaluation:

@@ -16,9 +16,11 @@ import numpy as np
 from evalreport.answers import answers_of, with_gaps
 from evalreport.cells import as_array, to_labels
 from evalreport.errors import DataError, UsageError, nearest
+from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
 from evalreport.parsing import Parsed
+from evalreport.predictions import Predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
 from evalreport.sources.request import Columns
 from evalreport.sources.shapes.spaces import single_label
@@ -306,3 +308,20 @@ def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) ->
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
             raise UsageError(f"{name} is {value!r}, not a whole number", where=name, fix=f"pass {name}=2000")
     return Sampling(resamples=int(resamples), seed=int(seed), hold=hold).at(confidence)
+
+
+def tuning_rows(tune_on: Evaluation | None) -> Predictions | None:
+    """Return the rows that a choice is made on; None where it is made on those that it is judged by.
+
+    Raises
+    ------
+    UsageError
+        An evaluation that was read from JSON, without its predictions.
+    """
+    if tune_on is not None and tune_on.predictions is None:
+        raise UsageError(
+            "tune_on holds no predictions",
+            where="tune_on",
+            fix="evaluate them in this session, not from JSON",
+        )
+    return None if tune_on is None else tune_on.predictions

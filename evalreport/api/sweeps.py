@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
+from evalreport.api.given import tuning_rows
 from evalreport.api.views import viewed
 from evalreport.errors import UsageError
 from evalreport.evaluation import model
@@ -193,19 +194,13 @@ def sweep(
         )
     if what.predictions is None:
         return viewed(PlottedSelection, _of_json(what, wanted))
-    if tune_on is not None and tune_on.predictions is None:
-        raise UsageError(
-            "tune_on holds no predictions",
-            where="tune_on",
-            fix="evaluate them in this session, not from JSON",
-        )
+    other = tuning_rows(tune_on)
     asked = ThresholdRequest(
         wanted,
         costs=None if costs is None else CostMatrix(costs),
         search=None if trials is None else Search(trials=trials, seed=what.sampling.seed),
     )
     rows = Collected(what.predictions, (), what.provenance)
-    other = None if tune_on is None else tune_on.predictions
     sampling = what.sampling if hold is None else replace(what.sampling, hold=hold)
     found = chosen(rows, Request(sampling=sampling, prevalence=prevalence), other, asked)
     return viewed(PlottedSelection, found if tune_on is None else _with_origin(found, tune_on))

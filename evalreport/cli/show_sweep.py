@@ -224,7 +224,7 @@ def print_study(console: Console, study: Study, top: int) -> None:
 
 def _trials(study: Study, top: int) -> list[str]:
     from evalreport.panels.study.luck import against_the_best
-    from evalreport.study.views import table_view
+    from evalreport.study.views.outcome import table_view
 
     view = table_view(study.trials, top)
     names = [name for name in view.params if any(name in trial.params for trial in study.trials.trials)]
@@ -272,7 +272,7 @@ def _importance(study: Study) -> list[str]:
 
 def trial_runs(study: Study) -> list[dict[str, Any]]:
     """Return the MLflow runs of the trials as elements of `runs`, the best first."""
-    from evalreport.study.views import table_view
+    from evalreport.study.views.outcome import table_view
 
     place = {row.number: at for at, row in enumerate(table_view(study.trials, len(study.trials)).rows)}
     ranked = sorted(study.trials.trials, key=lambda trial: place[trial.number])

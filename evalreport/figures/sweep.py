@@ -11,16 +11,10 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.figures.canvas import BLUE, GREY, INK, LINE, ORANGE, drawn, new_figure, png
 from evalreport.study.judged import Study
-from evalreport.study.views import (
-    ParameterAxis,
-    front_view,
-    history_view,
-    intermediate_view,
-    parallel_view,
-    slice_views,
-    ticks_of,
-    timeline_view,
-)
+from evalreport.study.views.axes import ParameterAxis, ticks_of
+from evalreport.study.views.course import history_view, intermediate_view, timeline_view
+from evalreport.study.views.outcome import front_view
+from evalreport.study.views.space import parallel_view, slice_views
 from evalreport.text import printable
 from evalreport.values import Undefined
 

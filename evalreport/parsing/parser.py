@@ -14,7 +14,8 @@ from evalreport import __version__
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.parsing import auto, documents, function, pattern, reasons, rules
 from evalreport.parsing.folding import normalise
-from evalreport.parsing.labelset import LabelIndex, guess
+from evalreport.parsing.fuzzy import guess
+from evalreport.parsing.labelset import LabelIndex
 from evalreport.parsing.outcomes import Outcome, Parsed, collect, parsed, unparsed
 
 LONGEST_TEXT = 1_048_576

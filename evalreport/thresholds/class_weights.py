@@ -24,7 +24,7 @@ from evalreport.study import Direction
 from evalreport.study.search import Dimension, Search, optimise
 from evalreport.thresholds.costs import CostMatrix, answered
 from evalreport.thresholds.sweep import middle_of_longest_run
-from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
+from evalreport.thresholds.tuned import JointChoice, Tuned, called, tuned, units_of
 from evalreport.values import Undefined
 
 PASSES = 20
@@ -125,17 +125,6 @@ class _Goal:
         higher = find(objective, "multiclass").better == "higher"
         return cls(objective, "maximize" if higher else "minimize")
 
-    def called(self, truth: Places, answer: Places) -> float:
-        assert self.function is not None  # noqa: S101  asked before
-        try:
-            return float(self.function(truth, answer))
-        except Exception as error:
-            raise UsageError(
-                f"objective {self.name!r} raised {type(error).__name__}: {error}",
-                where="objective",
-                fix="it is called with two arrays of label codes (truth, answers) and returns a number",
-            ) from error
-
 
 @dataclass(frozen=True, eq=False)
 class _ClassRows:
@@ -179,7 +168,8 @@ class _ClassRows:
             spent = self.goal.costs.array[self.truth, decided]
             return float(self.weights @ spent / self.weights.sum())
         if self.goal.function is not None:
-            return self.goal.called(self.truth, decided)
+            takes = "two arrays of label codes (truth, answers)"
+            return called(self.goal.function, self.name, takes, self.truth, decided)
         return self._counted(decided, self.weights)
 
     def choose(self, search: Search | None) -> JointChoice:

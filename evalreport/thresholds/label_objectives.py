@@ -15,6 +15,7 @@ from evalreport.facts.counts import Array
 from evalreport.facts.sets import SET_SCORES
 from evalreport.metrics.catalogue import find
 from evalreport.parsing.function import load
+from evalreport.thresholds.tuned import called
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Kind: TypeAlias = Literal["each", "pooled", "rows", "function"]
@@ -99,22 +100,14 @@ class LabelObjective:
                 score = SET_SCORES[self.name](both, true, flagged)
                 return float(weights @ score / weights.sum())
             case "function":
-                return self._called(truth, predicted)
+                takes = "two 0/1 matrices (truth, predictions)"
+                return called(
+                    self.function, self.name, takes, truth.astype(np.int8), predicted.astype(np.int8)
+                )
 
     def of_counts(self, counts: BinaryCounts) -> Any:
         """Return the value of counts by label (the last axis), 0 where it is undefined."""
         return np.nan_to_num(find(self.name, "multilabel").function(counts))
-
-    def _called(self, truth: Flags, predicted: Flags) -> float:
-        assert self.function is not None  # noqa: S101  kind "function" has one
-        try:
-            return float(self.function(truth.astype(np.int8), predicted.astype(np.int8)))
-        except Exception as error:
-            raise UsageError(
-                f"objective {self.name!r} raised {type(error).__name__}: {error}",
-                where="objective",
-                fix="it is called with two 0/1 matrices (truth, predictions) and returns a number",
-            ) from error
 
 
 def label_counts(truth: Flags, predicted: Flags, weights: Array) -> BinaryCounts:

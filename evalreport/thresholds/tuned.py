@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.codec import alike
+from evalreport.errors import UsageError
 from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
@@ -180,6 +181,25 @@ def tuned(
     return Tuned(
         own.name, values, choice.value, out_of_sample, choice.method, choice.starts, choice.trials, without
     )
+
+
+def called(function: Callable[..., Any] | None, name: str, takes: str, *given: Any) -> float:
+    """Return the number that an objective of the user's makes of what it is given.
+
+    Raises
+    ------
+    UsageError
+        Whatever went wrong inside of it.
+    """
+    assert function is not None  # noqa: S101  an objective of this kind has one
+    try:
+        return float(function(*given))
+    except Exception as error:
+        raise UsageError(
+            f"objective {name!r} raised {type(error).__name__}: {error}",
+            where="objective",
+            fix=f"it is called with {takes} and returns a number",
+        ) from error
 
 
 def _cross_fitted(own: Problem, choice: JointChoice, sampling: Sampling) -> OutOfSample:

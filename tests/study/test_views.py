@@ -11,18 +11,10 @@ from hypothesis import strategies as st
 
 from evalreport.errors import DataError, UsageError
 from evalreport.study import StudyObjective, Trials
-from evalreport.study.views import (
-    MOST_POINTS,
-    ParameterAxis,
-    front_view,
-    history_view,
-    intermediate_view,
-    parallel_view,
-    slice_views,
-    table_view,
-    thinned,
-    timeline_view,
-)
+from evalreport.study.views.axes import MOST_POINTS, ParameterAxis, thinned
+from evalreport.study.views.course import history_view, intermediate_view, timeline_view
+from evalreport.study.views.outcome import front_view, table_view
+from evalreport.study.views.space import parallel_view, slice_views
 
 
 def study(rows: list[dict[str, Any]], direction: Any = "maximize") -> Trials:

@@ -13,7 +13,7 @@ from evalreport.panels.parts import Beside, Cell, Column, Note, Row, Section, Ta
 from evalreport.panels.study.course import READ, history_chart
 from evalreport.panels.tuned import tuned_table
 from evalreport.panels.words import NOTHING, say
-from evalreport.study.views import history_view
+from evalreport.study.views.course import history_view
 
 CONTROLS = 12
 """Labels from which on the table has controls to search and sort it."""

@@ -16,7 +16,7 @@ from evalreport.panels.study.words import STATES
 from evalreport.panels.words import Sentence, say
 from evalreport.study import HistoryPoint
 from evalreport.study.judged import Study
-from evalreport.study.views import (
+from evalreport.study.views.course import (
     Bar,
     HistoryView,
     Intermediate,

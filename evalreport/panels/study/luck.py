@@ -14,7 +14,7 @@ from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.study import Trial, WinnersCurse
 from evalreport.study.judged import Study, metric_of
 from evalreport.study.luck import MEANS, PROPORTIONS
-from evalreport.study.views import MOST_POINTS, thinned
+from evalreport.study.views.axes import MOST_POINTS, thinned
 from evalreport.values import Undefined
 
 ROWS = 20

@@ -16,7 +16,7 @@ from evalreport.panels.study.verdict import look_of, param_cell
 from evalreport.panels.study.words import STATES, about
 from evalreport.panels.words import Sentence, listed, say
 from evalreport.study.judged import Study
-from evalreport.study.views import Front, TableRow, front_view, table_view
+from evalreport.study.views.outcome import Front, TableRow, front_view, table_view
 
 FEW = 6
 """Choices up to which a parameter can be filtered by."""

@@ -12,7 +12,8 @@ from evalreport.panels.study.verdict import param_cell
 from evalreport.panels.study.words import about, own
 from evalreport.panels.words import NOTHING, Sentence, say, shortened
 from evalreport.study.judged import Study
-from evalreport.study.views import ParameterAxis, ParameterSlice, parallel_view, slice_views, ticks_of
+from evalreport.study.views.axes import ParameterAxis, ticks_of
+from evalreport.study.views.space import ParameterSlice, parallel_view, slice_views
 from evalreport.values import Undefined
 
 MOST = 12

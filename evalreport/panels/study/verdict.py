@@ -15,7 +15,7 @@ from evalreport.panels.words import NOTHING, Sentence, Value, paragraph, say, wi
 from evalreport.study import Param, Space, Trial
 from evalreport.study.judged import Study
 from evalreport.study.values import is_number
-from evalreport.study.views import drawn
+from evalreport.study.views.outcome import drawn
 from evalreport.values import Undefined
 
 EDGE = 0.02
