@@ -56,6 +56,40 @@ def interval(result: Result, style: Style) -> str:
     return " to ".join(ends(result, style))
 
 
+def shown_value(result: Result | None, style: Style) -> str:
+    """Return the value of a result as `valued` does; "–" where there is none.
+
+    Examples
+    --------
+    >>> shown_value(Estimate(0.9, n=50, low=0.81, high=0.95), "percent"), shown_value(None, "percent")
+    ('90.0%', '–')
+    """
+    return valued(result, style) if isinstance(result, Estimate) else NONE
+
+
+def value_and_interval(result: Result | None, style: Style) -> tuple[str, str]:
+    """Return the value of a result and its interval, each "–" where there is none.
+
+    Examples
+    --------
+    >>> value_and_interval(Estimate(0.9, n=50, low=0.81, high=0.95), "percent")
+    ('90.0%', '81.0% to 95.0%')
+    """
+    return shown_value(result, style), NONE if result is None else interval(result, style)
+
+
+def with_interval(result: Estimate, style: Style) -> str:
+    """Return the value of an estimate with its interval in brackets, where it has one.
+
+    Examples
+    --------
+    >>> with_interval(Estimate(0.9, n=50, low=0.81, high=0.95), "percent")
+    '90.0% (81.0% to 95.0%)'
+    """
+    limits = interval(result, style)
+    return valued(result, style) + ("" if limits == NONE else f" ({limits})")
+
+
 def ends(result: Estimate, style: Style) -> tuple[str, str]:
     """Return both ends of an interval as they are shown.
 

@@ -9,13 +9,12 @@ from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
 from evalreport.cli.gate import result_lines
 from evalreport.comparison.compare import MOST_RUNS
-from evalreport.estimates import interval, valued
+from evalreport.estimates import interval, shown_value, valued
 from evalreport.format import percent, plural
 from evalreport.gate.results import tally
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.words import against, headline, matching, mistakes, same_matching, verdict
-from evalreport.values import Estimate
 
 if TYPE_CHECKING:
     from evalreport.comparison.values import Comparison, Difference
@@ -86,7 +85,7 @@ def _values(found: Comparison) -> Iterator[str]:
 
 def _value(found: Comparison, place: int, metric: str) -> str:
     result = found.evaluations[place].metrics.get(metric)
-    return valued(result, find(metric).style) if isinstance(result, Estimate) else "–"
+    return shown_value(result, find(metric).style)
 
 
 def _pairs(found: Comparison) -> Iterator[list[str]]:
@@ -135,11 +134,10 @@ def _ranking(found: Comparison) -> Iterator[str]:
     for entry in found.ranking:
         value, limits = "–", ""
         if entry.value is not None:
-            result = Estimate(entry.value, 0, entry.low, entry.high)
-            value, limits = valued(result, style), "" if entry.low is None else interval(result, style)
-        first, last = entry.ranks or (0, 0)
-        ranks = "–" if not first else str(first) if first == last else f"{first} to {last}"
-        rows.append([entry.run, value, limits, ranks, "best group" if entry.best_group else ""])
+            value = valued(entry.result, style)
+            limits = "" if entry.low is None else interval(entry.result, style)
+        group = "best group" if entry.best_group else ""
+        rows.append([entry.run, value, limits, entry.shown_ranks, group])
     yield from _aligned(rows)
     if found.baseline is not None:
         yield against(found).text

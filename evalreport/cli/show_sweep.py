@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
-from evalreport.estimates import beside, interval, valued
+from evalreport.estimates import beside, value_and_interval
 from evalreport.format import Style, count, percent, show, significant, threshold
 from evalreport.panels.about import objective_style
 from evalreport.stages import stage
@@ -96,7 +96,7 @@ def _optima(found: ThresholdSelection) -> list[str]:
                 threshold(best.threshold),
                 _between(best.low, best.high),
                 _beside(best.apparent, out_of_sample, style),
-                *_elsewhere(out_of_sample, style),
+                *value_and_interval(out_of_sample, style),
                 *_promised(best, promised),
                 *(count(float(n)) for n in counts),
             )
@@ -110,7 +110,7 @@ def _there(found: ThresholdSelection) -> list[str]:
 
     rows: list[tuple[str, ...]] = []
     for objective, results in found.deployed.items():
-        shown = [_elsewhere(result, find(name).style) for name, result in results.items()]
+        shown = [value_and_interval(result, find(name).style) for name, result in results.items()]
         rows.append((objective, *(f"{value} ({limits})" for value, limits in shown)))
     names = next(iter(found.deployed.values()), {})
     return aligned([("for", *names), *rows]) if rows else []
@@ -140,7 +140,7 @@ def _cutoffs(found: ThresholdSelection) -> list[str]:
     for name, cut in found.cutoffs.items():
         kept = cut.out_of_sample.kept
         coverage = cut.out_of_sample.value
-        elsewhere = [_elsewhere(result, "percent")[0] for result in (coverage, kept)]
+        elsewhere = [value_and_interval(result, "percent")[0] for result in (coverage, kept)]
         here = (_beside(cut.coverage, coverage, "percent"), _beside(cut.accuracy, kept, "percent"))
         held = (_held(cut.hold),) if promised else ()
         rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere, *held))
@@ -169,7 +169,7 @@ def _tuned(found: ThresholdSelection) -> list[str]:
         style, value = objective_style(name), best.out_of_sample.value
         shown = "–" if best.without is None else beside(best.without, value, style)
         here = beside(best.apparent, value, style)
-        rows.append((name, here, *_elsewhere(value, style), shown, best.method))
+        rows.append((name, here, *value_and_interval(value, style), shown, best.method))
     return aligned(rows, left=(0, 5))
 
 
@@ -198,14 +198,6 @@ def _between(low: float | None, high: float | None) -> str:
 
 def _beside(value: float, result: Result | None, style: Style) -> str:
     return show(value, style) if result is None else beside(value, result, style)
-
-
-def _elsewhere(result: Result | None, style: Style) -> tuple[str, str]:
-    from evalreport.values import Estimate
-
-    if not isinstance(result, Estimate):
-        return "–", "–"
-    return valued(result, style), interval(result, style)
 
 
 def print_study(console: Console, study: Study, top: int) -> None:

@@ -10,12 +10,11 @@ from evalreport.cli.console import Console
 from evalreport.cli.inputs import selection_of
 from evalreport.cli.show import as_run, print_delivered
 from evalreport.errors import UsageError
-from evalreport.estimates import interval, valued
+from evalreport.estimates import interval, shown_value
 from evalreport.format import percent
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.systems.verdict import result_of
 from evalreport.panels.systems.words import headline, main_metric, pairs_ahead, points, summary, verdict
-from evalreport.values import Estimate
 from evalreport.workflow.request import STDOUT, Destination, Request
 from evalreport.workflow.runs import folds_of, items_of
 from evalreport.workflow.systems import (
@@ -52,7 +51,7 @@ def _system(found: SystemsComparison, one: SystemResult) -> list[str]:
     return [
         one.system,
         str(len(one.runs)),
-        valued(result, style) if isinstance(result, Estimate) else "–",
+        shown_value(result, style),
         interval(result, style),
         "–" if flattery is None else points(flattery, value.low, value.high, style).text,
         *(["–"] * 3 if shares is None else map(percent, (shares.rows, shares.seeds, shares.both))),

@@ -11,6 +11,7 @@ from evalreport.comparison.matched_values import AlarmList, MatchedPoint, RocCro
 from evalreport.comparison.pairing import Kind, Pairing
 from evalreport.evaluation.model import Evaluation
 from evalreport.thresholds.objectives import Costs
+from evalreport.values import Estimate
 
 Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
 PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated"]
@@ -182,6 +183,17 @@ class RankedRun:
     high: float | None
     ranks: tuple[int, int] | None
     best_group: bool
+
+    @property
+    def result(self) -> Estimate:
+        """Its value, which has to be defined, with its interval."""
+        return Estimate(self.value or 0.0, 0, self.low, self.high)
+
+    @property
+    def shown_ranks(self) -> str:
+        """The ranks that are left to it, "2 to 4"."""
+        first, last = self.ranks or ("–", "–")
+        return str(first) if first == last else f"{first} to {last}"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from evalreport.format import Style, plural
 from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
+from evalreport.panels.parts import Empty
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep
@@ -158,6 +159,12 @@ def upper_bound_of_none(ev: Evaluation) -> Sentence:
         what=what,
         bound=1 - 0.05 ** (1 / n),
     )
+
+
+def no_mistakes(ev: Evaluation) -> Empty:
+    """Return what is said in place of mistakes where there is none."""
+    fact = say("No mistakes in {n:count} {units}.", n=ev.weight, units=units(ev, ev.weight))
+    return Empty(fact, upper_bound_of_none(ev))
 
 
 def whole_sweep(ev: Evaluation) -> Sweep | None:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import Curve, MulticlassCurves
-from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.format import percent, ratio
@@ -17,8 +16,8 @@ from evalreport.panels.about import confidence_percent, estimate, known
 from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Shape
 from evalreport.panels.parts import Beside, Cell, Section, Table, interval_cell, value_cell
 from evalreport.panels.placing import clearest, labelled
-from evalreport.panels.rates import LETTER, RatePlot
-from evalreport.panels.words import Sentence, say
+from evalreport.panels.rates import LETTER, RatePlot, described, named
+from evalreport.panels.words import say
 from evalreport.values import Estimate, Result, Undefined
 
 Points: TypeAlias = npt.NDArray[np.float64]
@@ -51,11 +50,12 @@ def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     plot = RatePlot("roc", _lines(found.roc_macro, found.roc_micro))
     if not plot.lines:
         return None
-    names = _names(ev, "AUC", ("roc_auc_ovr_macro", "roc_auc_ovr_micro"))
+    auc = estimate(ev, "roc_auc_ovr_macro")
+    names = named("macro AUC", auc), named("micro AUC", estimate(ev, "roc_auc_ovr_micro"))
     return plot.chart(
         of=AVERAGED,
         note=say("Higher and further left is better."),
-        description=_described(ev, "ROC curves", "roc_auc_ovr_macro", "macro area"),
+        description=described("ROC curves of the classes, averaged", "roc_auc_ovr_macro", "macro area", auc),
         labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], plot.near),
         values=_values("roc", ("False-alarm rate", "Recall"), (found.roc_macro, found.roc_micro)),
     )
@@ -66,15 +66,16 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     plot = RatePlot("pr", _lines(found.pr_macro, found.pr_micro), base)
     if not plot.lines:
         return None
-    names = _names(ev, "AP", ("average_precision_macro", "average_precision_micro"))
+    ap = estimate(ev, "average_precision_macro")
+    names = named("macro AP", ap), named("micro AP", estimate(ev, "average_precision_micro"))
     drawn, height = plot.near, plot.axes.up(base)
     near = np.vstack([drawn, [[at, height] for at in range(40, 331, 10)]])
     luck = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
-    key = "average_precision_macro"
+    what = "Precision-recall curves of the classes, averaged"
     return plot.chart(
         of=AVERAGED,
         note=say("The dashed line is an answer by luck, all classes alike."),
-        description=_described(ev, "Precision-recall curves", key, "macro average precision"),
+        description=described(what, "average_precision_macro", "macro average precision", ap),
         labels=(
             Label(*luck, f"no skill {percent(base)}"),
             *_labels(names, [(46, 200), (46, 150), (46, 80), (RIGHT, 44), (RIGHT, 120)], near),
@@ -89,17 +90,6 @@ def _lines(macro: Curve | Undefined, micro: Curve | Undefined) -> tuple[tuple[Sh
     return tuple((shape, curve) for shape, curve in shapes if not isinstance(curve, Undefined))
 
 
-def _names(ev: Evaluation, what: str, keys: tuple[str, str]) -> tuple[str, str]:
-    """What stands beside the lines: "macro AUC 0.99 (0.98 to 0.99)", "micro AUC 0.98"."""
-    shown = []
-    for kind, key in zip(("macro", "micro"), keys, strict=True):
-        value = estimate(ev, key)
-        limits = "–" if value is None else interval(value, "ratio")
-        shown.append("" if value is None else f"{kind} {what} {valued(value, 'ratio')}")
-        shown[-1] += "" if limits == "–" else f" ({limits})"
-    return shown[0], shown[1]
-
-
 def _labels(names: tuple[str, str], spots: Sequence[tuple[float, float]], near: Points) -> tuple[Label, ...]:
     """The two names, one above the other, at the spot that is furthest from the lines."""
     width = LETTER * max(map(len, names))
@@ -108,13 +98,6 @@ def _labels(names: tuple[str, str], spots: Sequence[tuple[float, float]], near: 
     macro = labelled((at[0], at[1] - GAP), width, names[0], "blue")
     micro = labelled(at, width, names[1])
     return tuple(label for label in (macro, micro) if label.text)
-
-
-def _described(ev: Evaluation, what: str, key: str, name: str) -> Sentence:
-    value = estimate(ev, key)
-    if value is None:
-        return say(what + " of the classes, averaged.")
-    return say(what + " of the classes, averaged; " + name + " {" + key + ":ratio}.", {key: value})
 
 
 def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | Undefined]) -> Table:

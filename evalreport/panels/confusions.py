@@ -13,7 +13,7 @@ from evalreport.facts.counts import Places
 from evalreport.findings.families import Family, Kinship, kinship
 from evalreport.format import count, counted, fixed, percent
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, units, upper_bound_of_none
+from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, no_mistakes, units
 from evalreport.panels.matrix import BLOCKS_FROM, Matrix, block_of, frequent, grouped, matrix, matrix_data
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
@@ -90,11 +90,7 @@ def panel(ev: Evaluation) -> Section | None:
     if counts is None or isinstance(ev.space, Binary) or not isinstance(ev.space, Multiclass):
         return None
     if mistakes(ev) == 0:
-        empty = Empty(
-            say("No mistakes in {n:count} {units}.", n=ev.weight, units=units(ev, ev.weight)),
-            upper_bound_of_none(ev),
-        )
-        return _section(NOTHING, Confusions(None, None, (), (), None, NOTHING, empty), {})
+        return _section(NOTHING, Confusions(None, None, (), (), None, NOTHING, no_mistakes(ev)), {})
     if len(ev.space) <= SMALL_TABLE:
         body = Confusions(_plain(ev, counts), None, (), (), None, NOTHING)
         return _section(say("Rows are the truth and add up to 100%."), body, {})

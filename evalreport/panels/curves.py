@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import Band, BinaryCurves, Curve, MultilabelCurves
-from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import percent, ratio
 from evalreport.format import threshold as threshold_text
@@ -17,9 +16,9 @@ from evalreport.panels.about import confidence_percent, estimate, four_counts, k
 from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Path
 from evalreport.panels.parts import Beside, Empty, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
-from evalreport.panels.rates import LETTER, RatePlot
-from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.values import Estimate, Undefined
+from evalreport.panels.rates import LETTER, RatePlot, described, named
+from evalreport.panels.words import NOTHING, say
+from evalreport.values import Undefined
 
 TITLE = "Ranking and trade-offs"
 ROWS = 20
@@ -69,12 +68,12 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
         return None
     plot = RatePlot("roc", (("line", found.roc),))
     auc, near = estimate(ev, "roc_auc"), plot.near
-    name = _named("AUC", auc)
+    name = named("AUC", auc)
     spot = clearest([(324 - LETTER * len(name), 240), (60, 26), (190, 200)], LETTER * len(name), near)
     aside = clearest([(213, 120), (238, 140), (150, 190)], 45, near)
     return plot.chart(
         note=say("Higher and further left is better."),
-        description=_described("ROC curve", "roc_auc", "area under it", auc),
+        description=described("ROC curve", "roc_auc", "area under it", auc),
         under=_band(plot, found.roc_band),
         labels=(Label(*aside, "no skill"), labelled(spot, LETTER * len(name), name, "blue")),
         ring=_ring(ev, plot),
@@ -91,11 +90,11 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     plot = RatePlot("pr", (("line", line),), prevalence, " (micro)" if micro else "")
     key = "average_precision_micro" if micro else "average_precision"
     ap = estimate(ev, key)
-    name = _named("AP", ap)
+    name = named("AP", ap)
     return plot.chart(
         of=", all labels together" if micro else "",
         note=say("The ring marks the threshold." if micro else "Says more than ROC when positives are rare."),
-        description=_described("Precision-recall curve", key, "average precision", ap),
+        description=described("Precision-recall curve", key, "average precision", ap),
         under=() if isinstance(found, MultilabelCurves) else _band(plot, found.pr_band),
         labels=_pr_labels(plot, name, prevalence),
         ring=_ring(ev, plot),
@@ -156,19 +155,6 @@ def operating_point(ev: Evaluation, kind: str) -> tuple[float, float] | None:
         return counts.fp / counts.negatives, recall_here
     flagged = counts.tp + counts.fp
     return (recall_here, counts.tp / flagged) if flagged else None
-
-
-def _named(name: str, result: Estimate | None) -> str:
-    if result is None:
-        return ""
-    limits = interval(result, "ratio")
-    return f"{name} {valued(result, 'ratio')}" + ("" if limits == "–" else f" ({limits})")
-
-
-def _described(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
-    if result is None:
-        return say(what + ".")
-    return say(what + "; " + name + " {" + key + ":ratio}.", {key: result})
 
 
 def _table(name: str, curve: Curve, heads: tuple[str, str]) -> Table:

@@ -9,7 +9,7 @@ from evalreport.evaluation.parts import Mistake
 from evalreport.evaluation.rows import cut
 from evalreport.format import confidence
 from evalreport.labels import Multilabel
-from evalreport.panels.about import mistakes, units, upper_bound_of_none
+from evalreport.panels.about import mistakes, no_mistakes, units
 from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Table, Tag
 from evalreport.panels.words import NOTHING, Sentence, say
 
@@ -34,10 +34,7 @@ def panel(ev: Evaluation) -> Section | None:
 
 def _empty(ev: Evaluation, wrong: float) -> Empty:
     if wrong == 0:
-        return Empty(
-            say("No mistakes in {n:count} {units}.", n=ev.weight, units=units(ev, ev.weight)),
-            upper_bound_of_none(ev),
-        )
+        return no_mistakes(ev)
     return Empty(
         say("Examples are withheld."),
         say("The run is tagged `evalreport.sensitive`, or `--no-examples` was passed."),

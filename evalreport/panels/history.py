@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from evalreport.estimates import interval, valued
+from evalreport.estimates import with_interval
 from evalreport.metrics.record import Metric
 from evalreport.panels.chart import nice_step, padded, tick_text
 from evalreport.values import Estimate
@@ -179,9 +179,7 @@ def _labels(
 
 
 def _title(metric: Metric, m: Moment) -> str:
-    result = Estimate(m.value, 0, m.low, m.high)
-    ends = f" ({interval(result, metric.style)})" if m.low is not None else ""
-    return f"{m.name}: {valued(result, metric.style)}{ends}"
+    return f"{m.name}: {with_interval(Estimate(m.value, 0, m.low, m.high), metric.style)}"
 
 
 def _steps(places: Sequence[tuple[float, float]]) -> list[tuple[float, float, float, float]]:

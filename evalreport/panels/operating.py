@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.estimates import beside, interval, valued
+from evalreport.estimates import beside, with_interval
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.recommended import recommended
 from evalreport.format import count, percent, significant
@@ -243,7 +243,7 @@ def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, 
     """What to expect of it on rows that took no part in its choice, and by which measure."""
     if one.best is None:
         recall = estimate(ev, "recall")
-        return ("–", "") if recall is None else (_with_interval(recall, "percent"), "recall")
+        return ("–", "") if recall is None else (with_interval(recall, "percent"), "recall")
     if one.best.bound is not None:
         chance = chance_at(sweep, one)
         bound = one.title.removesuffix(", safe")
@@ -253,12 +253,7 @@ def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, 
         return "–", ""
     style, title = objective_style(one.best.metric), objective_title(one.best.metric)
     here = beside(one.best.apparent, other.value, style)
-    return _with_interval(other.value, style), f"{title}, {other.method}; here {here}"
-
-
-def _with_interval(result: Estimate, style: str) -> str:
-    limits = interval(result, style)  # type: ignore[arg-type]
-    return valued(result, style) + ("" if limits == "–" else f" ({limits})")  # type: ignore[arg-type]
+    return with_interval(other.value, style), f"{title}, {other.method}; here {here}"
 
 
 def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:

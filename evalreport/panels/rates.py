@@ -10,14 +10,28 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import Curve
+from evalreport.estimates import with_interval
 from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, TOP, Axes, Chart, Path, Shape, x_axis, y_axis
-from evalreport.panels.words import Sentence
+from evalreport.panels.words import Sentence, say
+from evalreport.values import Estimate
 
 Kind: TypeAlias = Literal["roc", "pr"]
 AXES = {"roc": ("False-alarm rate (1 − specificity)", "Recall ↑"), "pr": ("Recall", "Precision ↑")}
 NAMES = {"roc": "ROC", "pr": "Precision–recall"}
 LETTER = 6.2
 """Width of a bold letter of a label, in units of the chart."""
+
+
+def named(name: str, result: Estimate | None) -> str:
+    """Return what stands beside a curve: "AUC 0.99 (0.98 to 0.99)"; nothing where it is undefined."""
+    return "" if result is None else f"{name} {with_interval(result, 'ratio')}"
+
+
+def described(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
+    """Return what is said of curves to those who cannot see them: the area, where it is known."""
+    if result is None:
+        return say(what + ".")
+    return say(what + "; " + name + " {" + key + ":ratio}.", {key: result})
 
 
 @dataclass(frozen=True)

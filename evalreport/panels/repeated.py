@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalreport.estimates import interval, valued
+from evalreport.estimates import interval, shown_value
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, percent
 from evalreport.intervals.repeated import AgreementGroup, RepeatedAnswers
@@ -12,7 +12,7 @@ from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.intervals import Forest, ForestRow, forest_row
 from evalreport.panels.parts import Column, Heading, Row, Section, Table
 from evalreport.panels.words import say
-from evalreport.values import Estimate, Result
+from evalreport.values import Result
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -66,5 +66,4 @@ def _group(group: AgreementGroup) -> Row:
     if group.high == 1 > group.low:
         span = f"over {percent(group.low)}, not all"
     result = group.accuracy
-    shown = valued(result, "percent") if isinstance(result, Estimate) else "–"
-    return span, count(group.rows), shown, interval(result, "percent")
+    return span, count(group.rows), shown_value(result, "percent"), interval(result, "percent")

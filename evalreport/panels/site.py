@@ -87,7 +87,6 @@ def _verdict(board: Board) -> Section:
 
 def _summary(board: Board) -> Sentence:
     best, style = board.ranking[0], board.metric.style
-    own = Estimate(best.value or 0.0, 0, best.low, best.high)
     tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
     named = listed([say("{name}", name=shortened(name)) for name in tied[:MOST_NAMED]])
     more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
@@ -104,7 +103,7 @@ def _summary(board: Board) -> Sentence:
         f"{{value:{style}}} ({{value:{style} interval}})" if best.low is not None else f"{{value:{style}}}"
     )
     return paragraph(
-        say(f"{board.metric.title} of *{{best}}* is {value}.", best=shortened(best.run), value=own),
+        say(f"{board.metric.title} of *{{best}}* is {value}.", best=shortened(best.run), value=best.result),
         say("{named}" + more + " may be as good.", named=named) if tied else NOTHING,
         worse,
     )

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from evalreport.comparison.board import Board, BoardRun
-from evalreport.comparison.values import RankedRun
 from evalreport.estimates import gap, interval, valued
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import COMPARED
@@ -135,7 +134,7 @@ def _is_column(board: Board, name: str) -> bool:
 def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRow:
     entry = board.ranking[place]
     run, d, style = board.by_name[entry.run], board.behind(entry.run), board.metric.style
-    result = Estimate(entry.value or 0.0, 0, entry.low, entry.high)
+    result = entry.result
     mark = next(
         (e.value for e in board.ranking if board.champion is not None and e.run == board.champion.name), None
     )
@@ -153,7 +152,7 @@ def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRo
     return LeaderRow(
         run,
         place + 1,
-        _ranks(entry),
+        entry.shown_ranks,
         valued(result, style),
         interval(result, style),
         round(entry.value or 0.0, 6),
@@ -168,18 +167,6 @@ def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRo
         tuple(_value(board, run, name) for name in names),
         "–" if run.started is None else day(run.started),
     )
-
-
-def _ranks(entry: RankedRun) -> str:
-    """Return the ranks that are left to a run.
-
-    Examples
-    --------
-    >>> _ranks(RankedRun("a", 0.9, 0.8, 1.0, (1, 3), best_group=True))
-    '1 to 3'
-    """
-    first, last = entry.ranks or (0, 0)
-    return str(first) if first == last else f"{first} to {last}"
 
 
 def _value(board: Board, run: BoardRun, name: str) -> tuple[str, float | None]:

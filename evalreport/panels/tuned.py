@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalreport.estimates import beside, interval, valued
+from evalreport.estimates import beside, interval, shown_value
 from evalreport.evaluation.threshold_selection import PLAIN
 from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.parts import Cell, Column, Row, Table
 from evalreport.thresholds.records import Method
 from evalreport.thresholds.tuned import Tuned
-from evalreport.values import Undefined
 
 HOW: Mapping[Method, str] = {
     "exact": "exact: no others reach more",
@@ -53,7 +52,7 @@ def _row(choice: Tuned, plain: str | None) -> Row:
     return (
         objective_title(choice.objective),
         beside(choice.apparent, elsewhere, style),
-        Cell("–" if isinstance(elsewhere, Undefined) else valued(elsewhere, style), sub=_where(choice)),
+        Cell(shown_value(elsewhere, style), sub=_where(choice)),
         interval(elsewhere, style),
         *(() if plain is None else (unaided,)),
         how(choice),

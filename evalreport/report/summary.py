@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison, Difference
-from evalreport.estimates import interval, valued
+from evalreport.estimates import interval, value_and_interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import threshold as threshold_text
@@ -199,10 +199,7 @@ def _of_thresholds(found: ThresholdSelection) -> ResultSummary:
 
 
 def _elsewhere(value: Result | None, metric: str) -> tuple[str, str]:
-    if not isinstance(value, Estimate):
-        return "–", "–"
-    style = objective_style(metric)
-    return valued(value, style), interval(value, style)
+    return value_and_interval(value, objective_style(metric))
 
 
 def _of_study(study: Study) -> ResultSummary:

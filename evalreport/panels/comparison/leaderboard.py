@@ -59,16 +59,10 @@ def _ranked_row(comparison: Comparison, entry: RankedRun, axis: tuple[float, flo
     metric = find(comparison.primary, comparison.evaluations[0].task)
     if entry.value is None or entry.ranks is None:
         return "–", entry.run, "–", Cell("undefined", "none"), ""
-    result = Estimate(entry.value, 0, entry.low, entry.high)
-    row = forest_row(metric.name, entry.run, NOTHING, result, metric.style, axis=axis)
+    row = forest_row(metric.name, entry.run, NOTHING, entry.result, metric.style, axis=axis)
     look: Look = "right" if entry.best_group else ""
     told = Cell(_against_best(comparison, entry), look)
-    return _ranks(entry.ranks), Cell(entry.run, look), row.estimate, Cell(row.interval, track=row), told
-
-
-def _ranks(ranks: tuple[int, int]) -> str:
-    first, last = ranks
-    return str(first) if first == last else f"{first} to {last}"
+    return entry.shown_ranks, Cell(entry.run, look), row.estimate, Cell(row.interval, track=row), told
 
 
 def _against_best(comparison: Comparison, entry: RankedRun) -> Sentence:

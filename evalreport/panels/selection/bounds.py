@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalreport.estimates import beside, interval, valued
+from evalreport.estimates import beside, interval, shown_value, valued
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.format import percent, show
 from evalreport.format import threshold as threshold_text
@@ -107,12 +107,9 @@ def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
         beside(best.coverage, coverage, "percent"),
         beside(best.accuracy, kept, "percent"),
         *(
-            shown
+            told
             for result in (coverage, kept)
-            for shown in (
-                "–" if isinstance(result, Undefined) else valued(result, "percent"),
-                interval(result, "percent"),
-            )
+            for told in (shown_value(result, "percent"), interval(result, "percent"))
         ),
         *(() if best.hold is None else (held_cell(best.hold),)),
     )
