@@ -12,7 +12,7 @@ from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.engines import engine
-from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, title, warn_of
@@ -143,9 +143,8 @@ def _checked(
 ) -> int:
     from evalreport.gate.documents import CheckedRun, as_dicts
     from evalreport.gate.results import is_open
-    from evalreport.workflow.request import Destination
 
-    where = Destination(out=options["out"], force=options["force"], several=len(items) > 1)
+    where = destination_of(options, several=len(items) > 1)
     done: dict[str, CheckedRun] = {}
     checks: list[dict[str, Any]] = []
     strict = wanted.inconclusive_fails

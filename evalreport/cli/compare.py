@@ -10,7 +10,7 @@ import click
 from evalreport.cli import gate
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.show import as_run, print_delivered
 from evalreport.errors import UsageError
@@ -95,12 +95,11 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.cli.systems import show_systems
     from evalreport.workflow.compare import compared
     from evalreport.workflow.compare_deliver import as_record, deliver_comparison
-    from evalreport.workflow.request import STDOUT, Destination
+    from evalreport.workflow.request import STDOUT
     from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
-    written = {name: options[name] for name in ("output", "pdf", "out", "force", "allow_running", "dry_run")}
-    where = Destination(log=bool(options["log"] or options["log_to"]), **written)
+    where = destination_of(options, log=bool(options["log"] or options["log_to"]))
     uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
     request = request_of(options, command_line())
     if options["by"] or options["systems"]:
@@ -133,11 +132,7 @@ def _how(options: dict[str, Any]) -> CompareRequest:
 
     return CompareRequest(
         **vars(gate.rules_of(options)),
-        baseline=options["baseline"],
-        all_pairs=options["all_pairs"],
-        sort_by=options["sort_by"],
-        unpaired=options["unpaired"],
-        detect=options["detect"],
+        **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired", "detect")},
         costs=None if options["cost"] is None else stated_costs(options["cost"]),
     )
 

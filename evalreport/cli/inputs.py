@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalreport.intervals import Sampling
     from evalreport.sources.request import Columns
     from evalreport.sources.runs import Selection
-    from evalreport.workflow.request import Request
+    from evalreport.workflow.request import Destination, Request
 
 
 ENGINE = ("engine", "approximate", "memory", "spill", "spark_master")
@@ -32,16 +32,13 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
     """Return what the options say about the data, the evaluation and the page."""
     from evalreport.workflow.request import Request
 
+    plain = ("artifact", "format", "truth_file", "fuzzy", "ordered", "tune_on")
+    engine = (name for name in ENGINE if name in options)
     return Request(
+        **{name: options[name] for name in (*plain, *engine)},
         columns=_columns(options),
-        artifact=options["artifact"],
-        format=options["format"],
-        truth_file=options["truth_file"],
         parse=options["parse"] or "auto",
-        fuzzy=options["fuzzy"],
-        ordered=options["ordered"],
         threshold=None if options["threshold"] is None else str(options["threshold"]),
-        tune_on=options["tune_on"],
         sampling=_sampling(options),
         metrics=_many(options["metrics"]),
         prevalence=options.get("prevalence"),
@@ -53,7 +50,6 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         notes=read_notes(options.get("notes")),
         command=command,
         made=written_now(),
-        **{name: options[name] for name in ENGINE if name in options},
     )
 
 
@@ -62,22 +58,15 @@ def _columns(options: Mapping[str, Any]) -> Columns:
     from evalreport.sources.request import Columns, read_labels
 
     task = options["task"]
-    plain = ("truth", "pred", "score", "scores", "text", "id", "weight", "fold")
+    named = ("truth", "pred", "score", "scores", "text", "id", "weight", "fold", "example_text", "positive")
+    plain = ("score_kind", "batch_axis", "list_separator", "no_scores", "missing", "weight_kind")
     return Columns(
-        **{name: options[name] for name in plain},
-        example_text=options["example_text"],
+        **{name: options[name] for name in (*named, *plain)},
         group=tuple(options["group"]),
         slices=_many(options["slices"]),
         task=None if task == "auto" else task,
-        positive=options["positive"],
         labels=_labels(options["labels"], read_labels),
-        score_kind=options["score_kind"],
-        batch_axis=options["batch_axis"],
-        list_separator=options["list_separator"],
-        no_scores=options["no_scores"],
         where=tuple(options["where"]),
-        missing=options["missing"],
-        weight_kind=options["weight_kind"],
         several_answers=options["answers"],
     )
 
@@ -123,6 +112,14 @@ def _label_names(value: Any) -> tuple[tuple[str, str], ...]:
                 fix="write --label-names 1=failure,0=fine",
             )
     return tuple((pair[0], pair[1]) for pair in pairs)
+
+
+def destination_of(options: Mapping[str, Any], **more: Any) -> Destination:
+    """Return where a result goes, as far as the command has options for it."""
+    from evalreport.workflow.request import Destination
+
+    names = ("output", "pdf", "out", "prefix", "force", "allow_running", "dry_run")
+    return Destination(**{name: options[name] for name in names if name in options}, **more)
 
 
 def read_notes(path: str | None) -> str:

@@ -12,7 +12,7 @@ from evalreport.cli import options as opt
 from evalreport.cli.columns import aligned
 from evalreport.cli.console import Console
 from evalreport.cli.engines import engine
-from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, metric_line, print_evaluation
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
     from evalreport.workflow.report import StandingRun, log_item, report_item
-    from evalreport.workflow.request import Destination
     from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
@@ -66,8 +65,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     request = request_of(options, command_line())
     items = items_of((), selection, tracking_uri(ctx), options["table"])
     items = folds_of(items, files=False, children=options["children"])
-    names = ("pdf", "out", "prefix", "force", "allow_running", "dry_run")
-    where = Destination(log=True, several=len(items) > 1, **{name: options[name] for name in names})
+    where = destination_of(options, log=True, several=len(items) > 1)
     if options["verify"] or options["repair"]:
         return _verified(console, items, request, where, options)
 

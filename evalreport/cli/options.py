@@ -356,3 +356,21 @@ jobs = option(
     help="Processes that work on several runs; the cores, where a process has four runs or more.",
 )
 jsonl = option(EVERYWHERE, "--jsonl", is_flag=True, help="One JSON object per run and line.")
+swept = together(
+    [
+        option(_WRITE, "-o", "--output", type=FILE, help="HTML page; - for stdout."),
+        pdf,
+        out,
+        summary,
+        option(
+            _WRITE, "--log", is_flag=True, envvar=None, help="Log into the run: page, table, best, series."
+        ),
+        prefix,
+        force,
+        allow_running,
+        dry_run,
+        fail_fast,
+        jsonl,
+    ]
+)
+"""Where all commands below `sweep` write to."""

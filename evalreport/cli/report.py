@@ -10,7 +10,7 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.engines import engine
-from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import as_run, print_evaluation
@@ -56,21 +56,18 @@ if TYPE_CHECKING:
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Write the HTML report of runs or files; a file touches no server. FILE may be - for stdin."""
     from evalreport.workflow.report import report_item
-    from evalreport.workflow.request import STDOUT, Destination
+    from evalreport.workflow.request import STDOUT
     from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     items = folds_of(items, files=options["folds"], children=options["children"])
-    if options["output"] and len(items) > 1:
-        raise UsageError("-o names one file for several reports", fix="use --out DIR")
     request = request_of(options, command_line())
     if options["facts"]:
         return _facts(console, items, request, options)
     elsewhere = console.json or console.summary or options["jsonl"] or options["out"] or options["pdf"]
     page = not elsewhere or options["output"] is not None
-    written = {name: options[name] for name in ("output", "pdf", "out", "force")}
-    where = Destination(page=page, several=len(items) > 1, **written)
+    where = destination_of(options, page=page, several=len(items) > 1)
 
     work = partial(report_item, request=request, where=where)
 

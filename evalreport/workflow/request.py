@@ -184,8 +184,12 @@ class Destination:
                 "--dry-run is given, and nothing would be written",
                 fix="add --log, -o FILE or --out DIR, or leave --dry-run out",
             )
-        if self.pdf is not None and self.several:
-            raise UsageError("--pdf names one file for several results", fix="name one run or file")
+        for option, place in (("--pdf", self.pdf), ("-o", self.output)):
+            if place is not None and self.several:
+                raise UsageError(
+                    f"{option} names one file for several results",
+                    fix="name one run or file, or use --out DIR",
+                )
 
     def page_of(self, name: str, default: str) -> Path | None:
         """Return the file of the page of a result of that name; None where no file is wanted.

@@ -11,11 +11,10 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.inputs import command_line, read_notes, tracking_uri, written_now
+from evalreport.cli.inputs import command_line, destination_of, read_notes, tracking_uri, written_now
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import print_delivered
-from evalreport.cli.sweep.writing import destination_of, writing
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ _trial_options = opt.together(
         opt.seed,
         opt.option("Report", "--title", metavar="TEXT", help="Title of the page."),
         opt.notes,
-        writing,
+        opt.swept,
     ]
 )
 
@@ -174,7 +173,7 @@ def _report(
     from evalreport.codec import encode
 
     console = ctx.ensure_object(Console)
-    where = destination_of(options, len(sweeps))
+    where = destination_of(options, log=options["log"], several=len(sweeps) > 1)
     several = where.several or options["jsonl"]
     if not (
         where.output or where.pdf or where.out or where.log or console.json or console.summary or several

@@ -10,11 +10,10 @@ import click
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.engines import engine
-from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.sections import SectionCommand
 from evalreport.cli.several import each_run
 from evalreport.cli.show import print_delivered
-from evalreport.cli.sweep.writing import destination_of, writing
 from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ _SWEEP = "Sweep"
 @opt.seed
 @opt.option("Report", "--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
 @opt.said
-@writing
+@opt.swept
 @click.pass_context
 def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Find the best threshold for each objective, with its value on rows that took no part in the choice.
@@ -81,7 +80,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     request = request_of({**options, "threshold": None, "metrics": None}, command_line())
     asked = _asked(options, console)
-    where = destination_of(options, len(items))
+    where = destination_of(options, log=options["log"], several=len(items) > 1)
     whole: dict[str, Any] = {}
     several = len(items) > 1 or options["jsonl"]
 
