@@ -119,19 +119,13 @@ class Axes:
         Examples
         --------
         >>> axes = Axes(x_axis(0, 1, ""), y_axis(0, 1, ""))
-        >>> axes.across(0.5), axes.across(7)
-        (185.0, 330.0)
+        >>> axes.across(0.5), axes.across(7), axes.up(1.0)
+        (185.0, 330.0, 8.0)
         """
         return min(max(_at(value, self.x.low, self.x.high, (LEFT, RIGHT)), LEFT), RIGHT)
 
     def up(self, value: float) -> float:
-        """Return the vertical place of a value, clipped to the plot.
-
-        Examples
-        --------
-        >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).up(1.0)
-        8.0
-        """
+        """Return the vertical place of a value, clipped to the plot."""
         return min(max(_at(value, self.y.low, self.y.high, (BOTTOM, TOP)), TOP), BOTTOM)
 
     def polyline(self, xs: Sequence[float], ys: Sequence[float], *, steps: bool = False) -> str:
@@ -342,8 +336,8 @@ def padded(values: Sequence[float]) -> tuple[float, float]:
     return round(low - room, 12), round(high + room, 12)
 
 
-def simplify(points: npt.NDArray[np.float64], tolerance: float = TOLERANCE) -> npt.NDArray[np.float64]:
-    """Return the points of a polyline that draw it within a tolerance.
+def simplify(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the points of a polyline that draw it within the tolerance.
 
     Parameters
     ----------
@@ -363,7 +357,7 @@ def simplify(points: npt.NDArray[np.float64], tolerance: float = TOLERANCE) -> n
             continue
         away = _away(points[first + 1 : last], points[first], points[last])
         worst = int(away.argmax())
-        if away[worst] > tolerance:
+        if away[worst] > TOLERANCE:
             middle = first + 1 + worst
             kept[middle] = True
             spans += [(first, middle), (middle, last)]
