@@ -18,8 +18,8 @@ KNOWN = (
     *("batch_axis", "list_separator", "fold", "where", "missing", "weight_kind", "no_scores", "answers"),
     *("threshold", "tune_on", "hold", "prevalence", "confidence", "resamples", "seed", "metrics", "sort_by"),
     *("title", "unit", "label_names", "notes", "no_examples", "checklist", "prefix", "out", "experiment"),
-    *("filter", "max_runs", "columns", "champion"),
-    *("jobs", "fail_fast", "color", "tracking_uri", "engine", "approximate", "memory", "spill", "spark_master"),
+    *("filter", "max_runs", "columns", "champion", "jobs", "fail_fast", "color", "tracking_uri"),
+    *("engine", "approximate", "memory", "spill", "spark_master"),
 )
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = ("require", "use", "baseline", "inconclusive", "train")
