@@ -52,7 +52,7 @@ FOLLOWED = {
     "panels.verdict.Verdict.warnings": "scores of no use",
     "predictions.Predictions.notes": "an id of several rows",
     "provenance.Provenance.notes": "a column",
-    "report.comparison_brief.ComparisonBrief.notes": "a comparison",
+    "report.brief.ComparisonBrief.notes": "a comparison",
     "scores.Probabilities.clipped": "a clipped score",
     "sinks.plan.Plan.notes": "a logging",
     "sinks.sink.Logged.left": "a logging",

@@ -20,13 +20,13 @@ from evalreport.panels import (
     metrics,
     micro,
     parsing,
-    swaps,
     utility,
 )
 from evalreport.panels.parts import Section, Table
-from evalreport.panels.selection import cutoffs, forest, labels, optima, search
+from evalreport.panels.selection import bounds, labels, optima
+from evalreport.panels.selection.verdict import forest
 from evalreport.panels.verdict.forest import forest as headline
-from evalreport.panels.verdict.tuning import better_threshold
+from evalreport.panels.verdict.summary import better_threshold
 from evalreport.panels.words import Sentence
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import NoScores, Probabilities
@@ -93,7 +93,7 @@ def test_confusions_are_counted() -> None:
 def test_swaps_are_rows_on_which_one_label_is_left_out_and_another_added() -> None:
     ev = made("multilabel")
     truth, added = rows_of(ev).y_true.astype(bool), scores_of(ev) >= 0.5
-    (table,) = of(swaps.panel(ev)).body
+    (table,) = of(confusions.swaps(ev)).body
     names, left, wrong = ev.space.names, truth & ~added, added & ~truth
     by_hand = {
         f"{names[a]} swapped for {names[b]}": int((left[:, a] & wrong[:, b]).sum())
@@ -172,7 +172,7 @@ def test_a_better_threshold_has_its_price() -> None:
 
 def test_chosen_cut_offs_and_thresholds_are_those_found() -> None:
     found = chosen("multiclass-tuned")
-    (table, _) = of(cutoffs.panel(found)).body
+    (table, _) = of(bounds.cutoffs(found)).body
     scores, truth = scores_of(found.evaluation), rows_of(found.evaluation).y_true
     for row in texts(table):
         kept = scores.max(axis=1) >= float(row[1])
@@ -183,7 +183,7 @@ def test_chosen_cut_offs_and_thresholds_are_those_found() -> None:
     positives = rows_of(tuned.evaluation).y_true.sum(axis=0)
     assert [row[1] for row in texts(numbers)] == [str(n) for n in sorted(positives, reverse=True)]
     assert len(texts(of(labels.reached(tuned)).body[0])) == len(tuned.tuned) == 3
-    (history,) = of(search.panel(tuned)).body
+    (history,) = of(labels.searches(tuned)).body
     assert len(history.parts) == sum(best.trials is not None for best in tuned.tuned.values())
 
 
@@ -199,4 +199,4 @@ def test_the_course_of_an_objective_is_best_at_its_threshold() -> None:
         return 2 * float((truth & flagged).sum()) / float(flagged.sum() + truth.sum())
 
     assert f1(scored["f1"].threshold) == pytest.approx(max(map(f1, scores.tolist())))
-    assert float(forest.forest(found).rows[0].reference) == pytest.approx(f1(0.5), abs=5e-4)
+    assert float(forest(found).rows[0].reference) == pytest.approx(f1(0.5), abs=5e-4)
