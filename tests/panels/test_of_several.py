@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from evalreport.panels import folds
-from evalreport.panels.comparison import leaderboard, moves, origin, values
-from evalreport.panels.study import doubts, luck, objective, outcome, space
+from evalreport.panels.comparison import leaderboard, moves, values, verdict
+from evalreport.panels.study import luck, outcome, space, words
+from evalreport.panels.study.verdict import doubts
 from evalreport.study import StudyObjective, Trials
 from evalreport.study.judged import Study, studied
 from tests.intervals.test_folds import evaluated
@@ -28,9 +29,9 @@ def test_answers_that_moved_are_counted() -> None:
         now, before = right[run], right[0]
         kinds = (now & ~before, before & ~now, ~now & ~before, now & before)
         assert counted[f"run-{run} against run-0"] == [int(np.sum(kind)) for kind in kinds]
-    said = [words.text for _, words in of(origin.pairing(compared)).body[0].pairs]
+    said = [words.text for _, words in of(verdict.pairing(compared)).body[0].pairs]
     assert all(f"paired on {len(right[0])} shared tumours" in text for text in said) and len(said) == 2
-    facts = {str(name): words.text for name, words in of(origin.provenance(compared)).body[0].pairs}
+    facts = {str(name): words.text for name, words in of(verdict.provenance(compared)).body[0].pairs}
     assert all(facts[name].startswith("400 rows") for name in compared.names)
 
 
@@ -57,10 +58,10 @@ def study_of(values_of: list[float]) -> Study:
 
 def test_doubts_are_said_where_there_are_some() -> None:
     rising = [0.5 + k / 1000 for k in range(40)]
-    (late,) = [one.claim for one in doubts.doubts(study_of(rising)) if one.section == "history"]
+    (late,) = [one.claim for one in doubts(study_of(rising)) if one.section == "history"]
     assert late == "The best came as number 40 of 40: the search was still improving."
-    assert not [one for one in doubts.doubts(study_of(rising[::-1])) if one.section == "history"]
-    lost = doubts.doubts(study_of([*rising[::-1], math.nan]))
+    assert not [one for one in doubts(study_of(rising[::-1])) if one.section == "history"]
+    lost = doubts(study_of([*rising[::-1], math.nan]))
     assert "1 trial ended with a NaN or infinite value and cannot be best." in [one.claim for one in lost]
 
 
@@ -70,7 +71,7 @@ def test_every_trial_has_its_row_and_the_best_is_the_first() -> None:
     assert len(rows) == len(study.trials)
     assert rows[0][0].split(" ")[0] == str(study.best.number)
     assert outcome.front(study) is None and outcome.front(two_goals()) is not None
-    assert objective.own(study, "luck") == of(luck.panel(study)).id == "luck"
+    assert words.own(study, "luck") == of(luck.panel(study)).id == "luck"
     assert luck.against_the_best(study, study.best.number) == "best"
     shown = of(space.importance(study)).body[0]
     assert {row[0] for row in texts(shown)} <= set(study.trials.params)
