@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from evalreport.facts import ClassScores, LabelScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
+from evalreport.facts.rankings import slots
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
 from evalreport.metrics import derivatives
@@ -230,8 +231,7 @@ def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:
     >>> merged_place(scores.rankings.tables[0], np.array([0.2, 0.4, 0.9, 1.0]))
     array([0, 1, 3, 4])
     """
-    values = table.scores[1::2]
-    return np.searchsorted(values, scores, "left") + np.searchsorted(values, scores, "right")
+    return slots(scores, table.scores[1::2])
 
 
 def _pairs(some: ClassScores, everything: LabelScores, weight: Array) -> AverageInfluence:
