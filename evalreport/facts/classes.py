@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array, sums
+from evalreport.facts.ladders import merged_table, table_areas
 from evalreport.facts.rankings import Rankings, rank_classes, rank_labels, rank_pooled
 from evalreport.facts.table import ScoreTable
 
@@ -19,6 +20,8 @@ BINS = 15
 """Equal-width calibration bins."""
 CELLS = 1 << 22
 """(row, label) cells that are counted at a time."""
+KEPT = 1 << 23
+"""Distinct scores of several labels whose tables are kept: 40 bytes each, with their running sums."""
 
 
 def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
@@ -147,7 +150,7 @@ class ClassScores(RankedScores):
     scores: npt.NDArray[Any]
     truth: npt.NDArray[Any]
     weights: Array | None
-    _latest: dict[int, ScoreTable] = field(default_factory=dict, init=False, repr=False)
+    _kept: dict[int, ScoreTable] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -196,19 +199,25 @@ class ClassScores(RankedScores):
         return found
 
     def table(self, label: int) -> ScoreTable:
-        """Return the one-vs-rest table of a label; the latest one is kept."""
-        if label not in self._latest:
+        """Return the one-vs-rest table of a label; of several labels, as many are kept as `KEPT` tells."""
+        if label not in self._kept:
             column = np.ascontiguousarray(self.scores[:, label])
-            self._latest.clear()
-            self._latest[label] = ScoreTable.of(column, self.positive(label), self.weights)
-        return self._latest[label]
+            made = ScoreTable.of(column, self.positive(label), self.weights)
+            if sum(map(len, self._kept.values())) > (KEPT if self.truth.ndim == 2 else 0) - len(made):
+                self._kept.clear()
+            self._kept[label] = made
+        return self._kept[label]
 
     def tables(self) -> Iterator[ScoreTable]:
-        """Yield the one-vs-rest table of each label in turn; none is kept."""
+        """Yield the one-vs-rest table of each label in turn."""
         return (self.table(label) for label in range(self.size))
 
     def pooled(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together: the micro average's."""
+        return self._pooled
+
+    @cached_property
+    def _pooled(self) -> ScoreTable:
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
         weights = None if self.weights is None else np.repeat(self.weights, self.size)
         return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
@@ -229,12 +238,13 @@ class ClassScores(RankedScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        counted = self._counted()
-        return rank_labels(*counted) if self.truth.ndim == 2 else rank_classes(*counted)
+        return rank_labels(self.tables()) if self.truth.ndim == 2 else rank_classes(*self._counted())
 
     @cached_property
     def pooled_areas(self) -> tuple[float, float, ScoreTable]:
         """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
+        if self.truth.ndim == 2:
+            return *table_areas(self.pooled()), merged_table(self.pooled())
         return rank_pooled(*self._counted())
 
     def _counted(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:

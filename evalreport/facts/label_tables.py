@@ -13,7 +13,7 @@ from evalreport.facts.classes import ClassScores, RankedScores
 from evalreport.facts.counts import Array
 from evalreport.facts.ladders import TablesMade, merged_table, table_areas
 from evalreport.facts.places import KeptRows, KeptShards
-from evalreport.facts.rankings import Rankings
+from evalreport.facts.rankings import Rankings, rank_labels
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.words import Budget, table_of_runs
 
@@ -158,10 +158,7 @@ class LabelTables(RankedScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        areas = np.array([table_areas(table) for table in self._tables])
-        positives = np.array([table.positives for table in self._tables])
-        merged = TablesMade([partial(merged_table, table) for table in self._tables])
-        return Rankings(areas[:, 0], areas[:, 1], positives, np.full(self.size, np.nan), merged)
+        return rank_labels(self._tables, TablesMade([partial(merged_table, table) for table in self._tables]))
 
     @cached_property
     def pooled_areas(self) -> tuple[float, float, ScoreTable]:

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from evalreport.facts.counts import Array, run_starts, sums
 from evalreport.facts.keys import keys_of
-from evalreport.facts.ladders import Ladder, areas_of, cumulated, merged_of
+from evalreport.facts.ladders import Ladder, areas_of, merged_of, merged_table, table_areas
 from evalreport.facts.table import ScoreTable
 
-POOL = 1 << 22
-"""(row, label) cells of the pooled ranking that are sorted at a time."""
-RANGES, MOST_RANGES = 16, 1 << 18
-"""Ranges for each value that scores are placed among, and at most: a megabyte, that it stays in cache."""
+POOL = 1 << 20
+"""(row, class) cells of the pooled ranking that are placed at a time."""
+RANGES, MOST_RANGES = 32, 1 << 18
+"""Ranges for each value that scores are placed among, and at most: two megabytes, that they stay in cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,30 +52,30 @@ class Rankings:
     tables: Sequence[ScoreTable]
 
 
-def rank_labels(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None) -> Rankings:
+def rank_labels(tables: Iterable[ScoreTable], merged: Sequence[ScoreTable] | None = None) -> Rankings:
     """Return the areas of every label of a multilabel problem.
 
     Parameters
     ----------
-    scores : float array of shape (n, K)
-    truth : bool array of shape (n, K)
-    weights : float64 array of shape (n,), all above 0; or None
+    tables : iterable of ScoreTable
+        One for each label.
+    merged : sequence of ScoreTable, optional
+        The tables of the rankings; by default they are made at once, and kept.
 
     Examples
     --------
-    >>> truth = np.array([[True, False], [False, True]])
-    >>> rank_labels(np.array([[0.9, 0.5], [0.2, 0.5]]), truth, None).roc_auc
-    array([1. , 0.5])
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
+    >>> rank_labels([table]).roc_auc, len(rank_labels([table]).tables)
+    (array([0.5]), 1)
     """
-    areas, tables = [], []
-    for column, positive in zip(_columns(scores), _columns(truth), strict=True):
-        everyone = Ladder.of(column, weights)
-        own = Ladder.of(column[positive], None if weights is None else weights[positive])
-        span = everyone.span(own.values)
-        areas.append((*areas_of(own, span, everyone.total), own.total, np.nan))
-        tables.append(merged_of(own, span, everyone.total))
-    roc_auc, precision, positives, pairs = np.array(areas).reshape(-1, 4).T
-    return Rankings(roc_auc, precision, positives, pairs, tuple(tables))
+    areas, kept = [], []
+    for table in tables:
+        areas.append((*table_areas(table), table.positives))
+        if merged is None:
+            kept.append(merged_table(table))
+    roc_auc, precision, positives = np.array(areas).reshape(-1, 3).T
+    pairs = np.full(len(areas), np.nan)
+    return Rankings(roc_auc, precision, positives, pairs, tuple(kept) if merged is None else merged)
 
 
 def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None) -> Rankings:
@@ -135,17 +135,14 @@ def class_rankings(placed: Iterable[tuple[Placing, Array]], support: Array) -> R
 def rank_pooled(
     scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None, pool: int = POOL
 ) -> tuple[float, float, ScoreTable]:
-    """Return ROC AUC and average precision of all (row, label) decisions together, and their table.
+    """Return ROC AUC and average precision of all (row, class) decisions together, and their table.
 
     The table has the scores of the positives, and the negatives between them merged.
-
-    The weight below a positive adds up over blocks of rows, and over ranges of scores: only cells in a range
-    that holds a positive are sorted, which are few where there are many labels.
 
     Parameters
     ----------
     scores : float array of shape (n, K)
-    truth : codes of shape (n,), or bool of shape (n, K)
+    truth : codes of shape (n,)
     weights : float64 array of shape (n,), all above 0; or None
     pool : int
         Cells in a block, about.
@@ -155,63 +152,14 @@ def rank_pooled(
     >>> rank_pooled(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)[:2]
     (0.875, 0.8333333333333333)
     """
-    row, label = (np.arange(len(truth)), truth) if truth.ndim == 1 else np.nonzero(truth)
-    own = Ladder.of(scores[row, label], None if weights is None else weights[row])
-    ranges = _Ranges.of(scores, own.values)
-    below, upto = np.zeros(len(own.values)), np.zeros(len(own.values))
-    step = max(1, pool // scores.shape[1])
+    size = scores.shape[1]
+    total = float(scores.size if weights is None else weights.sum() * size)
+    placing = Placing(Ladder.of(scores[np.arange(len(truth)), truth], weights), total)
+    step = max(1, pool // size)
     for start in range(0, len(scores), step):
         block = slice(start, start + step)
-        mass = None if weights is None else np.repeat(weights[block], scores.shape[1])
-        here = ranges.near(scores[block].ravel(), mass).span(own.values)
-        below += here[0]
-        upto += here[1]
-    far = ranges.below(own.values)
-    total = float(scores.size if weights is None else weights.sum() * scores.shape[1])
-    span = (below + far, upto + far)
-    return *areas_of(own, span, total), merged_of(own, span, total)
-
-
-@dataclass(frozen=True, eq=False)
-class _Ranges:
-    """Weight of cells in ranges of scores, and which ranges hold one of some values.
-
-    A range is what the upper bits of a float tell, its exponent and the first of its digits: 24 of them, or
-    16 where counting four million ranges would cost more than to sort all cells.
-    """
-
-    bits: int
-    least: int
-    held: npt.NDArray[np.bool_]
-    mass: Array
-
-    @classmethod
-    def of(cls, scores: npt.NDArray[Any], values: npt.NDArray[Any]) -> _Ranges:
-        bits = 24 if scores.size > POOL else 16
-        least, most = (int(_upper_bits(np.array([end]), bits)[0]) for end in (scores.min(), scores.max()))
-        held = np.zeros(most - least + 1, dtype=np.bool_)
-        held[_upper_bits(values, bits) - least] = True
-        return cls(bits, least, held, np.zeros(len(held)))
-
-    def near(self, cells: npt.NDArray[Any], weights: Array | None) -> Ladder:
-        """Count some cells; return those whose range holds a value."""
-        place = _upper_bits(cells, self.bits) - self.least
-        self.mass[:] += sums(place, weights, len(self.mass))
-        near = self.held[place]
-        return Ladder.of(cells[near], None if weights is None else weights[near])
-
-    def below(self, values: npt.NDArray[Any]) -> Array:
-        """Weight of the cells counted in the lower ranges that hold no value."""
-        lower = cumulated(np.where(self.held, 0.0, self.mass))
-        found: Array = lower[_upper_bits(values, self.bits) - self.least]
-        return found
-
-
-def _upper_bits(values: npt.NDArray[Any], number: int) -> npt.NDArray[Any]:
-    """The upper bits of floats as integers in the floats' order."""
-    bits = keys_of(values)
-    bits >>= 8 * bits.dtype.itemsize - number
-    return bits
+        placing.add(scores[block].ravel(), None if weights is None else np.repeat(weights[block], size))
+    return *placing.areas(), placing.table()
 
 
 def _columns(matrix: npt.NDArray[Any], width: int = 16, step: int = 256) -> Iterator[npt.NDArray[Any]]:
@@ -242,35 +190,33 @@ def slots(scores: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.
     return slot
 
 
-class _Grid:
-    """Slots among some values, told at once for scores in ranges of equal width that hold none of them.
+class _SlotRanges:
+    """Slots among some values, told at once for scores in ranges that hold none of them.
 
-    Six times as fast as to search for each score: one in thirty lies in a range that holds a value. Rounding
-    keeps the order, so that no score before a value comes into a range behind it.
+    Five times as fast as to search for each score: of a hundred, three lie in a range that holds a value. A
+    range is what the upper bits of floats tell: even in the logarithm, as probabilities of many classes lie.
     """
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
-        self._values, self._ranges = values, min(RANGES * len(values), MOST_RANGES)
-        with np.errstate(over="ignore", divide="ignore"):
-            wide = values[-1] - values[0] if len(values) else 0
-            self._scale = np.divide(self._ranges, wide, dtype=values.dtype)
-        self._slot = np.empty(0, dtype=np.int32)
-        if 0 < self._scale < np.inf:  # several values, and no overflow between them
-            held = np.bincount(self._range(values), minlength=self._ranges + 2)
-            self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held)).astype(np.int32)
+        self._values, keys = values, keys_of(values)
+        wide = int(keys[-1]) - int(keys[0]) if len(keys) else 0
+        ranges = min(RANGES * len(values), MOST_RANGES)
+        self._shift = max(0, wide.bit_length() - ranges.bit_length() + 1)
+        self._least, self._most = (int(keys[end]) >> self._shift if len(keys) else 0 for end in (0, -1))
+        held = np.bincount(self._range(values), minlength=self._most - self._least + 3)
+        self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held))
 
-    def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        kind = self._values.dtype
-        with np.errstate(over="ignore"):
-            place = np.subtract(scores, self._values[0], dtype=kind) * self._scale
-        np.clip(place, -1, self._ranges, out=place)
-        return place.astype(np.int32) + np.int32(1)
+    def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """0 below all values, 1 where the least lies."""
+        keys = keys_of(scores.astype(self._values.dtype, copy=False))
+        keys >>= self._shift
+        np.clip(keys, self._least - 1, self._most + 1, out=keys)
+        keys -= self._least - 1
+        return keys
 
-    def slots(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.signedinteger]:
+    def slots(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Return what the function of this name does."""
-        if not len(self._slot):
-            return slots(scores, self._values)
-        found = self._slot[self._range(scores)]
+        found: npt.NDArray[np.intp] = self._slot[self._range(scores)]
         rest = np.flatnonzero(found < 0)
         found[rest] = slots(scores[rest], self._values)
         return found
@@ -313,7 +259,7 @@ class Placing:
         kind = counts if own.mass is None else np.float64
         self.counts: npt.NDArray[Any] = np.zeros(2 * len(self._values) + 1, dtype=kind)
         """Weight at each place."""
-        self._grid = _Grid(self._values)
+        self._grid = _SlotRanges(self._values)
 
     @property
     def levels(self) -> Array:

@@ -8,7 +8,7 @@ import pytest
 from evalreport.facts import ScoreTable, passes, rankings, recalibration, table
 from evalreport.metrics.catalogue import BINARY
 from evalreport.values import Undefined
-from tests.metrics.cases import Array, binary_cases, multiclass_cases, multilabel_cases
+from tests.metrics.cases import Array, binary_cases, multiclass_cases
 
 
 @pytest.mark.parametrize("block", [1, 3, 64])
@@ -44,7 +44,7 @@ def test_table_counts_every_distinct_score(block: int, kind: type, monkeypatch: 
 
 
 def test_pooled_areas_do_not_depend_on_the_block() -> None:
-    for case in [*multiclass_cases(6, seed=2), *multilabel_cases(6, seed=2)]:
+    for case in multiclass_cases(6, seed=2):
         kept = np.ones(len(case.y), bool) if case.weights is None else case.weights > 0
         weights = None if case.weights is None else case.weights[kept]
         args = (case.score[kept], case.y[kept], weights)

@@ -49,13 +49,13 @@ def test_areas_are_those_of_all_pairs(kind: str, dtype: type, weighted: bool) ->
     assert np.isnan(found.roc_auc[4])
 
 
-@pytest.mark.parametrize("bits", [16, 24])
+@pytest.mark.parametrize("ranges", [4, 1 << 18])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_pooled_areas_are_scikit_learns(
-    monkeypatch: pytest.MonkeyPatch, kind: str, dtype: type, bits: int
+    monkeypatch: pytest.MonkeyPatch, kind: str, dtype: type, ranges: int
 ) -> None:
-    monkeypatch.setattr(rankings, "POOL", 100 if bits == 24 else rankings.POOL)
+    monkeypatch.setattr(rankings, "MOST_RANGES", ranges)
     scores, truth = rows(kind, dtype)
     area, precision, _ = rankings.rank_pooled(scores, truth, None)
     cells = (truth[:, None] == np.arange(5)).ravel(), scores.ravel()
