@@ -12,7 +12,7 @@ from evalreport.intervals.calibration import class_bins, class_draws, class_erro
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.proportions import score_limits
-from evalreport.intervals.pull import area_spread
+from evalreport.intervals.pull import AreaLimits, area_spread
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits
 from evalreport.intervals.scales import Spread, spread_limits, transformed
@@ -130,7 +130,8 @@ def ranking_limits(
         return {}
     averages: list[AreaAverage] = [metric.function for metric in metrics]  # type: ignore[misc]
     found = ranking_errors(averages, view(summary, "scores"), sampling)
-    limits = {}
+    ranked, limits = view(summary, "scores").rankings, {}
+    each: dict[str, AreaLimits] = {}
     for metric, average, (error, df) in zip(metrics, averages, found, strict=True):
         if not math.isfinite(error):
             limits[metric.name] = no_limits("no label has two rows of either kind")
@@ -141,7 +142,9 @@ def ranking_limits(
             ends = transformed(metric, value, whole, quantile, df + 1)
             limits[metric.name] = Limits(*ends, "influence", whole)
             continue
-        spread = area_spread(average, view(summary, "scores"), whole, sampling.level)
+        if average.area not in each:
+            each[average.area] = AreaLimits.of(average.area, ranked, sampling.level)
+        spread = area_spread(average, ranked, each[average.area], whole, sampling.level)
         limits[metric.name] = spread_limits(metric, value, spread, quantile, df + 1, "influence")
     return limits
 

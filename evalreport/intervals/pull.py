@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.facts import LabelScores, ScoreTable
+from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array, inner
+from evalreport.facts.rankings import Rankings
 from evalreport.intervals.auc import auc_limits, delong
 from evalreport.intervals.influence import influence, standard_error
 from evalreport.intervals.proportions import wilson
@@ -129,19 +130,63 @@ def shared(share: Array, reach: Array, off: Array) -> float:
     return inner(mine, share * off) / max(float(mine.sum()), 1e-300)
 
 
-def area_spread(average: AreaAverage, scores: LabelScores, error: float, level: float) -> Spread:
-    """Return the spread of an average of areas with how far its limits stand off, from those of each class.
+@dataclass(frozen=True, eq=False)
+class AreaLimits:
+    """The area of each class with its limits as if its variance were known; NaN with too few rows.
 
     The limits of a class are those of its own area: DeLong's in Newcombe's form, or symmetric on the logit.
-    What they are wider than the class's standard error says is added to that of the average, as far as one
-    class makes it (among many such reserves are not needed at once); Student's t is left to the average,
-    whose degrees of freedom are not those of a class.
+
+    Parameters
+    ----------
+    value, low, high, variance : float64 arrays of shape (K,)
+    bias : float64 array of shape (K,)
+        By how much the area is too high on average.
+    """
+
+    value: Array
+    low: Array
+    high: Array
+    variance: Array
+    bias: Array
+
+    @classmethod
+    def of(cls, area: str, ranked: Rankings, level: float) -> AreaLimits:
+        """Return the limits of an area of each class, which all averages of it share."""
+        parts, bias = np.full((len(ranked.positives), 4), np.nan), np.zeros(len(ranked.positives))
+        for label, table in enumerate(ranked.tables):
+            if area == "average_precision" and table.positives:
+                bias[label] = average_precision_bias(table)
+            if min(sizes := (table.positives, table.negatives)) < FEWEST:
+                continue
+            if area == "average_precision":
+                parts[label] = _precision_limits(table, level)
+            else:
+                value, variance = delong(table)
+                parts[label] = value, *sizes, variance
+        known = ~np.isnan(parts[:, 0])
+        if area == "roc_auc" and known.any():
+            value, positives, negatives, variance = parts[known].T
+            ends = auc_limits(value, variance, (positives, negatives), KNOWN, level)
+            parts[known, 1:3] = np.transpose(ends)
+        return cls(parts[:, 0], parts[:, 1], parts[:, 2], parts[:, 3], bias)
+
+
+def area_spread(
+    average: AreaAverage, ranked: Rankings, each: AreaLimits, error: float, level: float
+) -> Spread:
+    """Return the spread of an average of areas with how far its limits stand off, from those of each class.
+
+    What the limits of a class are wider than its standard error says is added to that of the average, as far
+    as one class makes it (among many such reserves are not needed at once); Student's t is left to the
+    average, whose degrees of freedom are not those of a class.
 
     Parameters
     ----------
     average : AreaAverage
         But a ``micro`` one.
-    scores : LabelScores
+    ranked : Rankings
+    each : AreaLimits
+        Of its area.
     error : float
         Standard error of the average.
     level : float
@@ -153,22 +198,16 @@ def area_spread(average: AreaAverage, scores: LabelScores, error: float, level: 
     >>> rng = np.random.default_rng(0)
     >>> truth = np.array([0] * 45 + [1] * 5)
     >>> scores = ClassScores(rng.random((50, 2)) + (truth[:, None] == np.arange(2)), truth, None)
-    >>> spread = area_spread(AreaAverage("average_precision", "macro"), scores, 0.05, 0.95)
-    >>> spread.pull < 0
+    >>> each = AreaLimits.of("average_precision", scores.rankings, 0.95)
+    >>> area_spread(AreaAverage("average_precision", "macro"), scores.rankings, each, 0.05, 0.95).pull < 0
     True
     """
-    ranked = scores.rankings
     z, weight = normal_quantile((1 + level) / 2), average.weights(ranked)
-    parts, bias = [], 0.0
-    for label, table in enumerate(ranked.tables):
-        sizes = (table.positives, table.negatives)
-        if weight[label] > 0 and average.area == "average_precision" and table.positives:
-            bias += float(weight[label]) * average_precision_bias(table)
-        if weight[label] > 0 and min(sizes) >= FEWEST:
-            parts.append((weight[label], *_area_limits(average.area, table, level)))
-    if not parts:
+    bias, used = inner(weight, each.bias), (weight > 0) & ~np.isnan(each.value)
+    if not used.any():
         return Spread(error, bias, pull=0.0)
-    share, value, low, high, variance = np.array(parts).T
+    share = weight[used]
+    value, low, high, variance = (part[used] for part in (each.value, each.low, each.high, each.variance))
     reach, off = (high - low) / 2, (high + low) / 2 - value
     squares = (share * reach) ** 2
     total = max(float(squares.sum()), 1e-300)
@@ -199,15 +238,11 @@ def average_precision_bias(table: ScoreTable) -> float:
     return inner(table.pos, own) / positives
 
 
-def _area_limits(area: str, table: ScoreTable, level: float) -> tuple[float, float, float, float]:
-    """Area of one class, its limits as if its variance were known, and that variance."""
-    smaller = min(table.positives, table.negatives)
-    if area == "roc_auc":
-        value, variance = delong(table)
-        ends = auc_limits(value, variance, (table.positives, table.negatives), KNOWN, level)
-        return value, float(ends[0]), float(ends[1]), variance
+def _precision_limits(table: ScoreTable, level: float) -> tuple[float, float, float, float]:
+    """Average precision of one class, its limits as if its variance were known, and that variance."""
     metric = find("average_precision", "binary")
     value = float(metric.function(table))
     error = standard_error(table, influence(metric, table))
+    smaller = min(table.positives, table.negatives)
     low, high = transformed(metric, value, error, normal_quantile((1 + level) / 2), smaller)
     return value, low, high, error**2
