@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,10 @@ class Placing:
         kind = counts if own.mass is None else np.float64
         self.counts: npt.NDArray[Any] = np.zeros(2 * len(self._values) + 1, dtype=kind)
         """Weight at each place."""
-        self._grid = _SlotRanges(self._values)
+
+    @cached_property
+    def _ranges(self) -> _SlotRanges:
+        return _SlotRanges(self._values)
 
     @property
     def levels(self) -> Array:
@@ -268,7 +272,7 @@ class Placing:
 
     def add(self, scores: npt.NDArray[Any], weights: Array | None = None) -> npt.NDArray[np.intp]:
         """Count all scores at once, and return the place of each: even between positives, odd at one."""
-        here = self._grid.slots(scores)
+        here = self._ranges.slots(scores)
         self.counts += np.bincount(here, weights, len(self.counts)).astype(self.counts.dtype, copy=False)
         return here
 
