@@ -29,6 +29,8 @@ settings.load_profile("evalreport")
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 """Each worker has a core, and so has what it starts: threads that share one wait for each other in busy loops
 (a test of a booster took 17 s of CPU in place of 1)."""
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Java compiles for seconds of work, not for days: a session of a dozen queries takes 12 s of CPU, not 25."""
 TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "SOURCE_DATE_EPOCH")
 
 

@@ -84,7 +84,7 @@ def plain_shape(task: str, letters: bool) -> Shape:
     return shape(render(renamed(task, ["a" if letters else "1"])))
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.sampled_from(TASKS), NAMES)
 def test_any_name_keeps_the_tree_and_arrives(task: str, name: str) -> None:
     page = render(renamed(task, [name]))
