@@ -7,7 +7,8 @@ areas (Fawcett 2006, "vertical averaging"). Every point lies on the exact curve.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,8 @@ from evalreport.values import Undefined
 Line: TypeAlias = tuple[Array, Array]
 """The two coordinates of the points of a curve, from nothing flagged to all flagged."""
 NONE = np.empty(0, dtype=np.intp)
+MOST = 1 << 16
+"""Points of one class's curve at which the mean may bend: 32 times what is drawn."""
 
 
 def averaged(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
@@ -40,20 +43,36 @@ def averaged(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
     >>> found["roc_macro"].y
     (0.0, 1.0, 1.0)
     """
-    tables = scores.rankings.tables
-    pooled = scores.pooled_areas[2]
+    pooled, tables = scores.pooled_merged(), scores.rankings.tables
     if not pooled.positives or not pooled.negatives:
         return dict.fromkeys(("roc_macro", "roc_micro", "pr_macro", "pr_micro"), Undefined("one class only"))
-    both = [table for table in tables if table.positives > 0 and table.negatives > 0]
-    some = [table for table in tables if table.positives > 0]
+    micro = {"roc_micro": _roc_of(pooled), "pr_micro": _pr_of(pooled)}
+    del pooled
+    held = [(table.positives > 0, table.negatives > 0) for table in tables]
+    both = [place for place, known in enumerate(held) if all(known)]
+    some = [place for place, known in enumerate(held) if known[0]]
     return {
-        "roc_macro": _roc(*_mean_roc([roc_line(table) for table in both]))
+        "roc_macro": _roc(*_mean_roc(_Lines(tables, both, roc_line)))
         if both
         else Undefined("every class has no example, or all of them"),
-        "roc_micro": _roc(*roc_line(pooled)),
-        "pr_macro": _pr(*_mean_pr([pr_line(table) for table in some])),
-        "pr_micro": _pr(*pr_line(pooled)),
+        "pr_macro": _pr(*_mean_pr(_Lines(tables, some, pr_line))),
+        **micro,
     }
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Curves of some classes, each made again where it is gone along: together they would take too much."""
+
+    tables: Sequence[ScoreTable]
+    places: Sequence[int]
+    line: Callable[[ScoreTable], Line]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __iter__(self) -> Iterator[Line]:
+        return (self.line(self.tables[place]) for place in self.places)
 
 
 def roc_line(table: ScoreTable) -> Line:
@@ -81,18 +100,17 @@ def pr_line(table: ScoreTable) -> Line:
     return tp / max(table.positives, 1e-300), tp / (tp + fp)
 
 
-def _mean_roc(lines: Sequence[Line]) -> Line:
+def _mean_roc(lines: _Lines) -> Line:
     """Mean recall at each false positive rate, before and after the steps that the classes take there."""
-    at = _breaks([x for x, _ in lines])
-    before = _mean(lines, lambda x, y: np.interp(-at, -x[::-1], y[::-1]))
-    after = _mean(lines, lambda x, y: np.interp(at, x, y))
-    before[0] = 0.0  # nothing is flagged
-    return np.repeat(at, 2), np.column_stack([before, after]).ravel()
+    at = _breaks(lines)
+    both = _mean(lines, lambda x, y: np.stack([np.interp(-at, -x[::-1], y[::-1]), np.interp(at, x, y)]))
+    both[0, 0] = 0.0  # nothing is flagged
+    return np.repeat(at, 2), both.T.ravel()
 
 
-def _mean_pr(lines: Sequence[Line]) -> Line:
+def _mean_pr(lines: _Lines) -> Line:
     """Mean precision at each recall; of a class, that of the step which reaches it."""
-    at = _breaks([x for x, _ in lines])
+    at = _breaks(lines)
     at = at[at > 0]
     return at, _mean(lines, lambda x, y: _step(x, y, at))
 
@@ -105,31 +123,58 @@ def _step(x: Array, y: Array, at: Array) -> Array:
     return reached
 
 
-def _mean(lines: Sequence[Line], at: Callable[[Array, Array], Array]) -> Array:
+def _mean(lines: _Lines, at: Callable[[Array, Array], Array]) -> Array:
     total = sum(at(x, y) for x, y in lines)
     mean: Array = np.asarray(total) / len(lines)
     return mean
 
 
-def _breaks(parts: Sequence[Array]) -> Array:
+def _breaks(lines: _Lines) -> Array:
     """Where any of the curves bends; of very many places enough to draw them."""
+    parts = [x if len(x) <= MOST else x[along(x.__getitem__, len(x), MOST)] for x, _ in lines]
     found = np.unique(np.concatenate([[0.0, 1.0], *parts]))
     evenly = np.linspace(0, len(found) - 1, min(len(found), CANDIDATES)).astype(np.intp)
-    return found[np.union1d(_along(found), evenly)]
+    return found[np.union1d(along(found.__getitem__, len(found), CANDIDATES), evenly)]
 
 
-def _along(length: Array) -> Places:
-    return along(length.__getitem__, len(length), CANDIDATES)
+def _roc_of(table: ScoreTable) -> Curve:
+    tp, fp = table.path
+    return _roc_along(lambda at: (fp[at] / table.negatives, tp[at] / table.positives), len(table) + 1)
 
 
 def _roc(x: Array, y: Array) -> Curve:
-    places = _along(x + y)
-    kept = places[bends(x[places], y[places], NONE, POINTS)]
+    return _roc_along(lambda at: (x[at], y[at]), len(x))
+
+
+def _roc_along(line: Callable[[Places], Line], size: int) -> Curve:
+    """The curve through some of a line's points, of which only those are made that are looked at."""
+    x, y = line(along(lambda at: np.add(*line(at)), size, CANDIDATES))
+    kept = bends(x, y, NONE, POINTS)
     return Curve(numbers(x[kept]), numbers(y[kept]))
 
 
+def _pr_of(table: ScoreTable) -> Curve:
+    """Of a table in which a positive stands at each odd place."""
+    path = table.path
+
+    def line(at: Places) -> Line:
+        tp, fp = (part[2 * at + 2] for part in path)
+        return tp / table.positives, tp / (tp + fp)
+
+    return _pr_along(line, len(table) // 2)
+
+
 def _pr(x: Array, y: Array) -> Curve:
-    x, y = np.append(0.0, x), np.append(y[0], y)
-    places = _along(x)
-    kept = places[stairs(x[places], y[places], POINTS)]
+    return _pr_along(lambda at: (x[at], y[at]), len(x))
+
+
+def _pr_along(line: Callable[[Places], Line], size: int) -> Curve:
+    """As `_roc_along`, from recall 0 on."""
+
+    def from_nothing(at: Places) -> Line:
+        x, y = line(np.maximum(at - 1, 0))
+        return np.where(at > 0, x, 0.0), y
+
+    x, y = from_nothing(along(lambda at: from_nothing(at)[0], size + 1, CANDIDATES))
+    kept = stairs(x, y, POINTS)
     return Curve(numbers(x[kept]), numbers(y[kept]), None, steps=True)

@@ -94,8 +94,12 @@ class LabelScores(ABC):
 
     @property
     @abstractmethod
-    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
-        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+
+    @abstractmethod
+    def pooled_merged(self) -> ScoreTable:
+        """Return the table of all decisions together, negatives merged that no positive lies between."""
 
     @abstractmethod
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
@@ -241,11 +245,19 @@ class ClassScores(RankedScores):
         return rank_labels(self.tables()) if self.truth.ndim == 2 else rank_classes(*self._counted())
 
     @cached_property
-    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
-        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
+    def _pooled_ranks(self) -> tuple[float, float, ScoreTable]:
         if self.truth.ndim == 2:
             return *table_areas(self.pooled()), merged_table(self.pooled())
         return rank_pooled(*self._counted())
+
+    @property
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+        return self._pooled_ranks[:2]
+
+    def pooled_merged(self) -> ScoreTable:
+        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        return self._pooled_ranks[2]
 
     def _counted(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:
         """Scores, truth and weights of the rows that weigh anything."""

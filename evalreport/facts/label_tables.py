@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -60,6 +61,7 @@ class LabelTables(RankedScores):
     ) -> None:
         self._tables, self._right, self._always = tables, right, always
         self._kind, self._budget = kind, budget
+        self._latest: dict[int, ScoreTable] = {}
         self.kept: KeptRows | KeptShards = KeptRows(np.empty(0, dtype=np.intp))
         """Rows that are kept whole, when they go by again."""
 
@@ -136,8 +138,11 @@ class LabelTables(RankedScores):
         return float(len(self))
 
     def table(self, label: int) -> ScoreTable:
-        """Return the table of a label."""
-        return self._tables[label]
+        """Return the table of a label; what it keeps of what is asked of it goes with the next one."""
+        if label not in self._latest:
+            self._latest.clear()
+            self._latest[label] = replace(self._tables[label])
+        return self._latest[label]
 
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
         """Return the label's distinct scores of the rows that carry it, and how many have each."""
@@ -161,13 +166,17 @@ class LabelTables(RankedScores):
         return rank_labels(self._tables, TablesMade([partial(merged_table, table) for table in self._tables]))
 
     @cached_property
-    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
-        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
-        return *table_areas(self.pooled()), merged_table(self.pooled())
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+        return table_areas(self.pooled())
+
+    def pooled_merged(self) -> ScoreTable:
+        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        return merged_table(self.pooled())
 
     def pooled(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together."""
-        return self._pooled
+        return replace(self._pooled)
 
     @cached_property
     def _pooled(self) -> ScoreTable:

@@ -62,33 +62,68 @@ def cumulated(weights: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(weights)])
 
 
-def areas_of(own: Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
+def _areas_of(own: Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
     """Return ROC AUC and average precision from the weight below and up to each positive, among all rows."""
-    below, upto = span
     own_below, own_upto = own.span(own.values)
-    weights, rest = own.weights, total - own.total
-    if own.total == 0:
-        return float("nan"), float("nan")
-    precision = inner(weights, (own.total - own_below) / (total - below)) / own.total
-    if rest <= 1e-12 * total:  # rounding of sums of weights
-        return float("nan"), precision
+    sums = _area_sums(own.weights, (own_below, own_upto), span, own.total, total)
+    return areas_from(*sums, own.total, total)
+
+
+def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: float) -> tuple[float, float]:
+    """Return what some positives add to the sums that areas are made of.
+
+    Parameters
+    ----------
+    own : float64 array of shape (scores + 1,)
+        Weight of positives below each distinct score of them, and below the next.
+    span : two float64 arrays of shape (scores,)
+        Weight of all rows below each, and up to it.
+    """
+    return _area_sums(np.diff(own), (own[:-1], own[1:]), span, positives, total)
+
+
+def _area_sums(
+    weights: Array, own: tuple[Array, Array], span: tuple[Array, Array], positives: float, total: float
+) -> tuple[float, float]:
+    (own_below, own_upto), (below, upto) = own, span
     outranked = (below - own_below + upto - own_upto) / 2
-    return inner(weights, outranked) / (own.total * rest), precision
+    return inner(weights, outranked), inner(weights, (positives - own_below) / (total - below))
 
 
-def merged_of(own: Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
+def areas_from(outranked: float, precision: float, positives: float, total: float) -> tuple[float, float]:
+    """Return ROC AUC and average precision from their sums; NaN where one class is missing."""
+    rest = total - positives
+    if positives == 0:
+        return float("nan"), float("nan")
+    if rest <= 1e-12 * total:  # rounding of sums of weights
+        return float("nan"), precision / positives
+    return outranked / (positives * rest), precision / positives
+
+
+def between(values: Array) -> Array:
+    """Return distinct scores at odd places, and what lies below, between and above them at even ones.
+
+    Examples
+    --------
+    >>> between(np.array([0.2, 0.4]))
+    array([-0.3,  0.2,  0.3,  0.4,  0.9])
+    """
+    scores = np.empty(2 * len(values) + 1)
+    outer = np.concatenate([values[:1] - 1, values, values[-1:] + 1]) if len(values) else np.zeros(2)
+    scores[1::2], scores[0::2] = values, (outer[1:] + outer[:-1]) / 2
+    return scores
+
+
+def _merged_of(own: Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
     """Return the table of distinct scores of positives and of the negatives below, between and above them."""
     first = run_starts(own.values)
     values = own.values[first].astype(np.float64)
     own_below, own_upto = (mass[first] for mass in own.span(own.values))
-    edges = np.zeros(2 * len(values) + 2)
+    edges, pos = np.zeros(2 * len(values) + 2), np.zeros(2 * len(values) + 1)
     edges[1:-1:2], edges[2:-1:2] = span[0][first] - own_below, span[1][first] - own_upto
     edges[-1] = total - own.total
-    scores, pos = np.empty(len(edges) - 1), np.zeros(len(edges) - 1)
-    scores[1::2], pos[1::2] = values, own_upto - own_below
-    outer = np.concatenate([values[:1] - 1, values, values[-1:] + 1]) if len(values) else np.zeros(2)
-    scores[0::2] = (outer[1:] + outer[:-1]) / 2
-    return ScoreTable(scores, pos, np.maximum(np.diff(edges), 0.0))
+    pos[1::2] = own_upto - own_below
+    return ScoreTable(between(values), pos, np.maximum(np.diff(edges), 0.0))
 
 
 class TablesMade(Sequence[ScoreTable]):
@@ -123,7 +158,7 @@ def table_areas(table: ScoreTable) -> tuple[float, float]:
     >>> table_areas(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False])))
     (0.5, 0.5)
     """
-    return areas_of(*_own_of(table), table.total)
+    return _areas_of(*_own_of(table), table.total)
 
 
 def merged_table(table: ScoreTable) -> ScoreTable:
@@ -134,7 +169,7 @@ def merged_table(table: ScoreTable) -> ScoreTable:
     >>> merged_table(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))).neg
     array([1., 0., 1.])
     """
-    return merged_of(*_own_of(table), table.total)
+    return _merged_of(*_own_of(table), table.total)
 
 
 def _own_of(table: ScoreTable) -> tuple[Ladder, tuple[Array, Array]]:

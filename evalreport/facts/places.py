@@ -16,9 +16,10 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.facts.classes import ClassScores, LabelScores
 from evalreport.facts.counts import Array, sums
-from evalreport.facts.ladders import Ladder
+from evalreport.facts.ladders import Ladder, TablesMade
 from evalreport.facts.rankings import Placing, Rankings, class_rankings
 from evalreport.facts.table import ScoreTable
+from evalreport.facts.words import Budget, table_of_runs
 
 
 class OwnScores:
@@ -205,11 +206,9 @@ class ScorePlaces:
     """
 
     def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any]) -> None:
-        self._own = tuple(own)
-        self._total = sum(map(len, own))
+        self._own, self._total = tuple(own), sum(map(len, own))
         self._each = [Placing(Ladder(values), float(self._total)) for values in own]
-        self._levels = [placing.levels for placing in self._each]
-        self._pool = Placing(Ladder(np.sort(np.concatenate(self._own))), float(self._total * len(own)))
+        self._pool = Placing(Ladder(np.sort(np.concatenate(own))), float(self._total * len(own)))
         self._against = np.zeros((len(own), len(own)))
         self.kept = KeptRows(wanted)
 
@@ -218,8 +217,8 @@ class ScorePlaces:
         self.kept.add(scores, truth)
         for label, column in enumerate(np.ascontiguousarray(scores.T)):
             order = np.argsort(column)
-            place = self._each[label].add_sorted(column[order])
-            self._against[label] += sums(truth[order], self._levels[label][place], len(self._own))
+            outranked = self._each[label].above(self._each[label].add_sorted(column[order]))
+            self._against[label] += sums(truth[order], outranked, len(self._each))
         self._pool.add_sorted(np.sort(scores, axis=None))
 
     def __reduce__(self) -> tuple[type[ScorePlaces], tuple[Any, ...]]:
@@ -252,30 +251,23 @@ class ScorePlaces:
             Not the rows of before went by.
         """
         self.kept.check_all(self._total)
-        return PlacedScores(self._own, self._each, self._pool, self._against, self.kept)
+        return PlacedScores(self._each, self._pool, self._against, self.kept)
 
 
 class PlacedScores(LabelScores):
     """Scores of several classes of which only the places were counted; made by `ScorePlaces`."""
 
-    def __init__(
-        self,
-        own: Sequence[npt.NDArray[Any]],
-        each: Sequence[Placing],
-        pool: Placing,
-        against: Array,
-        kept: KeptRows,
-    ) -> None:
-        self._own, self._each, self._pool, self._against = own, each, pool, against
-        self._kept = kept
+    def __init__(self, each: Sequence[Placing], pool: Placing, against: Array, kept: KeptRows) -> None:
+        self._each, self._pool, self._against, self._kept = each, pool, against, kept
+        self._support = np.array([placing.positives for placing in each])
 
     def __len__(self) -> int:
-        return sum(map(len, self._own))
+        return int(self._support.sum())
 
     @property
     def size(self) -> int:
         """Number of labels K."""
-        return len(self._own)
+        return len(self._each)
 
     @property
     def weight(self) -> float:
@@ -283,8 +275,8 @@ class PlacedScores(LabelScores):
         return float(len(self))
 
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
-        """Return the label's scores of the rows that carry it, ascending, and their weights."""
-        return self._own[label], np.ones(len(self._own[label]))
+        """Return the label's distinct scores of the rows that carry it, ascending, and how many have each."""
+        return self._each[label].values, self._each[label].weights
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
         """Return some of the rows that were kept."""
@@ -293,10 +285,14 @@ class PlacedScores(LabelScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        support = np.array([float(len(own)) for own in self._own])
-        return class_rankings(zip(self._each, self._against, strict=True), support)
+        tables = TablesMade([placing.table for placing in self._each])
+        return class_rankings(zip(self._each, self._against, strict=True), self._support, tables)
 
     @cached_property
-    def pooled_areas(self) -> tuple[float, float, ScoreTable]:
-        """ROC AUC and average precision of all (row, label) decisions together, and the table of both."""
-        return *self._pool.areas(), self._pool.table()
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+        return self._pool.areas()
+
+    def pooled_merged(self) -> ScoreTable:
+        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        return table_of_runs(self._pool.runs(), np.float64, Budget(memory=0), written=False)

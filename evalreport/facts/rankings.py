@@ -16,13 +16,22 @@ import numpy.typing as npt
 
 from evalreport.facts.counts import Array, run_starts, sums
 from evalreport.facts.keys import keys_of
-from evalreport.facts.ladders import Ladder, areas_of, merged_of, merged_table, table_areas
+from evalreport.facts.ladders import (
+    Ladder,
+    areas_from,
+    areas_in,
+    between,
+    merged_table,
+    table_areas,
+)
 from evalreport.facts.table import ScoreTable
 
 POOL = 1 << 20
 """(row, class) cells of the pooled ranking that are placed at a time."""
 RANGES, MOST_RANGES = 32, 1 << 18
 """Ranges for each value that scores are placed among, and at most: two megabytes, that they stay in cache."""
+BLOCK = 1 << 16
+"""Positives whose areas are summed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +114,16 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
             rows = by_class[ends[label - 1] if label else 0 : ends[label]]
             own = Ladder.of(column[rows], None if weights is None else weights[rows])
             placing = Placing(own, total)
-            outranked = placing.levels[placing.add(column, weights)]
+            levels = placing.above(np.arange(2 * len(placing.values) + 1))
+            outranked = levels[placing.add(column, weights)]
             yield placing, sums(truth, outranked if weights is None else outranked * weights, size)
 
     return class_rankings(placed(), support)
 
 
-def class_rankings(placed: Iterable[tuple[Placing, Array]], support: Array) -> Rankings:
+def class_rankings(
+    placed: Iterable[tuple[Placing, Array]], support: Array, tables: Sequence[ScoreTable] | None = None
+) -> Rankings:
     """Return the areas of classes whose scores went by.
 
     Parameters
@@ -120,17 +132,20 @@ def class_rankings(placed: Iterable[tuple[Placing, Array]], support: Array) -> R
         Of each class: what went by, and the weight of its examples above the rows of each class.
     support : float64 array of shape (K,)
         Weight of the examples of each class.
+    tables : sequence of ScoreTable, optional
+        Of the rankings; by default they are made at once, and kept.
     """
     others = max(1, np.count_nonzero(support) - 1)
-    areas, tables = [], []
+    areas, kept = [], []
     for label, (placing, against) in enumerate(placed):
         elsewhere = (support > 0) & (np.arange(len(support)) != label)
         pairs = np.divide(against, support, out=np.zeros(len(support)), where=elsewhere).sum() / others
-        own = placing.own.total
+        own = placing.positives
         areas.append((*placing.areas(), own, pairs / own if own else np.nan))
-        tables.append(placing.table())
+        if tables is None:
+            kept.append(placing.table())
     roc_auc, precision, positives, mean_pairs = np.array(areas).T
-    return Rankings(roc_auc, precision, positives, mean_pairs, tuple(tables))
+    return Rankings(roc_auc, precision, positives, mean_pairs, tuple(kept) if tables is None else tables)
 
 
 def rank_pooled(
@@ -223,16 +238,6 @@ class _SlotRanges:
         return found
 
 
-def _levels(own: Ladder, first: npt.NDArray[np.intp]) -> Array:
-    """Weight of own examples above each place: below, at, above, at … each distinct own score."""
-    below, _ = own.span(own.values)
-    above = np.append(own.total - below[first], 0.0)
-    levels = np.empty(2 * len(first) + 1)
-    levels[0::2] = above
-    levels[1::2] = (above[:-1] + above[1:]) / 2
-    return levels
-
-
 class Placing:
     """Where scores that go by stand among the sorted scores of some positives.
 
@@ -253,22 +258,35 @@ class Placing:
     """
 
     def __init__(self, own: Ladder, total: float) -> None:
-        self.own, self._total = own, total
-        self._first = run_starts(own.values)
-        self._values = own.values[self._first] if len(self._first) < len(own.values) else own.values
-        counts = np.uint32 if total < 1 << 32 else np.uint64
+        first = run_starts(own.values)
+        ends, counts = np.append(first, len(own.values)), np.uint32 if total < 1 << 32 else np.uint64
+        self.values = own.values if len(first) == len(own.values) else own.values[first]
+        """Distinct scores of the positives, ascending."""
+        self._reach: npt.NDArray[Any] = ends.astype(counts) if own.mass is None else own.mass[ends]
         kind = counts if own.mass is None else np.float64
-        self.counts: npt.NDArray[Any] = np.zeros(2 * len(self._values) + 1, dtype=kind)
+        self.counts: npt.NDArray[Any] = np.zeros(2 * len(first) + 1, dtype=kind)
         """Weight at each place."""
+        self._total = total
 
     @cached_property
     def _ranges(self) -> _SlotRanges:
-        return _SlotRanges(self._values)
+        return _SlotRanges(self.values)
 
     @property
-    def levels(self) -> Array:
-        """Weight of the positives above each place, and half of those at it."""
-        return _levels(self.own, self._first)
+    def positives(self) -> float:
+        """Weight of the positives."""
+        return float(self._reach[-1])
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each distinct score of the positives."""
+        return np.diff(self._reach).astype(np.float64)
+
+    def above(self, place: npt.NDArray[Any]) -> Array:
+        """Return the weight of the positives above each place, and half of those at it."""
+        low, high = (self.positives - self._reach[part] for part in (place >> 1, (place + 1) >> 1))
+        found: Array = (low + high) / 2
+        return found
 
     def add(self, scores: npt.NDArray[Any], weights: Array | None = None) -> npt.NDArray[np.intp]:
         """Count all scores at once, and return the place of each: even between positives, odd at one."""
@@ -278,20 +296,36 @@ class Placing:
 
     def add_sorted(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Count some scores, ascending and of weight 1, at the few places that they reach."""
-        here = slots(scores, self._values)
+        here = slots(scores, self.values)
         starts = run_starts(here)
         self.counts[here[starts]] += np.diff(starts, append=len(here)).astype(self.counts.dtype)
         return here
 
-    def _span(self) -> tuple[Array, Array]:
-        upto = np.cumsum(self.counts, dtype=np.float64)
-        times = np.diff(self._first, append=len(self.own.values))
-        return np.repeat(upto[:-1:2], times), np.repeat(upto[1::2], times)
-
     def areas(self) -> tuple[float, float]:
         """Return ROC AUC and average precision, all scores having gone by."""
-        return areas_of(self.own, self._span(), self._total)
+        upto, outranked, precision = 0.0, 0.0, 0.0
+        for start in range(0, len(self.values), BLOCK):
+            stop = min(start + BLOCK, len(self.values))
+            own = self._reach[start : stop + 1].astype(np.float64)
+            mass = upto + np.cumsum(self.counts[2 * start : 2 * stop], dtype=np.float64)
+            here = (mass[0::2], mass[1::2])
+            more = areas_in(own, here, self.positives, self._total)
+            outranked, precision, upto = outranked + more[0], precision + more[1], float(mass[-1])
+        return areas_from(outranked, precision, self.positives, self._total)
+
+    def runs(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield distinct scores with their positives and negatives: of positives, and merged between them."""
+        size = len(self.values)
+        for start in range(0, max(size, 1), BLOCK):
+            stop, before = min(start + BLOCK, size), max(start - 1, 0)
+            first, last = 2 * start, 2 * stop + (stop == size)
+            scores = between(self.values[before:stop].astype(np.float64))
+            pos = np.zeros(last - first)
+            pos[1::2] = np.diff(self._reach[start : stop + 1])
+            negatives = np.maximum(self.counts[first:last] - pos, 0.0)
+            yield scores[first - 2 * before : last - 2 * before], pos, negatives
 
     def table(self) -> ScoreTable:
         """Return the table of the positives and of the negatives between them, merged."""
-        return merged_of(self.own, self._span(), self._total)
+        scores, pos, neg = (np.concatenate(part) for part in zip(*self.runs(), strict=True))
+        return ScoreTable(scores, pos, neg)

@@ -162,7 +162,7 @@ class AreaAverage:
         """Return the average, NaN over nothing."""
         ranked = scores.rankings
         if self.over == "micro":
-            roc_auc, precision, _ = scores.pooled_areas
+            roc_auc, precision = scores.pooled_areas
             return roc_auc if self.area == "roc_auc" else precision
         if self.over == "pairs":
             present = ranked.positives > 0

@@ -183,11 +183,11 @@ def test_tables_of_labels_tell_what_their_matrix_tells(
         np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
     np.testing.assert_allclose(found.rankings.average_precision, held.rankings.average_precision, rtol=1e-12)
     both = zip(found.rankings.tables, held.rankings.tables, strict=True)
-    pooled = (found.pooled(), held.pooled()), (found.pooled_areas[2], held.pooled_areas[2])
+    pooled = (found.pooled(), held.pooled()), (found.pooled_merged(), held.pooled_merged())
     for one, other in (*both, *pooled):
         for name in ("scores", "pos", "neg"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    np.testing.assert_allclose(found.pooled_areas[:2], held.pooled_areas[:2], rtol=1e-12)
+    np.testing.assert_allclose(found.pooled_areas, held.pooled_areas, rtol=1e-12)
     np.testing.assert_array_equal(found.wholly_right(at), held.wholly_right(at))
     np.testing.assert_array_equal(found.take(np.arange(n)).scores, scores)
 
