@@ -248,14 +248,15 @@ def _explained(row: Measured) -> Measured:
     return row if found is None else replace(row, attainable=round(found, 4))
 
 
-def _written(row: Measured) -> str:
+def written(row: Measured) -> str:
+    """Return a row as JSON, without what it has not."""
     known = {name: value for name, value in asdict(row).items() if value is not None}
     return json.dumps(known, ensure_ascii=False)
 
 
 def _write(rows: Sequence[Measured]) -> None:
     rows = [_explained(row) for row in rows]
-    text = ",\n".join(map(_written, rows))
+    text = ",\n".join(map(written, rows))
     JSON.write_text(f"[\n{text}\n]\n", encoding="utf-8")
     TABLE.write_text(as_markdown(rows), encoding="utf-8")
     print(f"wrote {JSON.name} ({len(rows)} rows) and {TABLE.name}", flush=True)
