@@ -153,7 +153,7 @@ def compared_over_time(
     from evalreport.panels.over_time import notes_of, over_time_headline, run_in_words
     from evalreport.report.site import render_over_time
     from evalreport.sinks.folder import write_page
-    from evalreport.workflow.over_time import over_time
+    from evalreport.workflow.compare import over_time
 
     given = [name for name in ALONE if options[name]]
     if given or options["log"] or options["output"] == "-":

@@ -60,8 +60,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     from evalreport.sinks.site import SiteFolder
     from evalreport.workflow.request import Destination
     from evalreport.workflow.runs import items_of
-    from evalreport.workflow.site import SiteRequest, made_site
-    from evalreport.workflow.site_deliver import log_site
+    from evalreport.workflow.site import SiteRequest, log_site, made_site
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options, every_status=True)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.comparison.resampling import resampled_error
-from evalreport.comparison.samples import PairedSamples
+from evalreport.comparison.samples import PairedSamples, resampled_error
 from evalreport.comparison.values import Difference
 from evalreport.facts.counts import Array
 from evalreport.intervals import estimates

@@ -30,8 +30,7 @@ from evalreport.comparison.matched_values import (
     MatchKind,
     MatchVerdict,
 )
-from evalreport.comparison.resampling import RunReplicates
-from evalreport.comparison.samples import PairedSamples
+from evalreport.comparison.samples import PairedSamples, RunReplicates
 from evalreport.facts import ScoreTable
 from evalreport.intervals.inversion import StudentCurve
 from evalreport.intervals.units import Units

@@ -8,8 +8,18 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from evalreport.figures.canvas import BLUE, BLUES, GREY, INK, LINE, ORANGE, style
-from evalreport.figures.fonts import RIGHT_TO_LEFT, families, undrawn
+from evalreport.figures.canvas import (
+    BLUE,
+    BLUES,
+    GREY,
+    INK,
+    LINE,
+    ORANGE,
+    RIGHT_TO_LEFT,
+    families,
+    style,
+    undrawn,
+)
 from evalreport.text import printable
 
 if TYPE_CHECKING:

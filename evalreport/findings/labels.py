@@ -10,8 +10,16 @@ from typing import assert_never
 import numpy as np
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.chance import LUCK, SURE, Margin, deviation, informative, margins, poisson_tail
-from evalreport.findings.demonstrated import ranking_skill
+from evalreport.findings.chance import (
+    LUCK,
+    SURE,
+    Margin,
+    deviation,
+    informative,
+    margins,
+    poisson_tail,
+    ranking_skill,
+)
 from evalreport.findings.words import describe, value
 from evalreport.labels import Binary, Label, Multiclass, Multilabel
 from evalreport.values import Estimate, Finding, Result

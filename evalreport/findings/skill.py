@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.chance import SURE, association, margins, right_by_chance
-from evalreport.findings.demonstrated import (
+from evalreport.findings.chance import (
     CHANCE,
+    SURE,
     Skill,
+    association,
     decision_skill,
+    margins,
     only_labels,
     ranking_skill,
     rarest,
+    right_by_chance,
 )
 from evalreport.findings.words import describe, estimate, value
 from evalreport.labels import Binary, Task

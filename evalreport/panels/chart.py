@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evalreport.format import MINUS
 from evalreport.panels.parts import Table
-from evalreport.panels.words import NOTHING, Sentence
+from evalreport.panels.words import Sentence
 
 WIDTH, HEIGHT = 340, 300
 """Units of the view box."""
@@ -249,7 +249,6 @@ class Chart:
     labels: tuple[Label, ...] = ()
     ring: tuple[float, float] | None = None
     values: Table | None = None
-    caption: Sentence = NOTHING
 
     @property
     def x(self) -> Axis:

@@ -13,7 +13,7 @@ import numpy as np
 
 from evalreport.estimates import beside, with_interval
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.recommended import recommended
+from evalreport.findings.scores import recommended
 from evalreport.format import count, percent, significant
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import (

@@ -21,8 +21,7 @@ from evalreport.sinks.held import Held
 from evalreport.sinks.manifest import Manifest
 from evalreport.sinks.marks import UNFINISHED, Mark, now
 from evalreport.sinks.plan import Job, Plan, planned
-from evalreport.sinks.sink import Logged, State
-from evalreport.sinks.tracking import Tracking
+from evalreport.sinks.sink import Logged, State, Tracking
 from evalreport.sinks.turns import Turn, refuse_deleted, swallowed, turn
 from evalreport.sinks.verify import Lacking, lacking_files, missing_points
 from evalreport.stages import stage

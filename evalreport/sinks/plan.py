@@ -16,11 +16,10 @@ from evalreport.report.names import TIME_TAG, digest_tag, manifest_of
 from evalreport.report.payload import LONGEST_TAG, Payload
 from evalreport.sinks.folder import refuse_link
 from evalreport.sinks.held import Held, OtherSizeError, held_by
-from evalreport.sinks.manifest import Manifest
+from evalreport.sinks.manifest import Manifest, Points, Sent
 from evalreport.sinks.marks import Mark, now
-from evalreport.sinks.sent import Points, Sent
+from evalreport.sinks.sink import Tracking
 from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
-from evalreport.sinks.tracking import Tracking
 from evalreport.sinks.turns import busy
 from evalreport.sinks.verify import Lacking, history, missing_points
 

@@ -9,8 +9,8 @@ from typing import Protocol
 from evalreport.errors import ServerError
 from evalreport.report.names import GATE_TAGS
 from evalreport.report.summary import as_text
+from evalreport.sinks.sink import Tracking
 from evalreport.sinks.tags import with_block
-from evalreport.sinks.tracking import Tracking
 
 LONGEST_TAG = 5000
 """Characters of a tag that every MLflow store takes."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from evalreport.report.payload import Payload
 
@@ -53,4 +54,23 @@ class Sink(Protocol):
 
     def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
         """Write what the place holds of a payload; in a dry run, check everything and write nothing."""
+        ...
+
+
+T = TypeVar("T")
+
+
+class Tracking(Protocol):
+    """A tracking store, as `evalreport.sources.mlflow_client.Store` is."""
+
+    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
+        """Return what the call gets from the client, or raise one of our errors."""
+        ...
+
+    def page_of_run(self, experiment_id: str, run_id: str) -> str:
+        """Return the address of the run's artifacts in the UI; may be empty."""
+        ...
+
+    def artifact_root(self, uri: str, where: str) -> Path | None:
+        """Return the folder of the run's artifacts if it is on this machine; refuse strange addresses."""
         ...

@@ -11,7 +11,7 @@ from typing import Any
 
 from evalreport.errors import EvalreportError, LoggingInterrupted, RunNotFoundError, ServerError, UsageError
 from evalreport.sinks.marks import RENEWED, SETTLE, Mark, living, now
-from evalreport.sinks.tracking import Tracking
+from evalreport.sinks.sink import Tracking
 
 
 @dataclass

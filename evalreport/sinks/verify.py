@@ -12,10 +12,9 @@ from evalreport.errors import some_of
 from evalreport.format import counted
 from evalreport.report.names import Part, digest_tag, manifest_of
 from evalreport.sinks.held import content, listed
-from evalreport.sinks.manifest import Manifest
+from evalreport.sinks.manifest import Manifest, Points
 from evalreport.sinks.marks import UNFINISHED
-from evalreport.sinks.sent import Points
-from evalreport.sinks.tracking import Tracking
+from evalreport.sinks.sink import Tracking
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from evalreport.predictions import Predictions
 from evalreport.resampling import poisson_counts, unit_sums
 from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.study.search import Dimension, Search, optimise
-from evalreport.thresholds.label_objectives import EACH, Flags, LabelObjective
-from evalreport.thresholds.label_optima import ascended, each_alone, pooled
+from evalreport.thresholds.label_optima import EACH, Flags, LabelObjective, ascended, each_alone, pooled
 from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
 from evalreport.values import Undefined
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalreport.bounds import Bound
 from evalreport.comparison.compare import MOST_RUNS, compare
+from evalreport.comparison.over_time import OverTime, TimedRun, in_order
 from evalreport.comparison.planning import RowsNeeded, needed_for
 from evalreport.comparison.values import Comparison
 from evalreport.errors import (
@@ -26,11 +27,12 @@ from evalreport.gate.results import is_open
 from evalreport.gate.rules import rule_checks
 from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import COMPARED
+from evalreport.metrics.named_sets import COMPARED, PRIMARY
 from evalreport.report.names import EVALUATION
 from evalreport.sources.artifacts import Artifact, downloaded
 from evalreport.sources.runs import find_run
 from evalreport.thresholds.objectives import Costs
+from evalreport.values import Estimate
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request, RulesRequest
 from evalreport.workflow.runs import STDIN, Item
@@ -341,3 +343,52 @@ def _read(path: Path, where: str) -> Evaluation:
         return Evaluation.from_json(path.read_bytes())
     except EvalreportError as error:
         raise error.located(where) from None
+
+
+def over_time(
+    items: Sequence[Item], request: Request, metric: str | None
+) -> tuple[OverTime, dict[str, EvalreportError]]:
+    """Return a metric of runs by their start, and the errors of those that have no value.
+
+    Raises
+    ------
+    UsageError
+        Files, fewer than two runs with a value, an unknown metric.
+    """
+    plain = replace(request, title="", metrics=() if metric is None else (metric,))
+    found: list[tuple[Item, Evaluation]] = []
+    failed: dict[str, EvalreportError] = {}
+    for item in items:
+        if item.run is None:
+            raise UsageError(
+                "a file has no time", where=item.shown, fix="name runs, as with --experiment NAME"
+            )
+        try:
+            found.append((item, evaluation_of(item, plain)))
+        except EvalreportError as error:
+            failed[item.name] = error
+    tasks = {ev.task for _, ev in found}
+    if len(tasks) > 1:
+        raise UsageError(
+            f"the runs are of several tasks: {', '.join(sorted(tasks))}", fix="choose with --filter"
+        )
+    name = metric if metric is not None or not found else PRIMARY[found[0][1].task][0]
+    runs = [run for item, ev in found if (run := _timed(item, ev, str(name))) is not None]
+    if len(runs) < 2:
+        raise UsageError(
+            f"{len(runs)} of the runs have a value: nothing changes over time",
+            where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:3]),
+            fix="name two runs or more, and a metric that they have, with --metric",
+        )
+    level = found[0][1].sampling.level
+    return OverTime(find(str(name), found[0][1].task), level, in_order(runs)), failed
+
+
+def _timed(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
+    result = ev[find(metric, ev.task).name]
+    run = item.run
+    if run is None or not isinstance(result, Estimate):
+        return None
+    return TimedRun(
+        item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.truth_digest
+    )

@@ -13,21 +13,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evalreport.codec import decode, loads
-from evalreport.comparison.board import (
-    Board,
-    BoardRun,
-    MissingRun,
-    RunFacts,
-    same_rows,
-)
+from evalreport.comparison.board import Board, BoardRun, MissingRun, RunFacts, same_rows
 from evalreport.comparison.compare import MOST_RANKED, distinct
 from evalreport.comparison.field import ContributionsOfRun, run_field
 from evalreport.errors import DataError, EvalreportError, NotFoundError, UsageError
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import PRIMARY
-from evalreport.report.site import site_files
+from evalreport.panels.site import board_headline
+from evalreport.report.site import site_files, site_payload
+from evalreport.sinks.folder import MANIFESTS
+from evalreport.sinks.mlflow import MlflowSink, check_run
+from evalreport.sinks.sink import Logged
 from evalreport.sinks.site import SiteFolder, digest_of
-from evalreport.sources.runs import RunInfo
+from evalreport.sources.mlflow_client import Store
+from evalreport.sources.runs import RunInfo, find_run
 from evalreport.text import slug
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.report import same_inputs
@@ -366,3 +365,22 @@ def _unranked(
     return MissingRun(
         name, run.started, f"It has no {metric}: {facts.reason}.", "Choose another --sort-by.", stem
     )
+
+
+def log_site(done: MadeSite, store: Store, run_id: str | None, where: Destination) -> Logged:
+    """Put a site into a run: the one that is named, else the champion, else the best.
+
+    What `.evalreport` keeps stays in the folder.
+
+    Raises
+    ------
+    EvalreportError
+        The run is not there or has not ended, or holds others' files of these names.
+    """
+    chosen = done.board.champion or done.board.best
+    home = find_run(store, run_id).run_id if run_id else chosen.run_id
+    check_run(store, home, allow_running=where.allow_running)
+    paths = (path for path in done.paths if not path.startswith(MANIFESTS))
+    files = {path: (done.folder / path).read_bytes() for path in paths}
+    payload = site_payload(files, board_headline(done.board).text)
+    return MlflowSink(store, home, where.force, where.allow_running).log(payload)

@@ -30,7 +30,7 @@ from evalreport.thresholds.class_weights import class_weights
 from evalreport.thresholds.costs import CostMatrix
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.cutoff import cutoff
-from evalreport.thresholds.label_objectives import LabelObjective
+from evalreport.thresholds.label_optima import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold

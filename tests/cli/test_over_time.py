@@ -12,7 +12,7 @@ from evalreport.comparison.over_time import OverTime, TimedRun
 from evalreport.metrics.catalogue import find
 from evalreport.panels.over_time import over_time_headline
 from evalreport.sources.mlflow_client import Store
-from evalreport.workflow.over_time import over_time
+from evalreport.workflow.compare import over_time
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 from tests.cli.running import run

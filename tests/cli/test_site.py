@@ -21,8 +21,7 @@ from evalreport.sources.runs import RunInfo
 from evalreport.values import Estimate
 from evalreport.workflow.report import code_digest
 from evalreport.workflow.request import Destination
-from evalreport.workflow.site import MadeSite, since
-from evalreport.workflow.site_deliver import log_site
+from evalreport.workflow.site import MadeSite, log_site, since
 from evalreport.workflow.site_pages import paths_of
 from tests.cli.running import run
 from tests.tracking import make_run

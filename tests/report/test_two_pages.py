@@ -12,7 +12,7 @@ import matplotlib as mpl
 import pytest
 
 import evalreport as er
-from evalreport.figures.fonts import OTHERS, families
+from evalreport.figures.canvas import OTHERS, families
 from evalreport.panels.chart import Chart
 from evalreport.panels.intervals import Forest
 from evalreport.panels.threshold import Four

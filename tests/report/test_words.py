@@ -24,7 +24,7 @@ from scipy.stats import binom
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
-from evalreport.findings.recommended import gains
+from evalreport.findings.scores import gains
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.entries.operating_points import at_prevalence

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
-from evalreport.thresholds.label_objectives import LabelObjective
-from evalreport.thresholds.label_optima import ascended, each_alone, pooled
+from evalreport.thresholds.label_optima import LabelObjective, ascended, each_alone, pooled
 
 Rows = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]
 SKLEARN: dict[str, Any] = {

@@ -17,7 +17,7 @@ from evalreport.labels import Multilabel
 from evalreport.predictions import Predictions, Threshold, predictions
 from evalreport.scores import Decisions, Probabilities
 from evalreport.study.search import Search
-from evalreport.thresholds.label_objectives import LabelObjective
+from evalreport.thresholds.label_optima import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Estimate, Undefined

@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
-from evalreport.findings.demonstrated import Skill, decision_skill, ranking_skill
+from evalreport.findings.chance import Skill, decision_skill, ranking_skill
 from evalreport.findings.families import kinship
 from evalreport.format import count, of_how_many, plural
 from evalreport.labels import Binary, Multiclass, Multilabel

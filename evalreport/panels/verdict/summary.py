@@ -8,8 +8,8 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.findings.demonstrated import decision_skill, ranking_skill
-from evalreport.findings.recommended import RecommendedThreshold, elsewhere, gains, recommended
+from evalreport.findings.chance import decision_skill, ranking_skill
+from evalreport.findings.scores import RecommendedThreshold, gains, recommended, value_elsewhere
 from evalreport.format import significant
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
@@ -41,7 +41,7 @@ def better_threshold(ev: Evaluation) -> Sentence:
     if ev.sweep is None or one_threshold(ev) is None or ranking_skill(ev) != "demonstrated":
         return NOTHING
     best = ev.sweep.best("f1")
-    then = elsewhere(best)
+    then = value_elsewhere(best)
     if not isinstance(best, Optimum) or then is None or now is None or now.width is None:
         return NOTHING
     if gains(now, then.value):  # F1 alone does not recommend: what mistakes cost decides
