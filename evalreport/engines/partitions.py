@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
+from evalreport.facts.binned import BinnedTable, bins_of, edges_of
 from evalreport.facts.counts import Array, run_starts
 from evalreport.facts.keys import Keys, keys_of, scores_of
 from evalreport.facts.words import Budget
@@ -54,9 +55,18 @@ class MergedWords(NamedTuple):
 
 @dataclass(frozen=True)
 class Buckets:
-    """What makes holders of packed words; `edges` are scores between ranges, ascending."""
+    """What makes holders of packed words: of scores, or of the least scores of their bins.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        Scores between ranges, ascending.
+    binned : bool
+    budget : Budget
+    """
 
     edges: tuple[float, ...] = ()
+    binned: bool = False
     budget: Budget = field(default_factory=Budget)
 
     def __len__(self) -> int:
@@ -64,7 +74,7 @@ class Buckets:
 
     def __reduce__(self) -> tuple[type[Buckets], tuple[Any, ...]]:
         """What travels: the budget is of the place where all come together."""
-        return Buckets, (self.edges,)
+        return Buckets, (self.edges, self.binned)
 
     def keys(self) -> KeysAway:
         """Return what holds the keys of rows."""
@@ -72,7 +82,7 @@ class Buckets:
 
     def holder(self) -> BucketWords:
         """Return a new holder."""
-        return BucketWords(self.edges)
+        return BucketWords(self.edges, binned=self.binned)
 
 
 class BucketWords:
@@ -86,8 +96,8 @@ class BucketWords:
     [(0, False, 8, 0), (1, True, 16, 0)]
     """
 
-    def __init__(self, edges: tuple[float, ...]) -> None:
-        self._edges = np.array(edges)
+    def __init__(self, edges: tuple[float, ...], *, binned: bool) -> None:
+        self._edges, self._binned = np.array(edges), binned
         self.whole: ScoreTable | None = None
         self._parts: list[tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]] = []
 
@@ -96,7 +106,7 @@ class BucketWords:
 
     def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
         """Take some rows: finite scores of shape (n,), float32 or float64, and their truth."""
-        self._parts.append((scores, positive))
+        self._parts.append((edges_of(bins_of(scores)) if self._binned else scores, positive))
 
     def packed(self) -> Iterator[PackedWords]:
         """Give away what is held."""
@@ -114,7 +124,10 @@ class BucketWords:
 
     def table(self) -> ScoreTable:
         """Return the table of the scores of all places, once it is there."""
-        return ScoreTable.of(np.empty(0), np.empty(0, dtype=bool)) if self.whole is None else self.whole
+        whole = ScoreTable.of(np.empty(0), np.empty(0, dtype=bool)) if self.whole is None else self.whole
+        if not self._binned:
+            return whole
+        return BinnedTable(np.asarray(whole.scores), np.asarray(whole.pos), np.asarray(whole.neg))
 
     def close(self) -> None:
         """Give back memory."""

@@ -105,10 +105,20 @@ def count_table(
     table: SparkTable,
     stream: PredictionStream,
     space: LabelSpace,
-    budget: Budget,
+    buckets: Buckets,
     at: Threshold | None = None,
 ) -> CountedTable:
     """Count the predictions of a table where it is.
+
+    Parameters
+    ----------
+    table : SparkTable
+    stream : PredictionStream
+    space : LabelSpace
+    buckets : Buckets
+        Without edges, which a sample of the scores settles.
+    at : Threshold, optional
+        Several labels per row: where they are decided.
 
     Raises
     ------
@@ -116,17 +126,17 @@ def count_table(
         A value that cannot be evaluated; names the partition and the row in it.
     """
     own = replace(stream, data=partition_of(table.shown, table.names, 0, iter(())))
-    plan = PartitionPlan(table.shown, own, space, Buckets(budget=budget), at)
+    plan = PartitionPlan(table.shown, own, space, buckets, at)
     plan = replace(plan, buckets=_buckets(table, plan))
     parts = table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
     ranges = len(plan.buckets)
     if ranges <= AT_ONCE:
-        return _collected(_merged(parts, plan), plan, budget)
+        return _collected(_merged(parts, plan), plan, buckets.budget)
     parts = parts.persist()
     try:
         starts = [ERROR, *range(AT_ONCE, ranges, AT_ONCE), ranges]
         some = (parts.where(f"bucket >= {low} and bucket < {high}") for low, high in pairwise(starts))
-        return _collected((row for one in some for row in _merged(one, plan)), plan, budget)
+        return _collected((row for one in some for row in _merged(one, plan)), plan, buckets.budget)
     finally:
         parts.unpersist()
 
@@ -199,7 +209,7 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
 
 def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     """Ranges of about as many rows each, by a sample of the scores."""
-    if plan.stream.found.scores is None or table.rows <= BUCKET:
+    if plan.stream.found.scores is None or plan.buckets.binned or table.rows <= BUCKET:
         return plan.buckets
     each = 1 if plan.stream.found.scores.ndim == 1 else len(plan.space)
     share = min(1.0, SAMPLE / (each * table.rows))

@@ -201,23 +201,13 @@ def _stem(found: Found) -> str:
     return found.files[0].name.split(".", 1)[0]
 
 
-def check_exact(request: Request) -> None:
-    """Refuse scores in bins where they are held, or counted elsewhere, one by one.
-
-    Raises
-    ------
-    UsageError
-    """
+def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
     if request.approximate:
         raise UsageError(
-            "scores are counted in bins by a stream of files alone",
+            "scores are counted in bins by a stream or by Spark, not in memory",
             where="--approximate",
             fix="pass --engine stream with Parquet, Arrow, CSV or JSON lines, or leave --approximate out",
         )
-
-
-def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
-    check_exact(request)
     rows, samples = _predictions(found, request), None
     if request.columns.several_answers:
         rows, samples = collapsed(rows)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from evalreport import format
+from evalreport.engines.partitions import Buckets
 from evalreport.errors import UsageError
 from evalreport.labels import renamed
 from evalreport.provenance import Provenance
@@ -17,7 +18,7 @@ from evalreport.sources.spark_tables import open_frame
 from evalreport.stages import stage
 from evalreport.workflow.collect import ordered
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import CollectedFacts, budget_of, observed, point_of, stream_of
+from evalreport.workflow.stream import CollectedFacts, budget_of, check_bins, observed, point_of, stream_of
 
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
@@ -60,12 +61,14 @@ def collect_frame(
         try:
             stage("looking at the columns in Spark")
             stream = stream_of(table, request)
+            check_bins(stream, request)
         except UsageError as error:
             fix = ELSEWHERE if "memory" in error.fix else error.fix
             raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
         stage("counting rows in Spark", 0, table.rows)
         space = renamed(ordered(stream.space, request), dict(request.label_names))
-        counted = count_table(table, stream, space, budget_of(request), point_of(request))
+        buckets = Buckets(binned=request.approximate, budget=budget_of(request))
+        counted = count_table(table, stream, space, buckets, point_of(request))
         watch = counted.watch
         stream.read.append(watch.read)
         stream.check_any(watch.rows)
@@ -84,4 +87,5 @@ def collect_frame(
 
 def _words(counted: CountedTable) -> str:
     parts = format.counted(counted.watch.partitions, "partition")
-    return f"Spark, {parts}; {counted.distinct:,} distinct scores came to the driver"
+    what = "bins of scores" if counted.plan.buckets.binned else "distinct scores"
+    return f"Spark, {parts}; {counted.distinct:,} {what} came to the driver"

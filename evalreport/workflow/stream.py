@@ -33,7 +33,6 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import (
     Collected,
     asked_of,
-    check_exact,
     collect_run_table,
     is_hidden,
     ordered,
@@ -160,15 +159,25 @@ def collect_run_rows(store: Store, run: RunInfo, request: Request) -> Collected 
     return replace(counted, taken=taken, artifact=found.artifact, sensitive=is_hidden(run))
 
 
+def check_bins(stream: PredictionStream, request: Request) -> None:
+    """Refuse bins for what is not scores of two labels.
+
+    Raises
+    ------
+    UsageError
+    """
+    if request.approximate and not (isinstance(stream.space, Binary) and stream.score is not None):
+        what = "there are no scores" if stream.score is None else f"these are {len(stream.space)} labels"
+        raise UsageError(
+            f"--approximate counts scores of two labels in bins, and {what}", fix="leave --approximate out"
+        )
+
+
 def _counted(stream: PredictionStream, request: Request, origin: Provenance) -> CollectedFacts:
     """Count what is left of a stream, and say where it comes from."""
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     at = point_of(request)
-    if request.approximate and not (isinstance(space, Binary) and stream.score is not None):
-        what = "there are no scores" if stream.score is None else f"these are {len(space)} labels"
-        raise UsageError(
-            f"--approximate counts scores of two labels in bins, and {what}", fix="leave --approximate out"
-        )
+    check_bins(stream, request)
     holders = ScoreBins(budget_of(request)) if request.approximate else budget_of(request)
     with Watch(space, holders, answered=stream.pred is not None, at=at) as watch:
         _count(stream, watch)
@@ -187,8 +196,6 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
     EvalreportError
     """
     _refuse(request)
-    if data.format not in STREAMED:
-        check_exact(request)
     stream = open_stream(data, request.columns)
     _check_threshold(stream, request)
     spill = budget_of(request).spill

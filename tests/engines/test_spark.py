@@ -146,6 +146,17 @@ def test_all_engines_agree(case: str, spark: Any, tmp_path: Path, monkeypatch: p
         assert_close(plain(stream), expected)
 
 
+def test_bins_are_those_of_a_stream(spark: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    pq.write_table(ties(), path)
+    asked: dict[str, Any] = {"positive": "ill", "slices": "site", "approximate": True, **FEW}
+    found = er.evaluate_spark(spark.createDataFrame(ties()).repartition(PARTITIONS), **asked)
+    assert_close(plain(found), plain(er.evaluate_files(path, **asked)))
+    assert "bins of scores came to the driver" in dict(found.provenance.columns)["engine"]
+    with pytest.raises(UsageError, match="in bins, and there are no scores"):
+        er.evaluate_spark(spark.createDataFrame(answers()), pred="answer", no_scores=True, approximate=True)
+
+
 def assert_close(found: Any, expected: Any, at: str = "") -> None:
     match expected:
         case dict():
