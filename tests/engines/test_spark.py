@@ -154,7 +154,9 @@ def test_bins_are_those_of_a_stream(spark: Any, tmp_path: Path) -> None:
     assert_close(plain(found), plain(er.evaluate_files(path, **asked)))
     assert "bins of scores came to the driver" in dict(found.provenance.columns)["engine"]
     with pytest.raises(UsageError, match="in bins, and there are no scores"):
-        er.evaluate_spark(spark.createDataFrame(answers()), pred="answer", no_scores=True, approximate=True)
+        er.evaluate_spark(
+            spark.createDataFrame(answers()), pred="answer", missing="wrong", no_scores=True, approximate=True
+        )
 
 
 def assert_close(found: Any, expected: Any, at: str = "") -> None:
