@@ -189,8 +189,9 @@ class ClassScores(RankedScores):
 
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
         """Return the label's scores of the rows that carry it, and their weights."""
-        carried = self.positive(label)
-        return self.scores[carried, label], self.row_weights[carried]
+        carried = np.flatnonzero(self.positive(label))
+        own = np.ones(len(carried)) if self.weights is None else self.weights[carried]
+        return self.scores[carried, label], own
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
         """Return some rows, whole."""

@@ -40,6 +40,11 @@ class Ladder:
         below, upto = (end.astype(np.float64) if self.mass is None else self.mass[end] for end in ends)
         return below, upto
 
+    def middle(self, values: npt.NDArray[Any]) -> Array:
+        """Weight below each of some values, and half of that tied with it."""
+        below, upto = self.span(values)
+        return (below + upto) / 2
+
     @property
     def total(self) -> float:
         """Weight of all values."""

@@ -8,7 +8,7 @@ varies by itself is exact; what labels vary together is estimated from a sample 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from evalreport.facts import ClassScores, LabelScores, ScoreTable
 from evalreport.facts.counts import Array, inner, sums
-from evalreport.facts.rankings import slots
+from evalreport.facts.ladders import Ladder, cumulated
+from evalreport.facts.rankings import Rankings, slots
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import FEWEST, Sampling
 from evalreport.metrics import derivatives
@@ -88,6 +89,8 @@ def ranking_errors(
     n = len(scores)
     some = scores.take(looked_at(n, scores.size, sampling))
     fewer = some.take(_chosen(len(some), some.size, sampling.generator(9), POOLED_ROWS))
+    apart = [average for average in averages if average.over != "micro"]
+    moves = dict(zip(apart, average_moves(apart, some, scores), strict=True))
     found = []
     for average in averages:
         if average.over == "micro":
@@ -95,7 +98,7 @@ def ranking_errors(
             error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(fewer) / n)
             found.append((error, 1.0 if rows is None else _freedom(rows, n)))
         else:
-            found.append(_average_error(average, some, scores))
+            found.append(_average_error(average, moves[average], scores))
     return found
 
 
@@ -115,14 +118,15 @@ def _chosen(rows: int, size: int, generator: np.random.Generator, least: int) ->
     return np.arange(rows) if rows <= most else np.sort(generator.choice(rows, most, replace=False))
 
 
-def _average_error(average: AreaAverage, some: ClassScores, everything: LabelScores) -> tuple[float, float]:
+def _average_error(
+    average: AreaAverage, moves: AverageInfluence, everything: LabelScores
+) -> tuple[float, float]:
     ranked, n = everything.rankings, len(everything)
     if average.area == "roc_auc":
         fewest = np.minimum(ranked.positives, n - ranked.positives)[average.weights(ranked) > 0]
         if not len(fewest) or not fewest.min() or fewest.max() < FEWEST:
             return math.nan, math.nan
-    moves = average_moves(average, some, everything)
-    together = (inner(moves.rows, moves.rows) - moves.seen) * n / len(some)
+    together = (inner(moves.rows, moves.rows) - moves.seen) * n / len(moves.rows)
     variance = max(moves.alone + together, LEAST * moves.alone)
     several = ranked.positives > 1
     more = ranked.positives[several] - 1
@@ -157,30 +161,47 @@ def pooled_moves(average: AreaAverage, scores: ClassScores) -> Array | None:
     return moves
 
 
-def average_moves(average: AreaAverage, some: ClassScores, everything: LabelScores) -> AverageInfluence:
-    """Return how an average over labels of an area moves with each row.
+def average_moves(
+    averages: Sequence[AreaAverage], some: ClassScores, everything: LabelScores
+) -> list[AverageInfluence]:
+    """Return how averages over labels of an area move with each row.
 
     Parameters
     ----------
-    average : AreaAverage
-        But a ``micro`` one.
+    averages : sequence of AreaAverage
+        But ``micro`` ones.
     some : ClassScores
     everything : LabelScores
-        The rows that are looked at, and those that the average is taken over.
+        The rows that are looked at, and those that the averages are taken over.
 
     Examples
     --------
     >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.4], [0.4, 0.3]]), np.array([0, 1, 0]), None)
-    >>> bool(abs(average_moves(AreaAverage("roc_auc", "macro"), scores, scores).rows.sum()) < 1e-12)
+    >>> (moves,) = average_moves([AreaAverage("roc_auc", "macro")], scores, scores)
+    >>> bool(abs(moves.rows.sum()) < 1e-12)
     True
     """
     ranked = everything.rankings
-    weight = average.weights(ranked)
-    if average.over == "pairs":
-        return _pairs(some, everything, weight)
-    moves = _areas(average, some, everything, weight)
+    found: dict[AreaAverage, AverageInfluence] = {}
+    for area in DERIVATIVES:
+        mine = [one for one in averages if one.area == area and one.over != "pairs"]
+        weights = [average.weights(ranked) for average in mine]
+        found |= dict(zip(mine, _areas(area, some, everything, np.array(weights)), strict=True))
+    return [
+        _pairs(some, everything, average.weights(ranked))
+        if average.over == "pairs"
+        else _shared_out(average, found[average], some, ranked)
+        for average in averages
+    ]
+
+
+def _shared_out(
+    average: AreaAverage, moves: AverageInfluence, some: ClassScores, ranked: Rankings
+) -> AverageInfluence:
+    """Add what a row moves by the share of its labels, where the average is by support."""
     if average.over != "weighted":
         return moves
+    weight = average.weights(ranked)
     gap = np.where(weight > 0, ranked.roc_auc, 0.0)
     gap = (gap - inner(weight, gap)) / ranked.positives.sum()
     between = np.einsum("nk,k->n", some.truth, gap) if some.truth.ndim == 2 else gap[some.truth]
@@ -188,26 +209,26 @@ def average_moves(average: AreaAverage, some: ClassScores, everything: LabelScor
 
 
 def _areas(
-    average: AreaAverage, some: ClassScores, everything: LabelScores, weight: Array
-) -> AverageInfluence:
-    """Influence on a weighted mean of the labels' areas, from their merged tables."""
-    rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(len(weight))
-    squares = np.zeros(len(weight))
-    for label, table in enumerate(everything.rankings.tables):
-        P, N = table.positives, table.negatives
-        if weight[label] == 0 or not P or not N:
+    area: str, some: ClassScores, everything: LabelScores, weights: Array
+) -> Iterator[AverageInfluence]:
+    """Yield the influence on weighted means of the labels' areas, one for each row of `weights`."""
+    rows, alone, seen = (np.zeros((len(weights), size)) for size in (len(some), 1, 1))
+    own, squares = np.zeros((2, everything.size))
+    for label, table in enumerate(everything.rankings.tables if len(weights) else ()):
+        P, N, share = table.positives, table.negatives, weights[:, label, None]
+        if not share.any() or not P or not N:
             continue
-        up, down = DERIVATIVES[average.area](table)
-        up, down = up * (weight[label] / (P + N)), down * (weight[label] / (P + N))
-        squares[label] = inner(table.pos, up**2) * (P / weight[label]) ** 2
-        own[label] = inner(table.pos, up**2) * P / max(P - 1, 1)
-        alone += inner(table.neg, down**2) * N / max(N - 1, 1)
+        up, down = (part / (P + N) for part in DERIVATIVES[area](table))
+        square = inner(table.pos, up**2)
+        squares[label], own[label] = square * P**2, square * P / max(P - 1, 1)
+        alone += share**2 * inner(table.neg, down**2) * N / max(N - 1, 1)
         place = merged_place(table, some.scores[:, label])
         here = np.where(some.positive(label), up[place], down[place])
-        rows += here
-        seen += inner(here, here)
-    own = _with_singles(own, squares, weight, everything.rankings.positives)
-    return AverageInfluence(rows, alone + float(own.sum()), seen, own)
+        rows += share * here
+        seen += share**2 * inner(here, here)
+    for weight, *moved in zip(weights, rows, alone[:, 0], seen[:, 0], strict=True):
+        mine = _with_singles(own * weight**2, squares, weight, everything.rankings.positives)
+        yield AverageInfluence(moved[0], float(moved[1] + mine.sum()), float(moved[2]), mine)
 
 
 def _with_singles(own: Array, squares: Array, weight: Array, positives: Array) -> Array:
@@ -246,28 +267,21 @@ def _pairs(some: ClassScores, everything: LabelScores, weight: Array) -> Average
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(size)
     held = np.where(support > 0, support, 1.0)[some.truth]  # rows of no weight may be all that a class has
     for label in np.flatnonzero((weight > 0) & (sampled > 0)):
-        column, mine = some.scores[:, label], some.truth == label
-        values, heavy = everything.own(int(label))
-        below = _below(column[~mine], each[~mine], values)
+        order = np.argsort(some.scores[:, label])  # what is sorted is found fast in what is sorted
+        column, classes = some.scores[order, label], some.truth[order]
+        mine = classes == label
+        others_here = Ladder(column[~mine], cumulated(each[order[~mine]]))
+        held_here = Ladder.of(*everything.own(int(label)))
+        below, heavy = others_here.middle(held_here.values), held_here.weights
         centre, factor = inner(heavy, below) / support[label], weight[label] / support[label]
         spread = inner(heavy, (below - centre) ** 2) * support[label] / max(support[label] - 1, 1)
         own[label] = factor**2 * spread
-        above = 1 - _below(values, heavy / support[label], column)
-        mean = sums(some.truth, mass * above, size) / np.where(sampled > 0, sampled, 1.0)
-        down = weight[label] * (above - mean[some.truth]) / (others * held)
-        up = factor * (_below(column[~mine], each[~mine], column) - centre)
+        above = 1 - held_here.middle(column) / support[label]
+        mean = sums(classes, mass[order] * above, size) / np.where(sampled > 0, sampled, 1.0)
+        down = weight[label] * (above - mean[classes]) / (others * held[order])
+        up = factor * (others_here.middle(column) - centre)
         here = np.where(mine, up, down)
-        rows += here
+        rows[order] += here
         seen += inner(here, here)
         alone += own[label] + inner(down[~mine], down[~mine]) * len(everything) / len(some)
     return AverageInfluence(rows, alone, seen, own)
-
-
-def _below(values: Floats, weights: Array, at: Floats) -> Array:
-    """Weight of `values` below each of `at`, and half of that tied with it."""
-    order = np.argsort(values)
-    mass = np.append(0.0, np.cumsum(weights[order]))
-    ends = (np.searchsorted(values, at, side, sorter=order) for side in ("left", "right"))
-    left, right = (mass[end] for end in ends)
-    middle: Array = (left + right) / 2
-    return middle

@@ -227,7 +227,7 @@ def _of_scores(metric: Metric, counted: Counted) -> Array | None:
     return (
         pooled_moves(average, scores)
         if average.over == "micro"
-        else average_moves(average, scores, scores).rows
+        else average_moves([average], scores, scores)[0].rows
     )
 
 
