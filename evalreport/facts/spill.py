@@ -97,10 +97,15 @@ class Spill:
         self.folder = folder
         self._files: list[SpillFile] = []
 
+    @property
+    def number(self) -> int:
+        """Files that are open."""
+        self._files = [one for one in self._files if one.is_open]
+        return len(self._files)
+
     def file(self) -> SpillFile:
         """Return a file to join."""
-        self._files = [one for one in self._files if one.is_open]
-        if len(self._files) < FILES:
+        if self.number < FILES:
             self._files.append(SpillFile(self.folder))
             return self._files[-1]
         return min(self._files, key=lambda one: one.users)

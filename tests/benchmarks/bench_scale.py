@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,8 @@ from tests.benchmarks.measure import Result, limit, ratio, show
 ROWS = int(os.environ.get("EVALREPORT_BENCH_ROWS", "10_000_000"))
 GROUP = 1_000_000
 """Rows of a row group."""
+WIDE, PIECE = 20, 50_000
+"""Classes or labels, of which there are a tenth of the rows; and their rows that are written at a time."""
 DECODE = "import pyarrow.parquet as pq; work = lambda: [len(b) for b in pq.ParquetFile(path).iter_batches()]"
 FACTS = (
     "from evalreport.sources.datasets import data_set;"
@@ -54,6 +57,43 @@ def written(path: Path) -> None:
             score = 1 / (1 + np.exp(-rng.normal(-1, 1.5, GROUP)))
             truth = (rng.random(GROUP) < score**1.1).astype(np.int8)
             writer.write_table(pa.table({"y_true": truth, "score": score.astype(np.float32)}))
+
+
+def written_wide(path: Path, rows: int, truth: str) -> None:
+    """Write the truth and float32 probabilities of 20 classes, or of 20 labels per row."""
+    rng, writer = np.random.default_rng(2), None
+    for _ in range(0, rows, PIECE):
+        flags = rng.random((PIECE, WIDE)) < np.linspace(0.02, 0.3, WIDE)
+        margins = rng.normal(-1, 1, (PIECE, WIDE)) + 1.5 * flags
+        columns: dict[str, Any] = {f"true_c{k:02}": flags[:, k].astype(np.int8) for k in range(WIDE)}
+        scores = 1 / (1 + np.exp(-margins))
+        if truth == "y_true":
+            columns = {truth: [f"c{k:02}" for k in margins.argmax(axis=1)]}
+            scores = np.exp(rng.normal(size=(PIECE, WIDE)) + margins)
+            scores /= scores.sum(axis=1, keepdims=True)
+        columns |= {f"proba_c{k:02}": scores[:, k].astype(np.float32) for k in range(WIDE)}
+        table = pa.table(columns)
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def several(folder: Path) -> Iterator[Result]:
+    """Yield what a stream of 20 classes and of 20 labels takes, and what a row more takes of memory."""
+    rows = ROWS // 10
+    for what, truth, bar in (("classes", "y_true", 120), ("labels", "true_*", 900)):
+        asked = f", truth={truth!r}, scores='proba_*'"
+        held = []
+        for size in (rows // 4, rows):
+            path = folder / f"{what}.parquet"
+            written_wide(path, size, truth)
+            took, memory = child(STREAM.format(more=asked), path)
+            held.append(memory * 2**30 / size)
+        more = (held[1] * rows - held[0] * (rows // 4)) / (rows - rows // 4)
+        told = f"{rows:,} rows of {WIDE} {what}: stream, evaluation and page"
+        yield Result(told, f"{took:.2f} s", f"{memory:.2f} GB")
+        yield limit(f"{told}, memory of a row more", more, "B", bar)
 
 
 def child(code: str, path: Path) -> tuple[float, float]:
@@ -96,6 +136,7 @@ def results() -> Iterator[Result]:
             yield ratio(f"{rows}: stream, evaluation and page", whole, "the engine in memory", other, 1)
         else:
             yield Result(f"{rows}: stream, evaluation and page", f"{whole:.2f} s")
+        yield from several(Path(folder))
 
 
 if __name__ == "__main__":

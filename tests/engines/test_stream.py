@@ -23,7 +23,7 @@ from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import StoredColumns
-from evalreport.facts.spill import Spill
+from evalreport.facts.spill import FILES, Spill
 from evalreport.facts.words import Budget, ScoreWords, check_room
 from evalreport.stages import listening
 from evalreport.workflow.request import Request
@@ -194,6 +194,24 @@ def test_nearly_all_rows_on_one_score_after_a_head_that_did_not_know_it() -> Non
         found = words.table()
     expected = ScoreTable.of(scores, truth)
     assert (found.pos == expected.pos).all() and (found.scores == expected.scores).all()
+
+
+def test_holders_of_one_budget_share_its_memory_and_its_files() -> None:
+    rng = np.random.default_rng(4)
+    budget = Budget(1 << 18, Path(os.curdir))
+    holders = [budget.holder() for _ in range(FILES + 6)]
+    rows = [(rng.random(1500).astype(np.float32), rng.random(1500) < 0.5) for _ in holders]
+    for part in np.split(np.arange(1500), 3):
+        for holder, (scores, truth) in zip(holders, rows, strict=True):
+            holder.add(scores[part], truth[part])
+            assert budget.ledger.held <= budget.memory // 2
+    spill = budget.files()
+    assert spill is not None and FILES // 2 < spill.number <= FILES
+    for holder, (scores, truth) in zip(holders, rows, strict=True):
+        found, expected = holder.table(), ScoreTable.of(scores, truth)
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert found.pos.tolist() == expected.pos.tolist()
+    assert spill.number == 0
 
 
 def test_a_nan_in_a_part_is_named_with_file_and_row_and_nothing_is_written(
