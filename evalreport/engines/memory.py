@@ -94,7 +94,7 @@ def _tables(p: Predictions) -> dict[str, Any]:
         return {}
     values, weights = p.scores.values, p.weights if p.weighted else None
     if isinstance(p.space, Binary):
-        return {"scores": ScoreTable.of(values, p.y_true.astype(bool), weights)}
+        return {"scores": lambda: ScoreTable.of(values, p.y_true.astype(bool), weights)}
     parts: dict[str, Any] = {"scores": ClassScores(values, p.y_true, weights)}
     if isinstance(p.space, Multiclass) and isinstance(p.scores, Probabilities):
         best = highest(values)

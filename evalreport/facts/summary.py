@@ -16,6 +16,7 @@ from evalreport.facts.moments import LabelMoments
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.tally import Tally
 from evalreport.labels import LabelSpace
+from evalreport.later import Later
 from evalreport.predictions import Threshold
 from evalreport.scores import ScoreKind
 
@@ -34,6 +35,7 @@ class Summary:
     counts : Counts (binary, multiclass), BinaryCounts with one entry per label (multilabel), or None
         None when nothing decides: decision scores without predictions or threshold.
     scores : ScoreTable (binary), LabelScores (multiclass, multilabel), or None without scores
+        Rows in memory are sorted into the table when it is first read.
     tally : Tally
         Means over rows (log loss, top-k hits, sample-wise set scores).
     confidence : ScoreTable or None
@@ -52,7 +54,7 @@ class Summary:
     weight: float
     tally: Tally
     counts: Counts | BinaryCounts | None = None
-    scores: ScoreTable | LabelScores | None = None
+    scores: Later[ScoreTable | LabelScores | None] = Later(None)
     confidence: ScoreTable | None = None
     bins: ClassBins | None = None
     cardinality: Counts | None = None

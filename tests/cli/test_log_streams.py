@@ -102,6 +102,8 @@ def test_check_and_sweep_of_a_run_count_a_stream(
         assert [one.code for one in found] == [0, 0], found[0].err
         one, other = (_numbers(done.json) for done in found)
         assert one == other
+    binned = on(capsys, sqlite_store, "check", made, "--approximate", "--require", "roc_auc >= 0.2")
+    assert binned.code == 0 and "(--approximate)" in binned.err
     named = on(capsys, sqlite_store, "check", made, *stream, "--artifact", "a", "--require", "f1>0")
     assert named.code == 0, named.err
 
