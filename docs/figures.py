@@ -42,6 +42,8 @@ def draw(made: Path, pages: Path) -> None:
     _save(spam.plot.pr(), made / "pr.png")
     _save(spam.plot.reliability(), made / "reliability.png")
     _save(spam.plot.thresholds(), made / "thresholds.png")
+    _save(spam.plot.scores(), made / "scores.png")
+    _save(intents.plot.classes(), made / "classes.png")
     _save(intents.plot.confusion_matrix(), made / "confusion.png")
     _save(_flowchart(), made / "which-metric.png")
     (made / "stories.md").write_text(_stories(), encoding="utf-8")

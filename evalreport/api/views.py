@@ -91,6 +91,14 @@ class Plots:
         """Accuracy against the share answered."""
         return figures.coverage(self.evaluation)
 
+    def scores(self) -> Figure:
+        """Scores by true class; of several classes or labels the confidence of right and wrong answers."""
+        return figures.score_distributions(self.evaluation)
+
+    def classes(self) -> Figure:
+        """F1 of each class or label with its interval, the lowest on top."""
+        return figures.class_forest(self.evaluation)
+
     def thresholds(self) -> Figure:
         """Precision, recall and F1 at every threshold."""
         return figures.thresholds(self.evaluation)

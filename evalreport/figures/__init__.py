@@ -2,15 +2,18 @@
 
 from evalreport.figures.canvas import png
 from evalreport.figures.curves import confusion_matrix, coverage, pr_curve, reliability, roc_curve, thresholds
+from evalreport.figures.distributions import class_forest, score_distributions
 from evalreport.figures.sweep import sweep_figures
 
 __all__ = [
+    "class_forest",
     "confusion_matrix",
     "coverage",
     "png",
     "pr_curve",
     "reliability",
     "roc_curve",
+    "score_distributions",
     "sweep_figures",
     "thresholds",
 ]

@@ -15,6 +15,8 @@ from io import BytesIO
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from evalreport.text import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -183,6 +185,18 @@ def unit_square(figure: Figure, axes: Axes, x: str, y: str) -> None:
     axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
     axes.grid(visible=True, linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def short_name(name: str, longest: int = 28) -> str:
+    """Return a name as an axis bears it: printable, and of no more than so many characters.
+
+    Examples
+    --------
+    >>> short_name("card_payment_not_recognised", 12)
+    'card_paymen…'
+    """
+    name = printable(name)
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def png(figure: Figure) -> bytes:

@@ -11,7 +11,17 @@ import numpy.typing as npt
 from evalreport.curves import Band, Curve, Reliability
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.figures.canvas import BLUE, BLUES, GREY, LINES, ORANGE, drawn, new_figure, unit_square
+from evalreport.figures.canvas import (
+    BLUE,
+    BLUES,
+    GREY,
+    LINES,
+    ORANGE,
+    drawn,
+    new_figure,
+    short_name,
+    unit_square,
+)
 from evalreport.values import Estimate, Undefined
 
 if TYPE_CHECKING:
@@ -172,8 +182,6 @@ ANNOTATED = 20
 """Labels up to which every cell carries its count."""
 NAMED = 80
 """Labels up to which every row is named; above, about forty of them are."""
-NAME = 28
-"""Characters of a label's name on an axis."""
 
 
 @drawn
@@ -202,7 +210,7 @@ def confusion_matrix(ev: Evaluation) -> Figure:
     )
     figure, axes = new_figure(side + 0.8, side)
     colors = LinearSegmentedColormap.from_list("evalreport", BLUES)
-    names = [_short(name) for name in ev.space.names]
+    names = [short_name(name) for name in ev.space.names]
     if size <= NAMED:
         _cells(axes, share, counts, colors)
     else:
@@ -250,8 +258,3 @@ def _name_axes(axes: Axes, rows: list[str], columns: list[str], shift: float) ->
 
 def _count(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.1f}"
-
-
-def _short(name: str) -> str:
-    clean = "".join(char if char.isprintable() else "\ufffd" for char in name)
-    return clean if len(clean) <= NAME else clean[: NAME - 1] + "…"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalreport.errors import UsageError
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.figures.canvas import BLUE, GREY, INK, LINE, ORANGE, drawn, new_figure, png
+from evalreport.figures.canvas import BLUE, GREY, INK, LINE, ORANGE, drawn, new_figure, png, short_name
 from evalreport.study.judged import Study
 from evalreport.study.views.axes import ParameterAxis, ticks_of
 from evalreport.study.views.course import history_view, intermediate_view, timeline_view
@@ -28,6 +29,7 @@ BEST = 0.9
 """Rank from which on a line of parallel coordinates is one of the best."""
 LONGEST = 18
 """Characters of a parameter's name beside its axis."""
+_short = partial(short_name, longest=LONGEST)
 
 
 @drawn
@@ -250,11 +252,6 @@ def sweep_figures(swept: Study | ThresholdSelection) -> dict[str, bytes]:
 
 def _named(axes: Axes, x: str, y: str, title: str) -> None:
     axes.set(xlabel=printable(x), ylabel=printable(y), title=printable(title))
-
-
-def _short(name: str) -> str:
-    name = printable(name)
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
 
 
 def _ticks(axes: Axes, axis: ParameterAxis) -> None:
