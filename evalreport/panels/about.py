@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.facts import BinaryCounts, Counts, ScoreTable
+from evalreport.facts import BinaryCounts, Counts
 from evalreport.format import Style, plural
 from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
@@ -16,7 +16,7 @@ from evalreport.metrics.record import Metric
 from evalreport.panels.parts import Empty
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.scores import NoScores
-from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.values import Estimate, Result, Undefined
 
 SMALL_TABLE = 12
@@ -177,8 +177,7 @@ def whole_sweep(ev: Evaluation) -> Sweep | None:
     p = ev.predictions
     if p is None or isinstance(p.scores, NoScores) or not isinstance(ev.space, Binary):
         return ev.sweep
-    weights = p.weights if p.weighted else None
-    return Sweep.of(ScoreTable.of(p.scores.values, p.y_true == 1, weights))
+    return Sweep.of(scores_of_rows(p))
 
 
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}

@@ -24,7 +24,7 @@ from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Obje
 from evalreport.thresholds.optimum import Choice, Optimum, OutOfSample
 from evalreport.thresholds.records import BoundKept
 from evalreport.thresholds.resampling import SingleRows, SplitWeights, Units, narrowed, units_of
-from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
+from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_rows
 from evalreport.values import Estimate, Result, Undefined
 
 FOLDS = 10
@@ -100,9 +100,7 @@ def judged(
         return replace(sweep, optima=with_holds(chosen, units, optima, objectives, sampling))
     if isinstance(tune_on.scores, NoScores):
         return replace(sweep, optima=dict.fromkeys((o.name for o in objectives), NO_TUNING))
-    weights = tune_on.weights if tune_on.weighted else None
-    other = Sweep.of(ScoreTable.of(tune_on.scores.values, tune_on.y_true.astype(bool), weights))
-    chosen = other.with_optima(objectives)
+    chosen = Sweep.of(scores_of_rows(tune_on)).with_optima(objectives)
     tuning, units = units_of(chosen, tune_on, None), units_of(sweep, rows, count)
     limited, _ = _with_limits(chosen, tuning, objectives, sampling)
     optima = _elsewhere(sweep, units, limited, objectives, sampling)

@@ -9,7 +9,6 @@ import numpy as np
 
 from evalreport.bounds import Operator
 from evalreport.errors import UsageError
-from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions
@@ -18,6 +17,7 @@ from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
 from evalreport.thresholds.records import CutoffRecord, Hold
+from evalreport.thresholds.sweep import scores_of_rows
 from evalreport.values import Undefined
 
 OUTCOME = Binary("wrong", "right")
@@ -130,10 +130,7 @@ def cutoff(
     assert isinstance(own, Predictions) and not isinstance(other, Undefined)  # noqa: S101
     operator: Operator = ">" if strict else ">="
     goal = Objective("predicted_positive_rate", Constraint("precision", operator, accuracy))
-    weights = own.weights if own.weighted else None
-    assert isinstance(own.scores, Probabilities)  # noqa: S101
-    table = ScoreTable.of(own.scores.values, own.y_true.astype(bool), weights)
-    sweep = judged(table, own, tune_on=other, objectives=[goal], sampling=sampling)
+    sweep = judged(scores_of_rows(own), own, tune_on=other, objectives=[goal], sampling=sampling)
     best = sweep.optima[goal.name]
     if isinstance(best, Unreachable):
         name = Constraint("accuracy", operator, accuracy).key

@@ -8,7 +8,6 @@ import numpy as np
 
 from evalreport.bounds import Bound, is_bound
 from evalreport.errors import UsageError, nearest
-from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary, LabelSpace, Multilabel
 from evalreport.metrics.named_sets import OF_ALL
@@ -18,6 +17,7 @@ from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
 from evalreport.thresholds.records import Hold
+from evalreport.thresholds.sweep import scores_of_rows
 
 REST = Binary("rest", "label")
 _NAMES = {binary: name for name, binary in OF_ALL.items()}
@@ -122,10 +122,8 @@ def part_threshold(
     if tune_on is not None:
         check_alike(rows, tune_on)
     own, other = (None if p is None else _against_rest(p, bound.label) for p in (rows, tune_on))
-    assert own is not None and not isinstance(own.scores, NoScores)  # noqa: S101  asked before
-    weights = own.weights if own.weighted else None
-    table = ScoreTable.of(own.scores.values, own.y_true.astype(bool), weights)
-    sweep = judged(table, own, tune_on=other, objectives=[bound.objective], sampling=sampling)
+    assert own is not None  # noqa: S101  of these rows there always is one
+    sweep = judged(scores_of_rows(own), own, tune_on=other, objectives=[bound.objective], sampling=sampling)
     return _named(sweep.optima[bound.objective.name], bound)
 
 

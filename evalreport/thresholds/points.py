@@ -10,7 +10,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 from evalreport.thresholds.cutoff import answers
-from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.values import Undefined
 
 MOST = 1_000_000
@@ -45,20 +45,14 @@ def every_threshold(rows: Predictions) -> Mapping[str, Sweep]:
         return {}
     match rows.space:
         case Binary():
-            return {"": _sweep(rows)}
+            return {"": Sweep.of(scores_of_rows(rows))}
         case Multiclass():
             found = answers(rows)
-            return {} if isinstance(found, Undefined) else {"": _sweep(found)}
+            return {} if isinstance(found, Undefined) else {"": Sweep.of(scores_of_rows(found))}
         case Multilabel():
             return _of_labels(rows)
         case never:
             assert_never(never)
-
-
-def _sweep(rows: Predictions) -> Sweep:
-    assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
-    weights = rows.weights if rows.weighted else None
-    return Sweep.of(ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), weights))
 
 
 def _of_labels(rows: Predictions) -> dict[str, Sweep]:

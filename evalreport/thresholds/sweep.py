@@ -16,6 +16,8 @@ from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.columns import is_stored
 from evalreport.facts.counts import Array, Places
 from evalreport.facts.hull import hull
+from evalreport.predictions import Predictions
+from evalreport.scores import NoScores
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_from_wire, choice_to_wire
 from evalreport.thresholds.records import SweepPoint, SweepRecord, TunedRecord
@@ -46,6 +48,13 @@ class _Span:
         before, after = max(self.first - 1, 0), min(self.last + 1, len(corners) - 1)
         start = int(corners[before]) + (before < self.first)
         return replace(self, first=start, last=int(corners[after]) - (after > self.last))
+
+
+def scores_of_rows(rows: Predictions) -> ScoreTable:
+    """Return the score table of rows of two labels, which have to have scores."""
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
+    weights = rows.weights if rows.weighted else None
+    return ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), weights)
 
 
 @dataclass(frozen=True, eq=False)

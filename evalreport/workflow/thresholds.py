@@ -19,7 +19,7 @@ from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.one_against_rest import part_bounds, part_threshold
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
-from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
 
@@ -272,5 +272,4 @@ def table_of(rows: Predictions) -> ScoreTable:
     """
     if isinstance(rows.scores, NoScores):
         raise no_scores()
-    weights = rows.weights if rows.weighted else None
-    return ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), weights)
+    return scores_of_rows(rows)
