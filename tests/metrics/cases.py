@@ -58,7 +58,7 @@ class Case:
             weights=self.weights,
         )
         if self.weights is not None:  # as they are, not of mean 1: sums are held against sums of them
-            made = replace(made, weights=np.asarray(self.weights, dtype=np.float64))
+            made = replace(made, weights=np.asarray(self.weights, dtype=np.float64), weighted=True)
         if self.codes is None:
             return made
         return replace(made, y_pred=self.codes.astype(np.int32), threshold=None)
