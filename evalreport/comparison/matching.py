@@ -291,9 +291,9 @@ def _lowest_cost(
         """What flagged rows add up to, a positive and a negative with its own amount."""
         each = np.where(positive, *per)
         spread, free = spread_of(p, each * (run - base))
-        moved = sum(amount * (cells[:, 0] - cells[:, 1]) for amount, cells in zip(per, again, strict=True))
+        drawn = sum(amount * (cells[:, 0] - cells[:, 1]) for amount, cells in zip(per, again, strict=True))
         values = [float(p.weights @ (each * side)) for side in (run, base)]
-        error = float(np.hypot(spread, np.std(moved)))
+        error = float(np.hypot(spread, np.std(drawn)))
         return count.known((values[0], values[1]), error, free, moved_rows, more_is_better=more_is_better)
 
     total = float(p.weights.sum())

@@ -65,6 +65,17 @@ def inner(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     return float(np.einsum("i,i", a, b))
 
 
+def centred(values: Array, weight: Array) -> Array:
+    """Return values less their weighted mean.
+
+    Examples
+    --------
+    >>> centred(np.array([1.0, 5.0]), np.array([3.0, 1.0]))
+    array([-1.,  3.])
+    """
+    return values - inner(weight, values) / float(weight.sum())
+
+
 def reached(
     length: Callable[[Places], Array], size: int, wanted: Array, side: Literal["left", "right"] = "left"
 ) -> Places:

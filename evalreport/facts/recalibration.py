@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
 
 from evalreport.facts.columns import PIECE, is_stored, run_sums
-from evalreport.facts.counts import Array, inner
+from evalreport.facts.counts import Array, inner, run_starts
 
 CLIP = 1e-6
 """Probabilities are clipped to [CLIP, 1 - CLIP] before the logit."""
 MANY = 1 << 16
 """Above so many distinct scores, Newton's method starts on groups of neighbours."""
+FEW = 256
+"""Scores that are looked at first for one with any weight."""
 STEPS = 1 << 15
 """Equal steps of the logit from end to end; the fit on them is wrong by about 1e-5."""
 BLOCK = 1 << 13
@@ -114,19 +117,28 @@ def _pieces(column: Array) -> Iterator[slice]:
 
 
 def _first(weight: Array) -> int | None:
-    """The first place with any weight."""
-    for b in _pieces(weight):
-        there = np.flatnonzero(weight[b])
+    """The first place with any weight, which mostly is among the first few."""
+    start, size = 0, FEW
+    while start < len(weight):
+        there = np.flatnonzero(weight[start : start + size])
         if len(there):
-            return int(b.start) + int(there[0])
+            return start + int(there[0])
+        start, size = start + size, min(2 * size, PIECE)
     return None
+
+
+@lru_cache
+def _steps() -> Array:
+    """The probabilities between one step of the logit and the next."""
+    end = np.log(CLIP) - np.log1p(-CLIP)
+    steps: Array = 1 / (1 + np.exp(-np.linspace(end, -end, STEPS + 1)[1:-1]))
+    return steps
 
 
 def grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
     """Return the table summed over small steps of the logit, each at its middle score."""
-    end = np.log(CLIP) - np.log1p(-CLIP)
-    steps = 1 / (1 + np.exp(-np.linspace(end, -end, STEPS + 1)[1:-1]))
-    starts = np.unique(np.append(0, np.searchsorted(scores, steps)))
+    places = np.append(0, np.searchsorted(scores, _steps()))
+    starts = places[run_starts(places)]
     starts = starts[starts < len(scores)]
     middle = (starts + np.append(starts[1:], len(scores))) // 2
     return scores[middle], run_sums(pos, starts), run_sums(neg, starts)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evalreport.facts import ClassBins, LabelScores, Summary
 from evalreport.facts.classes import BINS, bin_of
-from evalreport.facts.counts import Array, inner
+from evalreport.facts.counts import Array, centred, inner
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.tails import tails_near_end
@@ -233,7 +233,7 @@ def _between(gaps: Array, weight: Array, here: Array, error: float | None, *, sq
     if error is not None:
         return math.sqrt(max(error**2 - float(here.var()), 0.0))
     each = size**2 if squared else size
-    return math.sqrt(inner(weight, (each - inner(weight, each) / total) ** 2)) / total
+    return math.sqrt(inner(weight, centred(each, weight) ** 2)) / total
 
 
 def _independent(bins: int, sampling: Sampling) -> Array:

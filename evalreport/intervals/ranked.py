@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
-from evalreport.facts.counts import Array, inner
+from evalreport.facts.counts import Array, centred, inner
 from evalreport.intervals.binary import OVERFIT, binned, too_few_share
 from evalreport.intervals.calibration import SMALLEST, STATISTICS, binomial_noise, gap_limits, unit_draws
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
@@ -173,9 +173,8 @@ class Ranked:
     def _mean_error(self, values: Array) -> float:
         """Standard error of the mean of a quantity of rows."""
         weights = self.units.weights
-        total = float(weights.sum())
-        moved = weights * (values - inner(weights, values) / total)
-        return math.sqrt(self.units.variance(moved)) / total
+        moved = weights * centred(values, weights)
+        return math.sqrt(self.units.variance(moved)) / float(weights.sum())
 
     def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
         """The bin of each row, as the calibration error takes them."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evalreport.facts.counts import Array, inner, run_starts
+from evalreport.facts.counts import Array, centred, inner, run_starts
 from evalreport.facts.smoothing import SmoothCurve, weighted_quantile
 from evalreport.intervals.calibration import Statistic, gap_limits, gap_size, mean_gap
 from evalreport.intervals.sampling import Sampling
@@ -105,9 +105,8 @@ def _between(gaps: SmoothGaps, curve: SmoothCurve, mean_error: MeanError) -> flo
 
 def _of_rows(curve: SmoothCurve) -> MeanError:
     def mean_error(function: Callable[[Array], Array]) -> float:
-        values, weight = function(curve.scores), curve.weight
-        n = float(weight.sum())
-        return math.sqrt(inner(weight, (values - inner(weight, values) / n) ** 2)) / n
+        weight = curve.weight
+        return math.sqrt(inner(weight, centred(function(curve.scores), weight) ** 2)) / float(weight.sum())
 
     return mean_error
 
