@@ -23,6 +23,7 @@ from evalreport.evaluation.streamed_facts import RowFacts
 from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, WorstRows
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.binned import BinnedTable
+from evalreport.facts.label_tables import LabelTables
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
 from evalreport.intervals.calibration import PLACE, class_rows
@@ -51,6 +52,8 @@ class Watch:
         Number of the first row.
     at : Threshold, optional
         Several labels per row: where they are decided, as each batch comes.
+    tables : bool
+        Several labels: whether their scores are ranked.
 
     Examples
     --------
@@ -72,10 +75,12 @@ class Watch:
         answered: bool,
         first: int = 0,
         at: Threshold | None = None,
+        tables: bool = True,
     ) -> None:
         self.space, self.holders, self.answered = space, holders, answered
         self._first, self._at = first, at if isinstance(space, Multilabel) else None
-        self._whole = self._stream()
+        self._whole, self._tables = self._stream(tables=tables), tables
+        self._anew: Watch | None = None
         self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown = self._rows_shown(scored=False)
         self._row_facts, self._known = RowFacts(holders.keys()), dict[str, float]()
@@ -120,7 +125,7 @@ class Watch:
         if scored and not self.rows:
             self._shown = self._rows_shown(scored=True)
         self._whole.add(batch)
-        if not isinstance(self._whole, BinaryStream):
+        if self._tables and not isinstance(self._whole, BinaryStream):
             self._row_facts.add(batch)
         self._shown.add(batch, ids)
         self._digest.add(batch)
@@ -159,10 +164,22 @@ class Watch:
         stream.again(wanted)
         return True
 
-    def place(self, batch: Predictions) -> None:
+    def label_scores(self) -> LabelTables | None:
+        """Return the tables of several labels per row, once all rows have gone by."""
+        return (
+            self._whole.scores() if isinstance(self._whole, LabelStream) and self._whole.is_scored else None
+        )
+
+    def decide_anew(self, at: Threshold) -> None:
+        """Decide several labels per row elsewhere when the batches go by again."""
+        self._anew = Watch(self.space, self.holders, answered=False, first=self._first, at=at, tables=False)
+
+    def place(self, batch: Predictions, ids: npt.NDArray[Any] | None = None) -> None:
         """Take a batch that goes by again."""
         if not isinstance(self._whole, BinaryStream):
             self._whole.place(batch)
+        if self._anew is not None:
+            self._anew.add(batch, ids)
 
     def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed, decided at a threshold where one is given."""
@@ -175,6 +192,8 @@ class Watch:
             truth_digest="" if self._ids else self._digest.hex,
             notes=(*notes, *counted_wrong(self._lost), *clipped_notes(self._clipped)),
         )
+        if self._anew is not None:
+            return _decided_as(seen, self._anew.observed())
         again = None if isinstance(self.space, Multilabel) else threshold
         return self.decided(seen, summary.threshold if threshold is None else threshold, again=again)
 
@@ -203,6 +222,14 @@ class Watch:
             }
             seen = replace(seen, summary=decided_at(seen.summary, again), slices=slices)
         return replace(seen, mistakes=self._shown.mistakes(seen.summary, point))
+
+
+def _decided_as(seen: Observed, anew: Observed) -> Observed:
+    """What was observed of rows, with all that follows from decisions of theirs that were taken later."""
+    summary = replace(anew.summary, scores=seen.summary.scores, bins=seen.summary.bins)
+    facts = {name: value for name, value in seen.facts.items() if name != "off_scores"}
+    more = {name: getattr(anew, name) for name in ("slices", "swaps", "mistakes")}
+    return replace(seen, summary=summary, facts=facts, **more)
 
 
 def _swaps(summary: Summary) -> tuple[Swap, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from evalreport.bounds import Bound, is_bound
 from evalreport.errors import UsageError, nearest
+from evalreport.facts import ScoreTable
 from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary, LabelSpace, Multilabel
 from evalreport.metrics.named_sets import OF_ALL
@@ -123,7 +124,26 @@ def part_threshold(
         check_alike(rows, tune_on)
     own, other = (None if p is None else _against_rest(p, bound.label) for p in (rows, tune_on))
     assert own is not None  # noqa: S101  of these rows there always is one
-    sweep = judged(scores_of_rows(own), own, tune_on=other, objectives=[bound.objective], sampling=sampling)
+    return table_threshold(scores_of_rows(own), bound, rows=own, tune_on=other, sampling=sampling)
+
+
+def table_threshold(
+    table: ScoreTable,
+    bound: PartBound,
+    *,
+    rows: Predictions | None = None,
+    tune_on: Predictions | None = None,
+    sampling: Sampling,
+) -> Choice:
+    """Return the best threshold of a label's score table under a bound; `rows` as of `judged`.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.2, 0.6, 0.4]), np.array([False, True, True]))
+    >>> table_threshold(table, part_bounds("recall>=1", Multilabel("a"))[0], sampling=Sampling()).threshold
+    0.4
+    """
+    sweep = judged(table, rows, tune_on=tune_on, objectives=[bound.objective], sampling=sampling)
     return _named(sweep.optima[bound.objective.name], bound)
 
 

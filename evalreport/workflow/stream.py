@@ -41,7 +41,14 @@ from evalreport.workflow.collect import (
 )
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
-from evalreport.workflow.thresholds import chosen_on, no_scores_to_decide, no_threshold, number_of
+from evalreport.workflow.thresholds import (
+    chosen_label_by_label,
+    chosen_on,
+    label_bounds,
+    no_scores_to_decide,
+    no_threshold,
+    number_of,
+)
 
 ROW = 105
 """Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
@@ -181,6 +188,10 @@ def _counted(stream: PredictionStream, request: Request, origin: Provenance) -> 
     holders = ScoreBins(budget_of(request)) if request.approximate else budget_of(request)
     with Watch(space, holders, answered=stream.pred is not None, at=at) as watch:
         _count(stream, watch)
+        scores = watch.label_scores()
+        if scores is not None and request.threshold is not None and at is None:
+            point = chosen_label_by_label(scores, space, request.threshold, request.sampling)
+            watch.decide_anew(point)
         if watch.again(request.sampling):
             _place(stream, watch)
         seen, sweep = observed(watch, stream, request)
@@ -221,7 +232,7 @@ def observed(watch: Watch, stream: PredictionStream, request: Request) -> tuple[
     seen = watch.observed(point, stream.notes(watch.rows))
     if isinstance(seen.summary.scores, BinnedTable):
         seen = replace(seen, notes=(*seen.notes, binned_note(seen.summary.scores)))
-    if request.threshold is None or point is not None:
+    if request.threshold is None or point is not None or not isinstance(seen.summary.space, Binary):
         return seen, None
     point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
     return watch.decided(seen, point, again=point), sweep
@@ -268,11 +279,11 @@ def _check_threshold(stream: PredictionStream, request: Request) -> None:
         raise no_threshold()
     if stream.found.scores is None:
         raise no_scores_to_decide()
-    if number_of(request.threshold) is None:
+    if number_of(request.threshold) is None and not label_bounds(request.threshold, stream.space):
         raise UsageError(
-            "thresholds of several labels are chosen and judged on rows: a stream cannot",
+            "thresholds of several labels together are chosen and judged on rows: a stream cannot",
             where="--threshold",
-            fix=f"pass {MEMORY}, or a number",
+            fix=f"pass {MEMORY}, a number, or a bound of each label, such as recall>=0.9",
         )
 
 
@@ -294,8 +305,8 @@ def _count(stream: PredictionStream, watch: Watch) -> None:
 def _place(stream: PredictionStream, watch: Watch) -> None:
     """Read the rows again, to place each score among those that the first time has shown."""
     done = 0
-    for batch, _ in stream.batches():
-        watch.place(batch)
+    for batch, ids in stream.batches():
+        watch.place(batch, ids)
         done += len(batch)
         stage("rows placed", done, watch.rows)
 

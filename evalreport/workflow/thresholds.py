@@ -10,14 +10,15 @@ from typing import assert_never
 from evalreport.bounds import is_bound
 from evalreport.errors import DataError, UsageError
 from evalreport.facts import ScoreTable
+from evalreport.facts.classes import RankedScores
 from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Origin, Predictions, Threshold
 from evalreport.scores import NoScores
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.one_against_rest import part_bounds, part_threshold
+from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.thresholds.tuned import Tuned
@@ -179,15 +180,9 @@ def _per_label(
 ) -> Decision:
     bounds = part_bounds(wanted, rows.space)
     if bounds:
-        if bounds[0].label is not None and len(bounds) < len(rows.space):
-            raise UsageError(
-                f"{wanted} is of one label, and each needs a threshold",
-                where="--threshold",
-                fix=f"bound every label: {bounds[0].objective.name}",
-            )
+        check_each(bounds, rows.space, wanted)
         chosen = [part_threshold(rows, bound, tune_on=tune_on, sampling=sampling) for bound in bounds]
-        at = [_reached(choice, bound.name) for choice, bound in zip(chosen, bounds, strict=True)]
-        return Decision(rows.at(Threshold(tuple(at if len(at) > 1 else at * len(rows.space)), origin)))
+        return Decision(rows.at(_of_bounds(chosen, bounds, rows.space, origin)))
     goal = wanted.removeprefix("max-")
     found = label_thresholds(rows, "f1_macro" if goal == "f1" else goal, tune_on=tune_on, sampling=sampling)
     if isinstance(found, Undefined):
@@ -195,6 +190,61 @@ def _per_label(
             f"no thresholds can be chosen: {found.reason}", where="--threshold", fix="pass a number"
         )
     return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
+
+
+def check_each(bounds: Sequence[PartBound], space: LabelSpace, wanted: str) -> None:
+    """Refuse the bound of one label where each needs a threshold.
+
+    Raises
+    ------
+    UsageError
+    """
+    if bounds[0].label is not None and len(bounds) < len(space):
+        raise UsageError(
+            f"{wanted} is of one label, and each needs a threshold",
+            where="--threshold",
+            fix=f"bound every label: {bounds[0].objective.name}",
+        )
+
+
+def _of_bounds(
+    chosen: Sequence[Choice], bounds: Sequence[PartBound], space: LabelSpace, origin: Origin
+) -> Threshold:
+    at = [_reached(choice, bound.name) for choice, bound in zip(chosen, bounds, strict=True)]
+    return Threshold(tuple(at if len(at) > 1 else at * len(space)), origin)
+
+
+def label_bounds(wanted: str, space: LabelSpace) -> tuple[PartBound, ...]:
+    """Return the bounds by which each label's threshold is chosen from its scores alone; else none.
+
+    Raises
+    ------
+    UsageError
+        A bound that is not understood, or of one label alone.
+    """
+    bounds = part_bounds(wanted, space)
+    if not bounds or bounds[0].label is None:
+        return ()
+    check_each(bounds, space, wanted)
+    return bounds
+
+
+def chosen_label_by_label(
+    scores: RankedScores, space: LabelSpace, wanted: str, sampling: Sampling
+) -> Threshold:
+    """Return the threshold of each label that keeps a bound best.
+
+    Raises
+    ------
+    DataError
+        No threshold of some label keeps it.
+    """
+    bounds = label_bounds(wanted, space)
+    tables = (scores.table(label) for label in range(scores.size))
+    chosen = [
+        table_threshold(table, bound, sampling=sampling) for table, bound in zip(tables, bounds, strict=True)
+    ]
+    return _of_bounds(chosen, bounds, space, "cross-fitted")
 
 
 def _held(choice: Optimum, wanted: str) -> float:

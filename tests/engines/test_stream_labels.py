@@ -96,6 +96,13 @@ SCORED: Mapping[str, dict[str, Any]] = {
         "score_kind": "decision",
     },
     "a number": {"truth": "true_*", "scores": "proba_*", "threshold": "0.3"},
+    "a bound of each": {
+        "truth": "true_*",
+        "pred": "pred_*",
+        "scores": "proba_*",
+        "threshold": "recall>=0.9",
+        "slices": "site",
+    },
     "logits": {"truth": "true_*", "scores": "margin_*", "score_kind": "logit", "where": ("site=1",)},
     "some labels": {"truth": "true_*", "scores": "proba_*", "labels": LABELS[:2]},
     "ids": {"truth": "truth", "pred": "given", "scores": "proba_*", "id": "name"},
@@ -114,7 +121,7 @@ def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
 
 
-@pytest.mark.parametrize("threshold", ["max-f1", "recall>=0.9"])
+@pytest.mark.parametrize("threshold", ["max-f1", "recall_micro>=0.9"])
 def test_thresholds_chosen_label_by_label_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
     with pytest.raises(UsageError, match="judged on rows") as caught:
