@@ -73,6 +73,7 @@ coverage: $(INSTALLED)
 
 faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.faults.cluster
 
 fuzz: $(INSTALLED)
 	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py tests/findings/test_false_alarms.py
