@@ -35,7 +35,13 @@ def ready() -> None:
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Return the columns of a terminal, at least 40: `COLUMNS` before its own word; None if it is none."""
+    """Return the columns of a terminal, at least 40: `COLUMNS` before its own word; None if it is none.
+
+    Examples
+    --------
+    >>> width_of(io.StringIO()) is None
+    True
+    """
     if not stream.isatty():
         return None
     try:

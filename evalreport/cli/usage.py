@@ -17,6 +17,12 @@ def usage(error: click.ClickException, command: str) -> UsageError:
     """Return the error for what click did not understand.
 
     The place is the command, or the variable or file that a wrong value comes from.
+
+    Examples
+    --------
+    >>> found = usage(click.UsageError("Got unexpected extra argument (b)."), "report")
+    >>> found.message, found.fix
+    ('got unexpected extra argument (b)', 'evalreport report --help lists the options')
     """
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx else f"evalreport {command}".strip()

@@ -33,7 +33,15 @@ COLORS = (BLUE, ORANGE, GREY, "#4a8fcf", "#71200a")
 
 @drawn
 def roc_curve(*evaluations: Evaluation) -> Figure:
-    """Draw true against false positive rates, each run with its AUC; one run with its band."""
+    """Draw true against false positive rates, each run with its AUC; one run with its band.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate([0, 1, 0, 1], scores=er.Probabilities([0.1, 0.4, 0.35, 0.8]))
+    >>> roc_curve(ev).axes[0].get_xlabel()
+    'false positive rate (1 − specificity)'
+    """
     figure, axes = _overlaid(evaluations, "roc", "AUC", lambda _: "roc_auc")
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="dotted")
     axes.text(0.62, 0.56, "no skill", color=GREY, fontsize=9)

@@ -180,7 +180,16 @@ def repeated_rows(ev: Evaluation) -> Finding | None:
 
 
 def effective_rows(ev: Evaluation) -> Finding | None:
-    """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there."""
+    """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate([0, 1] * 20, [0, 1] * 20, weights=[1.0] * 39 + [50.0])
+    >>> found = effective_rows(ev)
+    >>> found.rule, round(found.evidence["effective_n"])
+    ('effective_rows', 3)
+    """
     known = ev.facts.get("effective_n", ev.rows)
     if known > TELLING * ev.rows:
         return None

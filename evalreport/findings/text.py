@@ -134,6 +134,12 @@ def fuzzy_labels(ev: Evaluation) -> Finding | None:
 
 
 def joined(parts: list[str]) -> str:
-    """Return parts of a template with commas and a last "and"."""
+    """Return parts of a template with commas and a last "and".
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
     *head, last = parts
     return f"{', '.join(head)} and {last}" if head else last

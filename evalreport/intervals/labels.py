@@ -42,6 +42,17 @@ def class_estimates(
     Returns
     -------
     tuple of dict from a metric's name to `Estimate` or `Undefined`, one per label in order.
+
+    Examples
+    --------
+    >>> from evalreport.engines.memory import summarise
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.metrics.catalogue import find
+    >>> from evalreport.predictions import predictions
+    >>> p = predictions(Multiclass("ab"), list("aabb"), list("abbb"))
+    >>> found = class_estimates([find("recall", "binary")], summarise(p), p, Sampling())
+    >>> [label["recall"].value for label in found]
+    [0.5, 1.0]
     """
     found: list[dict[str, Result]] = [{} for _ in summary.space.labels]
     maker: AnalyticBounds | BootstrapBounds = AnalyticBounds(sampling)

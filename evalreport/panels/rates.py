@@ -23,7 +23,13 @@ LETTER = 6.2
 
 
 def named(name: str, result: Estimate | None) -> str:
-    """Return what stands beside a curve: "AUC 0.99 (0.98 to 0.99)"; nothing where it is undefined."""
+    """Return what stands beside a curve: "AUC 0.99 (0.98 to 0.99)"; nothing where it is undefined.
+
+    Examples
+    --------
+    >>> named("AUC", Estimate(0.9, 50, 0.81, 0.95))
+    'AUC 0.900 (0.810 to 0.950)'
+    """
     return "" if result is None else f"{name} {with_interval(result, 'ratio')}"
 
 

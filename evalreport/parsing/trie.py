@@ -103,7 +103,17 @@ def label_trie(root: Node, labels: tuple[str, ...], odd: frozenset[int]) -> Trie
 
 
 def read_shape(trie: Trie, text: str) -> Shape:
-    """Return the shape of a normalised text; linear in its length."""
+    """Return the shape of a normalised text; linear in its length.
+
+    Examples
+    --------
+    >>> root = Node()
+    >>> root.place(spelling("not spam")).code = 1
+    >>> root.place(spelling("spam")).code = 0
+    >>> shape = read_shape(label_trie(root, ("spam", "not spam"), frozenset()), "It is not spam.")
+    >>> shape.codes.values()  # the longer label, not the one at its end
+    dict_values([1])
+    """
     reader = _Reader(trie, text)
     reader.read()
     letters = "".join(reader.letters)

@@ -63,7 +63,19 @@ def _rows(columns: Collection[str]) -> int:
 
 
 def open_parquet(path: Path) -> Opened:
-    """Open a Parquet file: its footer alone is read."""
+    """Open a Parquet file: its footer alone is read.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from pyarrow import parquet
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     parquet.write_table(pa.table({"score": [0.25, 0.5]}), Path(folder) / "rows.parquet")
+    ...     opened = open_parquet(Path(folder) / "rows.parquet")
+    ...     opened.rows, [batch["score"].tolist() for batch in opened.batches(["score"])]
+    (2, [[0.25, 0.5]])
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -41,6 +41,13 @@ def read_npy(data: bytes, select: Select | None) -> Content:
         Truncated or broken; a dtype without labels or numbers.
     UnsafeFileError
         An object array (a pickle), or a header that claims more than the file holds.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.array([0.25, 0.5]))
+    >>> read_npy(file.getvalue(), None).columns["array"].tolist()
+    [0.25, 0.5]
     """
     array = _read_array(data, "array", len(data))
     names = array.dtype.names

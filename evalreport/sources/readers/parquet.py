@@ -25,6 +25,17 @@ def read_parquet(data: bytes, select: Select | None) -> Content:
         Truncated or broken; too many rows or columns; wanted columns of other types.
     UnsafeFileError
         Extension types; pages that expand too far.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pyarrow as pa
+    >>> from pyarrow import parquet
+    >>> file = io.BytesIO()
+    >>> parquet.write_table(pa.table({"score": [0.25, 0.5], "note": ["a", "b"]}), file)
+    >>> found = read_parquet(file.getvalue(), lambda names: [name for name in names if name == "score"])
+    >>> found.names, found.columns["score"].tolist()
+    (('score', 'note'), [0.25, 0.5])
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
