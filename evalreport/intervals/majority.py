@@ -75,7 +75,7 @@ def greatest_noise(values: Array, noise: Array, errors: Array, level: float) -> 
     --------
     >>> noise = np.random.default_rng(0).standard_normal((4000, 3))
     >>> round(greatest_noise(np.full(3, 0.3), noise, np.full(3, 0.1), 0.95), 1)
-    2.1
+    2.2
     """
     reach = normal_quantile((1 + level) / 2) * (errors + errors[values.argmax()])
     candidates = (values.max() - values <= reach) & (errors > 0)
