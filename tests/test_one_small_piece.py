@@ -141,7 +141,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (package / "panels" / "rows.py").write_text(PANEL)
     (copy / "templates" / "panels" / "rows.html.j2").write_text(TEMPLATE)
     page = package / "report" / "page.py"
-    insert(page, "    repeated,\n    swaps,\n", "    rows,\n")
+    insert(page, "    repeated,\n    threshold,\n", "    rows,\n")
     insert(page, '    "binary": (\n        verdict.panel,\n', "        rows.panel,\n")
     (package / "sinks" / "memory.py").write_text(SINK)
     sinks = package / "sinks" / "__init__.py"
