@@ -59,6 +59,7 @@ FOLLOWED = {
     "sinks.sink.Logged.notes": "a logging",
     "sources.columns.Found.notes": "a label without scores",
     "sources.columns.Found.unused": "a column",
+    "sources.run_tables.RunStream.notes": "a file of a run",
     "sources.run_tables.RunTable.notes": "a file of a run",
     "sources.shapes.join.Rows.notes": "rows by order",
     "sources.shapes.layout.Parts.notes": "a label without scores",
