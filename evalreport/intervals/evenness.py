@@ -18,6 +18,9 @@ from evalreport.intervals.sampling import Limits, Sampling
 from evalreport.metrics.multiclass import effective_labels
 from evalreport.resampling import JEFFREYS
 
+METHOD = "test inversion"
+FAR = 4.0
+"""How many times what chance alone lacks an uneven distribution does, to be smooth in its shares."""
 PLACE = 15
 """Place of the random numbers."""
 
@@ -44,7 +47,16 @@ def evenness_limits(value: float, counts: Array, sampling: Sampling) -> Limits:
     lack = max(math.log(size) - inner(share, surprise), 1e-12)
     # What chance alone lacks is a chi-square over 2n; what shares vary by, the spread of their surprise.
     chance = (size + 2 * math.sqrt(size)) / (2 * rows)
-    spread = math.sqrt(inner(share, (surprise - inner(share, surprise)) ** 2) / rows)
+    spread = _spread(share, rows)
+    if lack > FAR * chance:
+        # Far from even a smooth function of the shares; its bias is Miller's (1955). Labels of a few rows may
+        # be as many as Wilson's limits say, by z² / 2 rows each.
+        centre = math.log(value) + (np.count_nonzero(counts) - 1) / (2 * rows)
+        more = (counts + sampling.z**2 / 2) / (rows + size * sampling.z**2 / 2)
+        above, wide = inner(more, -np.log(more)), _spread(more, rows)
+        low = math.exp(centre - sampling.z * spread)
+        high = math.exp((centre + above) / 2 + sampling.z * wide)
+        return Limits(max(min(low, value), 1.0), min(max(high, value), size), METHOD, value * spread)
     widest = math.sqrt(1 + 4 * (chance + spread) / lack)
     factors = np.linspace(0, widest, FACTORS)
     moved = 1 / size + factors[:, None] * (share - 1 / size)
@@ -56,4 +68,10 @@ def evenness_limits(value: float, counts: Array, sampling: Sampling) -> Limits:
     low, high = inverted(size - value, lacks, truths, sampling, near_end=True)
     error = float(lacks[np.argmin(np.abs(factors - 1))].std())
     low, high = max(min(size - high, value), 1.0), min(max(size - low, value), float(size))
-    return Limits(low, high, "test inversion", error)
+    return Limits(low, high, METHOD, error)
+
+
+def _spread(share: Array, rows: float) -> float:
+    """Standard error of the entropy of shares."""
+    surprise = -np.log(share)
+    return math.sqrt(inner(share, (surprise - inner(share, surprise)) ** 2) / rows)
