@@ -42,6 +42,7 @@ from evalreport.workflow.collect import (
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import (
+    check_threshold_holdable,
     chosen_label_by_label,
     chosen_on,
     label_bounds,
@@ -273,6 +274,7 @@ def _refuse(request: Request) -> None:
 
 
 def _check_threshold(stream: PredictionStream, request: Request) -> None:
+    check_threshold_holdable(stream.space, request.sampling, request.threshold)
     if request.threshold is None or isinstance(stream.space, Binary):
         return
     if isinstance(stream.space, Multiclass):

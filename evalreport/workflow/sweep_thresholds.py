@@ -171,7 +171,7 @@ def chosen(
         raise no_scores()
     ask = "recall>=0.9" if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
     bounds = asked.objectives or (ACCURACIES if isinstance(rows.space, Multiclass) else ())
-    check_holdable(rows, request.sampling, bounds, ask)
+    check_holdable(rows.space, request.sampling, bounds, ask)
     deployed(rows.space, request.prevalence)
     match rows.space:
         case Binary():

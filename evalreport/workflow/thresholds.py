@@ -55,10 +55,7 @@ def decided(
     DataError
         No threshold keeps the constraint; names the best that can be reached.
     """
-    bounds = () if wanted is None or isinstance(rows.space, Multiclass) else (wanted,)
-    several = 'sweep thresholds --objective "accuracy>=0.95"'
-    ask = several if isinstance(rows.space, Multiclass) else '--threshold "recall>=0.9"'
-    check_holdable(rows, sampling, bounds, ask)
+    check_threshold_holdable(rows.space, sampling, wanted)
     number = None if wanted is None else number_of(wanted)
     if tune_on is not None and (wanted is None or number is not None):
         raise UsageError(
@@ -260,7 +257,21 @@ def _held(choice: Optimum, wanted: str) -> float:
     return choice.hold.threshold
 
 
-def check_holdable(rows: Predictions, sampling: Sampling, objectives: Sequence[str], ask: str) -> None:
+def check_threshold_holdable(space: LabelSpace, sampling: Sampling, wanted: str | None) -> None:
+    """Refuse to hold a bound where the threshold that is wanted, if any, has none.
+
+    Raises
+    ------
+    UsageError
+    """
+    bounds = () if wanted is None or isinstance(space, Multiclass) else (wanted,)
+    several = 'sweep thresholds --objective "accuracy>=0.95"'
+    check_holdable(
+        space, sampling, bounds, several if isinstance(space, Multiclass) else '--threshold "recall>=0.9"'
+    )
+
+
+def check_holdable(space: LabelSpace, sampling: Sampling, objectives: Sequence[str], ask: str) -> None:
     """Refuse to hold a bound where none is asked for; of two classes there always is one.
 
     Parameters
@@ -274,10 +285,10 @@ def check_holdable(rows: Predictions, sampling: Sampling, objectives: Sequence[s
     ------
     UsageError
     """
-    if sampling.hold is None or isinstance(rows.space, Binary) or any(map(is_bound, objectives)):
+    if sampling.hold is None or isinstance(space, Binary) or any(map(is_bound, objectives)):
         return
     raise UsageError(
-        f"there is no bound to hold; these are {len(rows.space)} labels",
+        f"there is no bound to hold; these are {len(space)} labels",
         where="--hold",
         fix=f"ask for one, as in {ask}, or leave --hold out",
     )

@@ -127,6 +127,8 @@ def test_thresholds_chosen_label_by_label_are_refused_with_what_helps(threshold:
     with pytest.raises(UsageError, match="judged on rows") as caught:
         er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
     assert "--engine memory" in caught.value.fix
+    with pytest.raises(UsageError, match="there is no bound to hold"):
+        er.evaluate_files(many, truth="true_*", scores="proba_*", hold=0.9, **FEW)
 
 
 def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
