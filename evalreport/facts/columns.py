@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, overload
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts.counts import Array, Places, reached
+from evalreport.facts.counts import Array, Places, reached, run_starts
 from evalreport.facts.spill import Segments, Spill
 
 PIECE = 1 << 16
@@ -22,6 +22,10 @@ STEP = 64
 """Scores between two sums that are kept."""
 MOST = 255
 """What fits into the byte of a count; greater ones stand beside it."""
+PAGE = 1 << 10
+"""Numbers of a file that are read at once where several of them are wanted: as long as to ask for one."""
+CROWDED = 4
+"""Places a page from which on pages are read; below it the places themselves, one by one."""
 
 
 class StoredColumn:
@@ -166,12 +170,19 @@ def run_sums(column: Array, starts: Places) -> Array:
     array([3., 3.])
     """
     if not is_stored(column):
-        found: Array = np.add.reduceat(column, starts)
-        return found
-    stops = np.append(starts[1:], len(column)).tolist()
-    return np.array(
-        [float(column[start:stop].sum()) for start, stop in zip(starts.tolist(), stops, strict=True)]
-    )
+        sums: Array = np.add.reduceat(column, starts)
+        return sums
+    stops = np.append(starts[1:], len(column))
+    found, first = np.zeros(len(starts)), 0
+    while first < len(starts):
+        last = max(first + 1, int(np.searchsorted(stops, starts[first] + PIECE, side="right")))
+        part = column[int(starts[first]) : int(stops[last - 1])]
+        if last == first + 1:
+            found[first] = part.sum()
+        else:
+            found[first:last] = np.add.reduceat(part, starts[first:last] - starts[first])
+        first = last
+    return found
 
 
 class _Tape:
@@ -210,14 +221,23 @@ class _Tape:
     def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
         """Return `wide` numbers from each place on, shape (places, wide); zeros beyond the end."""
         found = np.zeros((len(places), wide), dtype=self.kind)
-        if self._file is not None:
-            for row, place in zip(found, places.tolist(), strict=True):
-                values = self.read(place, min(place + wide, len(self)))
-                row[: len(values)] = values
+        if self._file is None:
+            at = places[:, None] + np.arange(wide)
+            inside = at < len(self)
+            found[inside] = self._whole()[at[inside]]
             return found
-        at = places[:, None] + np.arange(wide)
-        inside = at < len(self)
-        found[inside] = self._whole()[at[inside]]
+        order = np.argsort(places, kind="stable")
+        firsts = run_starts(places[order] // PAGE)
+        if len(firsts) > len(places) / CROWDED:
+            firsts = np.arange(len(places))
+        for near in np.split(order, firsts[1:]) if len(order) else ():
+            start = int(places[near[0]])
+            values = self.read(start, min(int(places[near[-1]]) + wide, len(self)))
+            if len(near) == 1:
+                found[near[0], : len(values)] = values
+            else:
+                values = np.append(values, np.zeros(wide, dtype=self.kind))
+                found[near] = values[(places[near] - start)[:, None] + np.arange(wide)]
         return found
 
 
