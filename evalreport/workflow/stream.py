@@ -244,8 +244,7 @@ def binned_note(table: BinnedTable) -> str:
     low, high = roc_auc_bounds(table) if table.positives and table.negatives else (0.0, 1.0)
     return (
         f"scores are counted in {len(table):,} bins (--approximate): ROC AUC is surely within "
-        f"{(high - low) / 2:.2g} of its exact value, thresholds are edges of bins, where counts are exact, "
-        "and what bins do not bound is left out"
+        f"{(high - low) / 2:.2g} of its exact value; thresholds are edges of bins, where counts are exact"
     )
 
 
