@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from bisect import bisect_right
 from pathlib import Path
@@ -14,31 +15,14 @@ FILES = 64
 """Files that are open at a time, whatever the number of writers; a process may open 256 or more."""
 
 
-def write_all(file: BinaryIO, values: npt.NDArray[Any]) -> None:
-    """Write an array to a file without a buffer: where room runs out, a part of it is taken without a word.
-
-    Raises
-    ------
-    OSError
-        The rest does not fit.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryFile(buffering=0) as file:
-    ...     write_all(file, np.zeros(3))
-    ...     file.tell()
-    24
-    """
-    left = np.ascontiguousarray(values).view(np.uint8).data
-    while len(left):
-        left = left[file.write(left) :]
-
-
 class SpillFile:
-    """A file without a name, which ends with the process or with its last user."""
+    """A file without a name, which ends with the process or with its last user; no folder: in memory."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file: BinaryIO = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (closed by `leave`)
+    def __init__(self, folder: Path | None) -> None:
+        # closed by `leave`
+        self._file: BinaryIO = (
+            io.BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+        )
         self._size = 0
         self.users = 0
 

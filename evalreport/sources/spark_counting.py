@@ -6,16 +6,14 @@ runs twice, or again after its executor was lost, counts once.
 
 from __future__ import annotations
 
-import io
 import json
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +23,7 @@ from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, U
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.evaluation.row_facts import Repeats
 from evalreport.facts import ScoreTable
-from evalreport.facts.spill import write_all
+from evalreport.facts.spill import SpillFile
 from evalreport.facts.wire import from_bytes, to_bytes
 from evalreport.facts.words import Budget, no_room, table_of_runs
 from evalreport.labels import LabelSpace
@@ -257,11 +255,7 @@ class _Arrived:
     """Ranges of scores as they came to the driver, in memory or in a file without a name."""
 
     def __init__(self, budget: Budget) -> None:
-        self._budget, folder = budget, budget.spill
-        # closed by `__exit__`
-        self._file: BinaryIO = (
-            io.BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
-        )
+        self._budget, self._file = budget, SpillFile(budget.spill).join()
         self._places: dict[str, dict[int, tuple[int, ...]]] = {}
         self.distinct = 0
 
@@ -269,18 +263,17 @@ class _Arrived:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._file.leave()
 
     def add(self, key: str, bucket: int, found: MergedWords) -> None:
         """Keep a range of a table."""
-        sizes = (self._file.tell(), found.wide, *map(len, found[1:]))
-        self._places.setdefault(key, {})[bucket] = sizes
         self.distinct += len(found.words) // found.wide
+        data = b"".join(found[1:])
         try:
-            for data in found[1:]:
-                write_all(self._file, np.frombuffer(data, dtype=np.uint8))
+            start = self._file.write(np.frombuffer(data, dtype=np.uint8))
         except OSError as error:
-            raise no_room(self._budget.spill or Path.cwd(), sum(map(len, found[1:]))) from error
+            raise no_room(self._budget.spill or Path.cwd(), len(data)) from error
+        self._places.setdefault(key, {})[bucket] = (start, found.wide, *map(len, found[1:]))
 
     def tables(self) -> dict[str, ScoreTable]:
         """Return the table of each key."""
@@ -292,8 +285,8 @@ class _Arrived:
         return found
 
     def _read(self, start: int, wide: int, *sizes: int) -> MergedWords:
-        self._file.seek(start)
-        return MergedWords(wide, *(self._file.read(size) for size in sizes))
+        places = accumulate(sizes, initial=start)
+        return MergedWords(wide, *(self._file.read(*place) for place in zip(places, sizes, strict=False)))
 
 
 def _error(told: list[Any]) -> EvalreportError:
