@@ -70,12 +70,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 
 WORDS = {
-    "half_width": "an interval of ± {wanted} takes about {needed} rows (these {rows} give ± {reached})",
-    "fixed": "a difference of {wanted} from a fixed value is demonstrated with 80% probability by about "
-    "{needed} rows (these {rows}: {reached})",
-    "other_rows": "from another model on other rows, by about {needed} rows of each",
+    "half_width": "an interval of ± {wanted} takes {needed} (these {rows} give ± {reached})",
+    "fixed": "a difference of {wanted} from a fixed value is demonstrated with 80% probability by "
+    "{needed} (these {rows}: {reached})",
+    "other_rows": "from another model on other rows, by {needed} of each",
     "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is demonstrated with 80% "
-    "probability by about {needed} rows (these {rows}: {reached})",
+    "probability by {needed} (these {rows}: {reached})",
 }
 """What a question and its answer are in words."""
 
@@ -90,15 +90,15 @@ def _words(one: RowsNeeded) -> str:
 
     template = WORDS[one.question]
     if one.question == "other_rows" and one.run:
-        template = WORDS["same_rows"].replace("rows (these", "rows of each (these")
+        template = WORDS["same_rows"].replace("(these", "of each (these")
     return template.format(
         metric=one.metric,
         run=one.run,
         baseline=one.baseline,
         wanted=f"{one.wanted:.6g}",
-        needed="no number of" if one.needed is None else f"{one.needed:,}",
+        needed="no number of rows" if one.needed is None else f"about {one.needed:,} rows",
         rows=f"{one.rows:,}",
-        reached=significant(one.reached),
+        reached="no possible difference" if one.reached is None else significant(one.reached),
     )
 
 

@@ -71,17 +71,25 @@ def _judged(
         entry,
         p_adjusted=p_adjusted,
         adjusted=AdjustedInterval(low, high, level),
-        detectable=Detectable(POWER, reach if _possible(entry, reach) else None) if reach > 0 else None,
+        detectable=Detectable(POWER, possible(entry.metric, entry.values[1], reach)) if reach > 0 else None,
     )
     if better not in ("higher", "lower"):
         return replace(entry, reason=entry.reason or "neither direction is better")
     return replace(entry, verdict=verdict_of(low, high, better))
 
 
-def _possible(entry: Difference, reach: float) -> bool:
-    """Whether a run can be so far from its baseline at all, on the range of the metric."""
-    record, baseline = find(entry.metric), entry.values[1]
-    return baseline is None or reach <= max(record.high - baseline, baseline - record.low)
+def possible(metric: str, value: float | None, difference: float) -> float | None:
+    """Return a difference from a value of a metric, None where the range of the metric has no room for it.
+
+    Examples
+    --------
+    >>> possible("f1", 0.7, 0.6), possible("f1", 0.7, 0.8), possible("log_loss", 0.7, 3.0)
+    (0.6, None, 3.0)
+    """
+    record = find(metric)
+    if value is None or difference <= max(record.high - value, value - record.low):
+        return difference
+    return None
 
 
 def verdict_of(low: float, high: float, better: Better) -> Verdict:

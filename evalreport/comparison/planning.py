@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalreport.codec import Whole
+from evalreport.comparison.judging import possible
 from evalreport.comparison.values import Comparison, Difference
 from evalreport.errors import DataError
 from evalreport.evaluation.model import Evaluation
@@ -60,10 +61,11 @@ class RowsNeeded:
     wanted : float
     rows : int
         Of the pilot.
-    reached : float
-        What the pilot reaches: its half-width, or the difference that it demonstrates.
+    reached : float or None
+        What the pilot reaches: its half-width, or the difference that it demonstrates; None where it
+        demonstrates no difference that the metric can have.
     needed : int or None
-        Rows that the question needs; None where no number will do.
+        Rows that the question needs; None where no number will do: the metric cannot differ by so much.
     run, baseline : str
         Of a comparison: the two that differ.
     """
@@ -72,7 +74,7 @@ class RowsNeeded:
     question: Question
     wanted: float
     rows: Whole
-    reached: float
+    reached: float | None
     needed: Whole | None
     run: str = ""
     baseline: str = ""
@@ -122,8 +124,9 @@ def planned(
     if detect is not None:
         alone = half * (1 + normal_quantile(POWER) / normal_quantile((1 + ev.sampling.level) / 2))
         for question, reach in (("fixed", alone), ("other_rows", alone * math.sqrt(2))):
-            needed = rows_needed(rows, reach, detect)
-            found.append(RowsNeeded(name, question, detect, rows, reach, needed))  # type: ignore[arg-type]
+            needed = rows_needed(rows, reach, possible(name, result.value, detect) or 0.0)
+            reached = possible(name, result.value, reach)
+            found.append(RowsNeeded(name, question, detect, rows, reached, needed))  # type: ignore[arg-type]
     return tuple(found)
 
 
@@ -154,8 +157,8 @@ def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
         paired = pairing.kind == "paired"
         n = pairing.n_shared if paired else min(rows[d.run], rows[d.baseline])
         reach = d.detectable.difference or _reach(d)
+        needed = rows_needed(n, reach, possible(d.metric, d.values[1], wanted) or 0.0)
         question: Question = "same_rows" if paired else "other_rows"
-        told.append(
-            RowsNeeded(d.metric, question, wanted, n, reach, rows_needed(n, reach, wanted), d.run, d.baseline)
-        )
+        reached = d.detectable.difference
+        told.append(RowsNeeded(d.metric, question, wanted, n, reached, needed, d.run, d.baseline))
     return tuple(told)

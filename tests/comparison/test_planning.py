@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evalreport.cli.plan import needed_lines
 from evalreport.comparison.planning import planned
 from evalreport.errors import DataError
 from evalreport.evaluation.evaluate import evaluate_predictions
@@ -49,6 +50,16 @@ def test_so_many_rows_demonstrate_a_difference_four_times_of_five() -> None:
     n = other.needed
     pairs = rng.binomial(n, (RIGHT + 0.02, RIGHT - 0.02), (1000, 2)).tolist()
     assert np.mean([newcombe(a, n, b, n)[1] > 0 for a, b in pairs]) == pytest.approx(0.8, abs=0.06)
+
+
+def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
+    """Two rows of an accuracy of 0.5 demonstrate none, and one of 0.6 is possible with no number of rows."""
+    two = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]), only=("accuracy",))
+    for wanted, rows in ((0.1, "about"), (0.6, "no number of rows")):
+        plans = planned(two, "accuracy", detect=wanted)
+        assert all(plan.reached is None and (plan.needed is None) == (wanted == 0.6) for plan in plans)
+        first = needed_lines(plans)[0]
+        assert rows in first and first.endswith("(these 2: no possible difference)")
 
 
 def test_what_has_no_interval_plans_nothing() -> None:
