@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array, sums
-from evalreport.facts.ladders import merged_table, table_areas
-from evalreport.facts.rankings import Rankings, rank_classes, rank_labels, rank_pooled
+from evalreport.facts.rankings import Placing, Rankings, rank_classes, rank_labels, rank_pooled
 from evalreport.facts.table import ScoreTable
 
 BINS = 15
@@ -248,7 +247,8 @@ class ClassScores(RankedScores):
     @cached_property
     def _pooled_ranks(self) -> tuple[float, float, ScoreTable]:
         if self.truth.ndim == 2:
-            return *table_areas(self.pooled()), merged_table(self.pooled())
+            placing = Placing.of_table(self.pooled())
+            return *placing.areas(), placing.table()
         return rank_pooled(*self._counted())
 
     @property

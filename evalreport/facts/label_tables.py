@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from evalreport.facts.classes import ClassScores, RankedScores
 from evalreport.facts.counts import Array
-from evalreport.facts.ladders import TablesMade, merged_table, table_areas
+from evalreport.facts.ladders import TablesMade
 from evalreport.facts.places import KeptRows, KeptShards
-from evalreport.facts.rankings import Rankings, rank_labels
+from evalreport.facts.rankings import Placing, Rankings, rank_labels
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.words import Budget, table_of_runs
 
@@ -163,20 +163,20 @@ class LabelTables(RankedScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        return rank_labels(self._tables, TablesMade([partial(merged_table, table) for table in self._tables]))
+        return rank_labels(self._tables, TablesMade([partial(_merged, table) for table in self._tables]))
 
     @cached_property
     def pooled_areas(self) -> tuple[float, float]:
         """ROC AUC and average precision of all (row, label) decisions together."""
-        return table_areas(self.pooled())
+        return Placing.of_table(self._pooled).areas()
 
     def pooled_merged(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
-        return merged_table(self.pooled())
+        return _merged(self._pooled)
 
     def pooled(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together."""
-        return replace(self._pooled)
+        return replace(self._pooled)  # what it keeps of what is asked of it goes with who asked
 
     @cached_property
     def _pooled(self) -> ScoreTable:
@@ -195,6 +195,10 @@ class LabelTables(RankedScores):
             )
             yield one.scores, one.pos, one.neg
             starts[:] = stops
+
+
+def _merged(table: ScoreTable) -> ScoreTable:
+    return Placing.of_table(table).table()
 
 
 def _slice(table: ScoreTable, part: slice) -> ScoreTable:

@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts.counts import Array, inner, run_starts
+from evalreport.facts.counts import Array, inner
 from evalreport.facts.table import ScoreTable
 
 
@@ -67,13 +67,6 @@ def cumulated(weights: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(weights)])
 
 
-def _areas_of(own: Ladder, span: tuple[Array, Array], total: float) -> tuple[float, float]:
-    """Return ROC AUC and average precision from the weight below and up to each positive, among all rows."""
-    own_below, own_upto = own.span(own.values)
-    sums = _area_sums(own.weights, (own_below, own_upto), span, own.total, total)
-    return areas_from(*sums, own.total, total)
-
-
 def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: float) -> tuple[float, float]:
     """Return what some positives add to the sums that areas are made of.
 
@@ -84,13 +77,8 @@ def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: flo
     span : two float64 arrays of shape (scores,)
         Weight of all rows below each, and up to it.
     """
-    return _area_sums(np.diff(own), (own[:-1], own[1:]), span, positives, total)
-
-
-def _area_sums(
-    weights: Array, own: tuple[Array, Array], span: tuple[Array, Array], positives: float, total: float
-) -> tuple[float, float]:
-    (own_below, own_upto), (below, upto) = own, span
+    weights, own_below, own_upto = np.diff(own), own[:-1], own[1:]
+    below, upto = span
     outranked = (below - own_below + upto - own_upto) / 2
     return inner(weights, outranked), inner(weights, (positives - own_below) / (total - below))
 
@@ -119,18 +107,6 @@ def between(values: Array) -> Array:
     return scores
 
 
-def _merged_of(own: Ladder, span: tuple[Array, Array], total: float) -> ScoreTable:
-    """Return the table of distinct scores of positives and of the negatives below, between and above them."""
-    first = run_starts(own.values)
-    values = own.values[first].astype(np.float64)
-    own_below, own_upto = (mass[first] for mass in own.span(own.values))
-    edges, pos = np.zeros(2 * len(values) + 2), np.zeros(2 * len(values) + 1)
-    edges[1:-1:2], edges[2:-1:2] = span[0][first] - own_below, span[1][first] - own_upto
-    edges[-1] = total - own.total
-    pos[1::2] = own_upto - own_below
-    return ScoreTable(between(values), pos, np.maximum(np.diff(edges), 0.0))
-
-
 class TablesMade(Sequence[ScoreTable]):
     """Tables that are made where they are asked for, again each time: together they would take too much.
 
@@ -153,38 +129,3 @@ class TablesMade(Sequence[ScoreTable]):
     def __getitem__(self, index: int | slice) -> ScoreTable | TablesMade:
         """Make a table, or take some of them."""
         return TablesMade(self._makers[index]) if isinstance(index, slice) else self._makers[index]()
-
-
-def table_areas(table: ScoreTable) -> tuple[float, float]:
-    """Return ROC AUC and average precision of a table.
-
-    Examples
-    --------
-    >>> table_areas(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False])))
-    (0.5, 0.5)
-    """
-    return _areas_of(*_own_of(table), table.total)
-
-
-def merged_table(table: ScoreTable) -> ScoreTable:
-    """Return the table in which negatives are merged that no positive lies between: see `Rankings`.
-
-    Examples
-    --------
-    >>> merged_table(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))).neg
-    array([1., 0., 1.])
-    """
-    return _merged_of(*_own_of(table), table.total)
-
-
-def _own_of(table: ScoreTable) -> tuple[Ladder, tuple[Array, Array]]:
-    """Distinct scores of positives, and the weight below and up to each."""
-    parts, below = [np.empty((4, 0))], 0.0
-    for b in table.blocks():
-        pos, neg = table.pos[b], table.neg[b]
-        upto = below + np.cumsum(pos + neg)
-        here = np.flatnonzero(pos)
-        parts.append(np.stack([table.scores[b], pos, upto - pos - neg, upto])[:, here])
-        below = float(upto[-1])
-    values, weights, under, upto = np.concatenate(parts, axis=1)
-    return Ladder(values, cumulated(weights)), (under, upto)

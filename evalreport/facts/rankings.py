@@ -16,14 +16,7 @@ import numpy.typing as npt
 
 from evalreport.facts.counts import Array, run_starts, sums
 from evalreport.facts.keys import keys_of
-from evalreport.facts.ladders import (
-    Ladder,
-    areas_from,
-    areas_in,
-    between,
-    merged_table,
-    table_areas,
-)
+from evalreport.facts.ladders import Ladder, areas_from, areas_in, between, cumulated
 from evalreport.facts.table import ScoreTable
 
 POOL = 1 << 20
@@ -80,9 +73,10 @@ def rank_labels(tables: Iterable[ScoreTable], merged: Sequence[ScoreTable] | Non
     """
     areas, kept = [], []
     for table in tables:
-        areas.append((*table_areas(table), table.positives))
+        placing = Placing.of_table(table)
+        areas.append((*placing.areas(), table.positives))
         if merged is None:
-            kept.append(merged_table(table))
+            kept.append(placing.table())
     roc_auc, precision, positives = np.array(areas).reshape(-1, 3).T
     pairs = np.full(len(areas), np.nan)
     return Rankings(roc_auc, precision, positives, pairs, tuple(kept) if merged is None else merged)
@@ -267,6 +261,28 @@ class Placing:
         self.counts: npt.NDArray[Any] = np.zeros(2 * len(first) + 1, dtype=kind)
         """Weight at each place."""
         self._total = total
+
+    @classmethod
+    def of_table(cls, table: ScoreTable) -> Placing:
+        """Return where all scores of a table stand among those of its positives.
+
+        Examples
+        --------
+        >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
+        >>> Placing.of_table(table).areas(), Placing.of_table(table).table().neg
+        ((0.5, 0.5), array([1., 0., 1.]))
+        """
+        parts, below = [np.empty((4, 0))], 0.0
+        for b in table.blocks():
+            pos, neg = table.pos[b], table.neg[b]
+            upto = below + np.cumsum(pos + neg)
+            here = np.flatnonzero(pos)
+            parts.append(np.stack([table.scores[b], pos, upto - pos - neg, upto])[:, here])
+            below = float(upto[-1])
+        values, weights, *span = np.concatenate(parts, axis=1)
+        placing = cls(Ladder(values, cumulated(weights)), table.total)
+        placing.counts[:] = np.diff(np.stack(span, axis=1).ravel(), prepend=0.0, append=table.total)
+        return placing
 
     @cached_property
     def _ranges(self) -> _SlotRanges:
