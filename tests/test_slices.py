@@ -10,8 +10,8 @@ import pytest
 from evalreport.codec import decode, encode
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.disparities import disparities
-from evalreport.evaluation.parts import Disparity
-from evalreport.evaluation.slices import slice_facts, slice_results
+from evalreport.evaluation.parts import Disparity, Slice
+from evalreport.evaluation.slices import judged_slices, slice_facts
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.proportions import wilson
@@ -31,12 +31,16 @@ def sliced(p: Predictions, names: list[str]) -> Predictions:
     return replace(p, slices={"site": Categorical.of(names)})
 
 
+def sites_of(p: Predictions, sampling: Sampling = SAMPLING) -> tuple[Slice, ...]:
+    return judged_slices(slice_facts(p), sampling, p)
+
+
 @pytest.mark.parametrize("make", [factories.binary, factories.multiclass, factories.multilabel])
 def test_a_slice_is_what_its_rows_alone_would_be(make: object) -> None:
     assert callable(make)
     p: Predictions = make(200)
     names = np.array(["north", "south", "west"])[np.arange(200) % 3]
-    for part in slice_results(sliced(p, names.tolist()), SAMPLING):
+    for part in sites_of(sliced(p, names.tolist())):
         rows = p.take(names == part.value)
         rest = p.take(names != part.value)
         metrics = [find(name, p.space.task) for name in HEADLINE[p.space.task]]
@@ -52,7 +56,7 @@ def test_a_slice_is_what_its_rows_alone_would_be(make: object) -> None:
 
 def test_few_rows_are_counted_and_nothing_is_claimed() -> None:
     p = factories.binary(100)
-    found = slice_results(sliced(p, ["rare"] * 9 + ["common"] * 91), SAMPLING)
+    found = sites_of(sliced(p, ["rare"] * 9 + ["common"] * 91), SAMPLING)
     assert [(part.value, part.rows, part.too_few) for part in found] == [
         ("common", 91, False),
         ("rare", 9, True),
@@ -68,7 +72,7 @@ def test_a_planted_gap_comes_first_and_survives_correction() -> None:
     wrong = p.y_pred.copy()
     rows = np.arange(600) % 6 == 4
     wrong[rows] = (p.y_true[rows] + 1) % 3
-    found = slice_results(sliced(replace(p, y_pred=wrong), names), SAMPLING)
+    found = sites_of(sliced(replace(p, y_pred=wrong), names), SAMPLING)
     assert found[0].value == "site 4"
     assert found[0].p_adjusted["accuracy"] < 1e-6
     assert all(part.p_adjusted["accuracy"] > 0.001 for part in found[1:] if part.value != "site 4")
@@ -81,13 +85,13 @@ def test_equal_slices_are_called_different_at_most_as_often_as_stated() -> None:
         truth = rng.integers(2, size=240)
         answer = np.where(rng.random(240) < 0.8, truth, 1 - truth)
         p = predictions(Binary(0, 1), truth, answer, slices={"site": rng.integers(6, size=240)})
-        parts = slice_results(p, Sampling(resamples=200))
+        parts = sites_of(p, Sampling(resamples=200))
         called += any(part.p_adjusted.get("recall", 1.0) < 0.05 for part in parts)
     assert called <= 300 * 0.05 + 3 * np.sqrt(300 * 0.05 * 0.95)
 
 
 def test_one_value_has_no_rest() -> None:
-    (only,) = slice_results(sliced(factories.binary(50), ["here"] * 50), SAMPLING)
+    (only,) = sites_of(sliced(factories.binary(50), ["here"] * 50), SAMPLING)
     assert only.metrics
     assert not only.differences
 
@@ -96,7 +100,7 @@ def test_a_gap_is_a_value_of_the_column() -> None:
     age = np.array([None, 3] * 20, dtype=object)
     scores = Probabilities(np.array([0.2, 0.7] * 20))
     p = predictions(Binary(0, 1), [0, 1] * 20, scores=scores, slices={"age": age})
-    assert {part.value for part in slice_results(p, SAMPLING)} == {"(missing)", "3"}
+    assert {part.value for part in sites_of(p, SAMPLING)} == {"(missing)", "3"}
 
 
 def test_difference_of_undefined_is_undefined() -> None:
@@ -122,7 +126,7 @@ def test_gaps_and_ratios_are_those_of_fairlearn() -> None:
         "equalized_odds": (0.1520164535455602, 0.33176100628930816),
     }
     p = three_sites()
-    found = {one.metric: one for one in disparities(slice_facts(p), slice_results(p, SAMPLING), SAMPLING, p)}
+    found = {one.metric: one for one in disparities(slice_facts(p), sites_of(p, SAMPLING), SAMPLING, p)}
     for name, (difference, ratio) in fairlearn.items():
         assert found[name].difference.value == pytest.approx(difference, abs=1e-12), name
         assert found[name].ratio.value == pytest.approx(ratio, abs=1e-12), name
@@ -134,7 +138,7 @@ def test_gaps_and_ratios_are_those_of_fairlearn() -> None:
 def test_groups_without_a_value_are_left_out_and_counted() -> None:
     p = predictions(Binary(0, 1), [0, 1] * 20 + [0] * 20 + [1] * 9, [0, 1] * 20 + [0] * 20 + [1] * 9)
     p = sliced(p, ["a"] * 20 + ["b"] * 20 + ["negative"] * 20 + ["few"] * 9)
-    found = {one.metric: one for one in disparities(slice_facts(p), slice_results(p, SAMPLING), SAMPLING, p)}
+    found = {one.metric: one for one in disparities(slice_facts(p), sites_of(p, SAMPLING), SAMPLING, p)}
     assert (found["recall"].groups, found["recall"].left_out) == (2, 2)
     assert (found["predicted_positive_rate"].groups, found["predicted_positive_rate"].left_out) == (3, 1)
 

@@ -20,7 +20,7 @@ from evalreport.curves.series import (
 )
 from evalreport.curves.thin import CANDIDATES, along, bends, stairs
 from evalreport.facts import ScoreTable, Summary
-from evalreport.facts.binned import BinnedTable
+from evalreport.facts.binned import NOT_TOLD, BinnedTable
 from evalreport.facts.counts import Array, Places
 from evalreport.facts.hull import hull
 from evalreport.facts.recalibration import logit
@@ -302,5 +302,5 @@ def of_summary(summary: Summary, level: float = 0.95) -> BinaryCurves | Undefine
     )
     if not is_binned:
         return found
-    none = Undefined("scores in bins do not tell it: leave --approximate out", summary.weight)
+    none = Undefined(NOT_TOLD, summary.weight)
     return replace(found, **dict.fromkeys((*CALIBRATION, "histogram"), none))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,24 +11,10 @@ from evalreport.engines.memory import counted
 from evalreport.engines.stream import ScoreHolder, check_plain
 from evalreport.facts import Summary, Tally
 from evalreport.facts.counts import sums
-from evalreport.facts.summary import merge
+from evalreport.facts.summary import merge, tallied_alike
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
 from evalreport.scores import ScoreKind
-
-
-def joined(parts: Sequence[Summary]) -> Summary:
-    """Return the facts of parts of the same rows, without means that one lacks, as of distances to no answer.
-
-    Examples
-    --------
-    >>> from evalreport.labels import Multiclass
-    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.of({"loss": np.zeros(2)}, np.ones(2)))
-    >>> joined([one, replace(one, tally=one.tally.only(()))]).tally.names
-    ()
-    """
-    shared = set.intersection(*({*one.tally.names} for one in parts))
-    return merge([replace(one, tally=one.tally.only(shared)) for one in parts])
 
 
 class SeveralStream:
@@ -76,7 +62,7 @@ class SeveralStream:
         truth = batch.y_true
         self.support += truth.sum(axis=0) if truth.ndim == 2 else sums(truth, None, len(self.space))
         facts = self._of(replace(batch, space=self.space))
-        self._facts = facts if self._facts is None else joined([self._facts, facts])
+        self._facts = facts if self._facts is None else merge(tallied_alike([self._facts, facts]))
 
     def _of(self, batch: Predictions) -> Summary:
         """The facts of a batch."""

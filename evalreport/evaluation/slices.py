@@ -14,7 +14,7 @@ import numpy as np
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.parts import Slice
 from evalreport.facts import Summary
-from evalreport.facts.summary import merge
+from evalreport.facts.summary import merge, tallied_alike
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.significance import holm
@@ -33,24 +33,6 @@ SliceFacts: TypeAlias = Mapping[str, Mapping[str, Summary]]
 """By column and value."""
 
 
-def slice_results(p: Predictions, sampling: Sampling) -> tuple[Slice, ...]:
-    """Return the slices of each column, the largest gap to the rest first, those with too few rows last.
-
-    Differences are Holm-corrected over the values of their column, metric by metric.
-
-    Examples
-    --------
-    >>> from evalreport.labels import Multiclass
-    >>> from evalreport.predictions import predictions
-    >>> right, wrong = ["a", "b"] * 30, ["b", "a"] * 30
-    >>> site = ["north"] * 60 + ["south"] * 60
-    >>> p = predictions(Multiclass("ab"), right * 2, right + wrong, slices={"site": site})
-    >>> [(s.value, s.differences["accuracy"].value) for s in slice_results(p, Sampling())]
-    [('north', 1.0), ('south', -1.0)]
-    """
-    return judged_slices(slice_facts(p), sampling, p)
-
-
 def slice_facts(p: Predictions) -> SliceFacts:
     """Return the facts of the rows of each value of each column, the most frequent values first."""
     return {name: _of_column(p, column) for name, column in p.slices.items()}
@@ -59,13 +41,14 @@ def slice_facts(p: Predictions) -> SliceFacts:
 def _of_column(p: Predictions, column: Categorical) -> dict[str, Summary]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     told = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
-    found = {column.values[code]: _facts(p.take(column.codes == code)) for code in told}
-    shared = set.intersection(*({*one.tally.names} for one in found.values())) if found else set()
-    return {value: replace(one, tally=one.tally.only(shared)) for value, one in found.items()}
+    facts = tallied_alike([_facts(p.take(column.codes == code)) for code in told])
+    return dict(zip((column.values[code] for code in told), facts, strict=True))
 
 
 def judged_slices(parts: SliceFacts, sampling: Sampling, p: Predictions | None = None) -> tuple[Slice, ...]:
-    """Return the slices that facts are of.
+    """Return the slices of each column, the largest gap to the rest first, those with too few rows last.
+
+    Differences are Holm-corrected over the values of their column, metric by metric.
 
     Parameters
     ----------
@@ -74,6 +57,16 @@ def judged_slices(parts: SliceFacts, sampling: Sampling, p: Predictions | None =
     sampling : Sampling
     p : Predictions, optional
         The rows, needed where they weigh or belong together.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> right, wrong = ["a", "b"] * 30, ["b", "a"] * 30
+    >>> site = ["north"] * 60 + ["south"] * 60
+    >>> p = predictions(Multiclass("ab"), right * 2, right + wrong, slices={"site": site})
+    >>> [(s.value, s.differences["accuracy"].value) for s in judged_slices(slice_facts(p), Sampling(), p)]
+    [('north', 1.0), ('south', -1.0)]
     """
     return tuple(one for name, facts in parts.items() for one in _column(p, name, facts, sampling))
 

@@ -24,6 +24,7 @@ from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, Wors
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.binned import BinnedTable
 from evalreport.facts.label_tables import LabelTables
+from evalreport.facts.summary import tallied_alike
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
 from evalreport.intervals.calibration import PLACE, class_rows
@@ -241,6 +242,4 @@ def _swaps(summary: Summary) -> tuple[Swap, ...]:
 
 def _most_frequent(parts: Mapping[str, AnyStream]) -> dict[str, Summary]:
     most = sorted(sorted(parts), key=lambda value: -parts[value].rows)[:MOST_VALUES]
-    found = {value: parts[value].summary() for value in most}
-    shared = set.intersection(*({*one.tally.names} for one in found.values())) if found else set()
-    return {value: replace(one, tally=one.tally.only(shared)) for value, one in found.items()}
+    return dict(zip(most, tallied_alike([parts[value].summary() for value in most]), strict=True))

@@ -284,8 +284,8 @@ class _CountTape:
 
     def _exact(self, found: npt.NDArray[Any], places: Places) -> Array:
         exact = found.astype(np.float64)
-        for row, column in np.argwhere(found == MOST).tolist():
-            exact[row, column] = self._values[np.searchsorted(self._places, places[row] + column)]
+        row, column = np.nonzero(found == MOST)
+        exact[row, column] = self._values[np.searchsorted(self._places, places[row] + column)]
         return exact
 
 

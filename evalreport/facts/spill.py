@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import tempfile
 from bisect import bisect_right
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
+
+from evalreport.errors import DataError
 
 FILES = 64
 """Files that are open at a time, whatever the number of writers; a process may open 256 or more."""
@@ -140,3 +143,38 @@ class Segments:
     def leave(self) -> None:
         """Need the numbers no longer."""
         self._file.leave()
+
+
+SPILL_FIX = "name a folder with more room, or leave --spill out"
+
+
+def check_room(
+    folder: Path, need: int, what: str = "the rows need", where: str = "", fix: str = SPILL_FIX
+) -> None:
+    """Refuse a folder whose disk has less room than something needs.
+
+    Raises
+    ------
+    DataError
+        Says what is needed and what is free.
+
+    Examples
+    --------
+    >>> check_room(Path("."), 1)
+    """
+    free = shutil.disk_usage(folder).free
+    if need > free:
+        raise DataError(
+            f"{what} {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
+            where=where or f"--spill {folder}",
+            fix=fix,
+        )
+
+
+def no_room(folder: Path, need: int) -> DataError:
+    """Return the error of a disk that is full, or a folder that cannot be written to."""
+    return DataError(
+        f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
+        where=f"--spill {folder}",
+        fix=SPILL_FIX,
+    )

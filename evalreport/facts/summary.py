@@ -108,6 +108,21 @@ def merge(shards: Sequence[Summary]) -> Summary:
     return replace(first, rows=sum(one.rows for one in shards), weight=weight, **summed)
 
 
+def tallied_alike(parts: Sequence[Summary]) -> list[Summary]:
+    """Return facts without means over rows that one of them lacks, as of distances to no answer.
+
+    Examples
+    --------
+    >>> from evalreport.labels import Multiclass
+    >>> import numpy as np
+    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.of({"loss": np.zeros(2)}, np.ones(2)))
+    >>> [part.tally.names for part in tallied_alike([one, replace(one, tally=one.tally.only(()))])]
+    [(), ()]
+    """
+    shared = set.intersection(*({*one.tally.names} for one in parts)) if parts else set()
+    return [replace(one, tally=one.tally.only(shared)) for one in parts]
+
+
 def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
     """Predictions that agree with a threshold in one shard alone have none over all."""
     implied = [one.threshold is not None and one.threshold.origin == "predictions" for one in shards]

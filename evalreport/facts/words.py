@@ -7,7 +7,6 @@ whatever the edges are, the table is exact.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,10 +16,9 @@ from weakref import WeakSet
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.errors import DataError
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
-from evalreport.facts.spill import FILES, Segments, Spill, SpillFile
+from evalreport.facts.spill import FILES, Segments, Spill, SpillFile, no_room
 from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 RANGES = 64
@@ -366,33 +364,3 @@ class KeyTimes:
     def close(self) -> None:
         """Give back memory and files."""
         self._words.close()
-
-
-def check_room(folder: Path, need: int) -> None:
-    """Refuse a folder whose disk has less room than words need.
-
-    Raises
-    ------
-    DataError
-        Says what is needed and what is free.
-
-    Examples
-    --------
-    >>> check_room(Path("."), 1)
-    """
-    free = shutil.disk_usage(folder).free
-    if need > free:
-        raise DataError(
-            f"the rows need {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
-            where=f"--spill {folder}",
-            fix="name a folder with more room, or leave --spill out",
-        )
-
-
-def no_room(folder: Path, need: int) -> DataError:
-    """Return the error of a disk that is full, or a folder that cannot be written to."""
-    return DataError(
-        f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
-        where=f"--spill {folder}",
-        fix="name a folder with more room, or leave --spill out",
-    )

@@ -104,7 +104,7 @@ def gap_limits(
         said = probability / weight
         design = np.sqrt(np.minimum(doubt[held] / np.maximum(weight * said * (1 - said), SMALLEST), 1))
     normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
-    noisy = Noise(weight, probability, design, normal, counted=noise is None, alone=draws is None)
+    noisy = Noise(weight, probability, design, normal, certain, alone=draws is None)
     widest = 1 + 4 * float(statistic(design * spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
     generator = sampling.generator(13)
@@ -155,24 +155,25 @@ class Noise:
     design : float64 array of shape (bins,)
         Ratio of the noise of each bin to the binomial.
     normal : float64 array of shape (draws, bins)
-    counted, alone : bool
-        Whether the weights are numbers of rows, and whether bins are independent: their counts are then
-        drawn as they are, where they are few.
+    certain : float
+        How near to 0 and 1 a probability is taken at its word; 0 where the weights are numbers of rows.
+    alone : bool
+        Whether bins are independent: numbers of rows are then drawn as they are, where they are few.
     """
 
     weight: Array
     probability: Array
     design: Array
     normal: Array
-    counted: bool
+    certain: float
     alone: bool
 
     def of(self, positives: Array, generator: np.random.Generator) -> Array:
         """Return draws where so many positives are expected, shape (draws, bins)."""
-        rate = binomial_rate(self.weight, positives, self.probability, 0.0 if self.counted else CERTAIN)
+        rate = binomial_rate(self.weight, positives, self.probability, self.certain)
         variance = self.weight * rate * (1 - rate)
         scale = self.design * np.sqrt(variance)
-        few = (variance < FEW_EXPECTED) & self.counted
+        few = (variance < FEW_EXPECTED) & (self.certain == 0)
         if not self.alone:  # counts of bins that hang together are not drawn; their mean size is made right
             rare = np.minimum(rate, 1 - rate)
             size = 2 * self.weight * rare * (1 - rare) ** self.weight * math.sqrt(math.pi / 2)

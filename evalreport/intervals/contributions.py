@@ -238,22 +238,3 @@ def _of_table(
     positive = counted.predictions.y_true.astype(bool)
     slopes: Array = np.where(positive, up, down) / (table.positives + table.negatives)
     return slopes
-
-
-def standard_error(contributions: Array, clusters: npt.NDArray[np.int32] | None = None) -> float:
-    """Return the standard error of a metric from its rows' contributions.
-
-    Parameters
-    ----------
-    contributions : float64 array of shape (n,)
-    clusters : int codes of shape (n,), optional
-        Rows that belong together are summed first.
-
-    Examples
-    --------
-    >>> round(standard_error(np.array([0.25, -0.25, 0.0, 0.0])), 4)
-    0.4082
-    """
-    parts = contributions if clusters is None else np.bincount(clusters, contributions)
-    n = len(parts)
-    return float(np.sqrt(n / max(n - 1, 1) * (parts @ parts)))

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from evalreport.facts import BinaryCounts, Counts, ScoreTable, Summary
-from evalreport.facts.binned import BinnedTable
+from evalreport.facts.binned import NOT_TOLD, BinnedTable
 from evalreport.facts.counts import Array
 from evalreport.format import Style
 from evalreport.labels import Binary, Multiclass, Task
@@ -109,7 +109,7 @@ class Metric:
         """Return the value of the metric, or why there is none."""
         missing = lacks(self, summary)
         if missing is None and self.is_beyond(summary):
-            missing = "scores in bins do not tell it: leave --approximate out"
+            missing = NOT_TOLD
         if missing is not None:
             return Undefined(missing, summary.weight)
         fact = view(summary, self.reads)

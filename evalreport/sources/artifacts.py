@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 import stat
 import tempfile
 from collections import defaultdict
@@ -26,6 +25,7 @@ from evalreport.errors import (
     ServerError,
     UnsafeFileError,
 )
+from evalreport.facts.spill import check_room
 from evalreport.sources.datasets import STREAMED
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_FILE
@@ -209,7 +209,13 @@ def downloaded(
     for file in artifact.files:
         _check(file, root, _place(run, file), most)
     with tempfile.TemporaryDirectory(prefix="evalreport-", dir=into) as folder:
-        _check_room(artifact, Path(folder), _place(run, artifact))
+        check_room(
+            Path(folder),
+            artifact.size or 0,
+            "the artifact needs",
+            where=f"{_place(run, artifact)}, to {Path(folder).parent}",
+            fix="make room, or name another folder with --spill or TMPDIR",
+        )
         copies = [_download(store, run, file, Path(folder), most) for file in artifact.files]
         yield Path(folder) / artifact.path if artifact.parts else copies[0]
 
@@ -232,16 +238,6 @@ def _check_size(size: int, where: str, most: int | None) -> None:
     if most is not None and size > most:
         raise DataError(
             "the artifact is larger than 2 GB", where=where, fix="log it as Parquet or CSV, or log a sample"
-        )
-
-
-def _check_room(artifact: Artifact, folder: Path, where: str) -> None:
-    need, free = artifact.size or 0, shutil.disk_usage(folder).free
-    if need > free:
-        raise DataError(
-            f"the artifact needs {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
-            where=f"{where}, to {folder.parent}",
-            fix="make room, or name another folder with --spill or TMPDIR",
         )
 
 

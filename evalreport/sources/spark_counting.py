@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from evalreport.engines.partitions import Buckets, MergedWords, PackedWords, merged
-from evalreport.engines.several_stream import joined
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.evaluation.row_facts import Repeats
 from evalreport.facts import ScoreTable
-from evalreport.facts.spill import SpillFile
+from evalreport.facts.spill import SpillFile, no_room
+from evalreport.facts.summary import merge, tallied_alike
 from evalreport.facts.wire import from_bytes, to_bytes
-from evalreport.facts.words import Budget, no_room, table_of_runs
+from evalreport.facts.words import Budget, table_of_runs
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Threshold
 from evalreport.scores import NoScores
@@ -194,7 +194,7 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
             parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
             whole = merged(parts)
         case _ if bucket == FACTS:
-            whole = (None, to_bytes(joined(list(map(from_bytes, data)))), None, None)
+            whole = (None, to_bytes(merge(tallied_alike(list(map(from_bytes, data))))), None, None)
         case _ if bucket == STATE:
             watch = plan.watch()
             for state in data:

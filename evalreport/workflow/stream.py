@@ -13,7 +13,8 @@ from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.binned import BinnedTable, ScoreBins
-from evalreport.facts.words import Budget, check_room
+from evalreport.facts.spill import check_room
+from evalreport.facts.words import Budget
 from evalreport.findings import find
 from evalreport.labels import Binary, Multiclass, Multilabel, renamed
 from evalreport.metrics.binned import roc_auc_bounds

@@ -23,8 +23,8 @@ from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import StoredColumns
-from evalreport.facts.spill import FILES, Spill
-from evalreport.facts.words import Budget, ScoreWords, check_room
+from evalreport.facts.spill import FILES, Spill, check_room
+from evalreport.facts.words import Budget, ScoreWords
 from evalreport.stages import listening
 from evalreport.workflow.request import Request
 from evalreport.workflow.stream import collect_stream, streams

@@ -17,7 +17,7 @@ from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.evaluation.row_facts import row_facts
-from evalreport.evaluation.slices import slice_results
+from evalreport.evaluation.slices import judged_slices, slice_facts
 from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.labels import Binary
@@ -73,7 +73,7 @@ def light(p: Predictions) -> Evaluation:
         curves=_curves(summary),
         sweep=_sweep(summary, p),
         parsing=None if p.parsed is None else p.parsed.summary(),
-        slices=slice_results(p, FEW),
+        slices=judged_slices(slice_facts(p), FEW, p),
         facts=row_facts(p),
         notes=p.notes,
     )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from evalreport.engines.memory import summarise
-from evalreport.intervals.contributions import Counted, contributions, standard_error
+from evalreport.intervals.contributions import Counted, contributions
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
@@ -50,9 +49,3 @@ def test_contribution_is_the_derivative_by_the_weight(task: str, metric: Metric)
         assert not isinstance(up, Undefined)
         assert not isinstance(down, Undefined)
         assert rows[row] == pytest.approx((up - down) / 2e-4, abs=2e-6, rel=1e-4)
-
-
-def test_clusters_are_summed_before_squaring() -> None:
-    parts = np.array([1.0, 1.0, -1.0, -1.0])
-    together, apart = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 0, 1], np.int32)
-    assert standard_error(parts, together) > standard_error(parts) > standard_error(parts, apart) == 0
