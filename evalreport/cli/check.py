@@ -28,33 +28,28 @@ if TYPE_CHECKING:
 STDOUT = "-"
 
 
-_MODELS = "A model of the registry"
+_of_registry = opt.HelpSection("A model of the registry")
 models = opt.together(
     [
-        opt.option(
-            _MODELS,
+        _of_registry(
             "--model",
             metavar="URI",
             help="Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
             " verdict on the model.",
         ),
-        opt.option(
-            _MODELS,
+        _of_registry(
             "--promote",
             metavar="ALIAS",
             help="Set this alias to the version, if the gate is open and the version still the one judged.",
         ),
     ]
 )
-_GATE = "Gate"
 files_of_ci = opt.together(
     [
-        opt.option(
-            _GATE, "--baseline", metavar="RUN|FILE|MODEL", help="What rules on a change are measured from."
-        ),
-        opt.option(_GATE, "--train", type=opt.FILE, help="Training rows; none may be evaluated."),
-        opt.option(_GATE, "--junit", type=opt.FILE, help="Also write JUnit XML."),
-        opt.option(_GATE, "--markdown", type=opt.FILE, help="Also write a summary; - for stdout."),
+        opt.gate("--baseline", metavar="RUN|FILE|MODEL", help="What rules on a change are measured from."),
+        opt.gate("--train", type=opt.FILE, help="Training rows; none may be evaluated."),
+        opt.gate("--junit", type=opt.FILE, help="Also write JUnit XML."),
+        opt.gate("--markdown", type=opt.FILE, help="Also write a summary; - for stdout."),
     ]
 )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evalreport.workflow.request import Request
     from evalreport.workflow.runs import Item
 
-_COMPARE = "Compare"
+_compare = opt.HelpSection("Compare")
 
 
 @click.command("compare", cls=SectionCommand)
@@ -34,21 +34,18 @@ _COMPARE = "Compare"
 @opt.compared
 @opt.prevalence
 @opt.detect
-@opt.option(
-    _COMPARE,
+@_compare(
     "--baseline",
     metavar="NAME|ID|FILE|N",
     help="What the others are held against; the first (with --sort-by the best) when not given.",
 )
-@opt.option(
-    _COMPARE,
+@_compare(
     "--by",
     metavar="KEY",
     multiple=True,
     help="Runs alike in params.NAME or tags.NAME are one system of several seeds.",
 )
-@opt.option(
-    _COMPARE,
+@_compare(
     "--system",
     "systems",
     metavar="NAME=RUN,FILE,…",
@@ -56,29 +53,26 @@ _COMPARE = "Compare"
     envvar=None,
     help="A system of several seeds; repeated.",
 )
-@opt.option(_COMPARE, "--all-pairs", is_flag=True, help="Compare all with all.")
-@opt.option(_COMPARE, "--unpaired", is_flag=True, help="The runs were scored on different examples.")
-@opt.option(
-    _COMPARE, "--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best."
-)
-@opt.option(
-    _COMPARE,
+@_compare("--all-pairs", is_flag=True, help="Compare all with all.")
+@_compare("--unpaired", is_flag=True, help="The runs were scored on different examples.")
+@_compare("--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best.")
+@_compare(
     "--cost",
     metavar="N",
     help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
 )
-@opt.option(_COMPARE, "--over-time", is_flag=True, help="One metric of the runs by the time of their start.")
-@opt.option(_COMPARE, "--metric", metavar="METRIC", help="The metric of --over-time; the first headline one.")
+@_compare("--over-time", is_flag=True, help="One metric of the runs by the time of their start.")
+@_compare("--metric", metavar="METRIC", help="The metric of --over-time; the first headline one.")
 @gate.rules
-@opt.option("Report", "--title", metavar="TEXT", help="Title of the page.")
+@opt.report("--title", metavar="TEXT", help="Title of the page.")
 @opt.said
 @opt.no_examples
-@opt.option("Write", "-o", "--output", type=opt.FILE, help="HTML page; - for stdout.")
+@opt.write("-o", "--output", type=opt.FILE, help="HTML page; - for stdout.")
 @opt.pdf
 @opt.out
 @opt.summary
-@opt.option("Write", "--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
-@opt.option("Write", "--log-to", metavar="ID", envvar=None, help="Log page and differences into this run.")
+@opt.write("--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
+@opt.write("--log-to", metavar="ID", envvar=None, help="Log page and differences into this run.")
 @opt.force
 @opt.allow_running
 @opt.dry_run

@@ -4,49 +4,39 @@ from __future__ import annotations
 
 import click
 
-from evalreport.cli.options import FOLDER, option, together
+from evalreport.cli.options import FOLDER, data, evaluate, together
 from evalreport.cli.parameters import Bytes
-
-_DATA, _EVALUATE = "Describe the data", "Evaluate"
 
 engine = together(
     [
-        option(
-            _DATA,
+        data(
             "--table",
             metavar="NAME",
             help="A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
         ),
-        option(
-            _EVALUATE,
+        evaluate(
             "--engine",
             type=click.Choice(["auto", "memory", "stream", "spark"]),
             default="auto",
             help="stream: batch by batch, for more rows than memory holds; spark: where a table is; "
             "auto: by the size of the file.",
         ),
-        option(
-            _EVALUATE,
+        evaluate(
             "--approximate",
             is_flag=True,
             help="Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
         ),
-        option(
-            _EVALUATE,
+        evaluate(
             "--memory",
             metavar="SIZE",
             type=Bytes(),
             default="1GB",
             help="Memory for the scores of a stream, or of those that come from Spark.",
         ),
-        option(
-            _EVALUATE,
-            "--spill",
-            type=FOLDER,
-            help="Where they go beyond it, for a while; copies of a run's files, too.",
+        evaluate(
+            "--spill", type=FOLDER, help="Where they go beyond it, for a while; copies of a run's files, too."
         ),
-        option(
-            _EVALUATE,
+        evaluate(
             "--spark-master",
             metavar="URL",
             help="Begin a session of Spark there, such as local[4]; without it the active one, "

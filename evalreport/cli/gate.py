@@ -22,11 +22,9 @@ class Sentences(StringParamType):
     envvar_list_splitter = ";"
 
 
-_GATE = "Gate"
 rules = opt.together(
     [
-        opt.option(
-            _GATE,
+        opt.gate(
             "--require",
             metavar="RULE",
             multiple=True,
@@ -34,15 +32,13 @@ rules = opt.together(
             help="Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
             " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
         ),
-        opt.option(
-            _GATE,
+        opt.gate(
             "--use",
             type=click.Choice(["interval", "estimate"]),
             default="interval",
             help="What a rule is held against: the interval, which may leave it open, or the value alone.",
         ),
-        opt.option(
-            _GATE,
+        opt.gate(
             "--inconclusive",
             type=click.Choice(["fail", "pass"]),
             default="fail",

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from evalreport.workflow.verify import Verified
 
 
+_check = opt.HelpSection("Check")
+
+
 @click.command("log", cls=SectionCommand)
 @opt.selection
 @opt.children
@@ -41,12 +44,8 @@ if TYPE_CHECKING:
 @opt.page
 @opt.force
 @opt.allow_running
-@opt.option(
-    "Check", "--verify", is_flag=True, envvar=None, help="Hold the run against what was logged into it."
-)
-@opt.option(
-    "Check", "--repair", is_flag=True, envvar=None, help="Verify, and send again what is missing or changed."
-)
+@_check("--verify", is_flag=True, envvar=None, help="Hold the run against what was logged into it.")
+@_check("--repair", is_flag=True, envvar=None, help="Verify, and send again what is missing or changed.")
 @opt.summary
 @opt.dry_run
 @opt.jobs

@@ -17,15 +17,30 @@ FILE, FOLDER = click.Path(), click.Path(file_okay=False)
 """Types whose values the shell completes."""
 
 
-def option(section: str, *names: str, **kwargs: Any) -> Callable[[F], F]:
-    """Return a decorator: an option of a section, with its environment variable `EVALREPORT_<OPTION>`.
+class HelpSection:
+    """A heading of the help, which makes the options below it.
 
-    Its default is told, and its value is named by its type: FILE, DIR, N.
+    Parameters
+    ----------
+    title : str
     """
-    kwargs.setdefault("envvar", _variable(next(name for name in names if name.startswith("--"))))
-    kwargs.setdefault("show_default", "default" in kwargs)
-    kwargs.setdefault("metavar", _value_of(kwargs.get("type")))
-    return click.option(*names, cls=SectionOption, section=section, **kwargs)
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+
+    def __call__(self, *names: str, **kwargs: Any) -> Callable[[F], F]:
+        """Return a decorator: an option, with its environment variable `EVALREPORT_<OPTION>`.
+
+        Its default is told, and its value is named by its type: FILE, DIR, N.
+        """
+        kwargs.setdefault("envvar", _variable(next(name for name in names if name.startswith("--"))))
+        kwargs.setdefault("show_default", "default" in kwargs)
+        kwargs.setdefault("metavar", _value_of(kwargs.get("type")))
+        return click.option(*names, cls=SectionOption, section=self._title, **kwargs)
+
+
+runs, data, evaluate = map(HelpSection, ("Select runs", "Describe the data", "Evaluate"))
+report, write, gate = map(HelpSection, ("Report", "Write", "Gate"))
 
 
 def _value_of(kind: Any) -> str | None:
@@ -124,23 +139,18 @@ def _global(*names: str, **kwargs: Any) -> GlobalOption:
     return GlobalOption(names, section=EVERYWHERE, expose_value=False, **kwargs)
 
 
-_RUNS = "Select runs"
 selection = together(
     [
-        option(
-            _RUNS,
+        runs(
             "--run-id",
             "run_ids",
             metavar="ID",
             multiple=True,
             help="Run; repeat, or - to read ids from stdin.",
         ),
-        option(
-            _RUNS, "--experiment", metavar="NAME", help="All finished runs of an experiment (glob allowed)."
-        ),
-        option(_RUNS, "--filter", metavar="EXPR", help="MLflow search expression, with --experiment."),
-        option(
-            _RUNS,
+        runs("--experiment", metavar="NAME", help="All finished runs of an experiment (glob allowed)."),
+        runs("--filter", metavar="EXPR", help="MLflow search expression, with --experiment."),
+        runs(
             "--latest",
             metavar="[N]",
             type=click.IntRange(min=1),
@@ -148,8 +158,7 @@ selection = together(
             flag_value="1",
             help="Only the newest N (1 when no number is given).",
         ),
-        option(
-            _RUNS,
+        runs(
             "--max-runs",
             type=click.IntRange(min=1),
             default=100,
@@ -158,171 +167,120 @@ selection = together(
     ]
 )
 
-_DATA = "Describe the data"
 describe = together(
     [
-        option(
-            _DATA,
-            "--artifact",
-            metavar="GLOB",
-            help="Predictions inside the run: a file, or a folder of parts.",
-        ),
-        option(
-            _DATA,
+        data("--artifact", metavar="GLOB", help="Predictions inside the run: a file, or a folder of parts."),
+        data(
             "--format",
             type=Format(),
             help="Format of the predictions (csv, parquet …), when the file's name does not tell.",
         ),
-        option(
-            _DATA,
+        data(
             "--task",
             type=click.Choice(["auto", "binary", "multiclass", "multilabel"]),
             default="auto",
             help="What is predicted.",
         ),
-        option(_DATA, "--truth", metavar="COL", help="True labels."),
-        option(_DATA, "--truth-file", type=FILE, help="File with the truth, joined by id, one to one."),
-        option(_DATA, "--pred", metavar="COL", help="Predicted labels."),
-        option(_DATA, "--score", metavar="COL", help="Score of the positive class."),
-        option(_DATA, "--scores", metavar="GLOB", help="Score columns, one per label, such as 'p_*'."),
-        option(
-            _DATA,
+        data("--truth", metavar="COL", help="True labels."),
+        data("--truth-file", type=FILE, help="File with the truth, joined by id, one to one."),
+        data("--pred", metavar="COL", help="Predicted labels."),
+        data("--score", metavar="COL", help="Score of the positive class."),
+        data("--scores", metavar="GLOB", help="Score columns, one per label, such as 'p_*'."),
+        data(
             "--score-kind",
             type=click.Choice(["probability", "logit", "decision"]),
             help="What the scores are; needed when they leave [0, 1].",
         ),
-        option(_DATA, "--text", metavar="COL", help="Answers of a language model, to be parsed."),
-        option(_DATA, "--parse", metavar="HOW", help="auto | exact | json | regex:PATTERN | module:function"),
-        option(_DATA, "--fuzzy", is_flag=True, help="Accept the nearest label of a misspelt answer."),
-        option(
-            _DATA,
-            "--labels",
-            type=Words(),
-            metavar="LIST",
-            help="A,B,… or @FILE (a JSON list, or one a line).",
-        ),
-        option(_DATA, "--ordered", is_flag=True, help="The order of --labels means something."),
-        option(_DATA, "--positive", metavar="LABEL", help="Positive class of a binary problem."),
-        option(_DATA, "--id", metavar="COL", help="Ids of the examples."),
-        option(_DATA, "--weight", metavar="COL", help="Weights of the examples."),
-        option(
-            _DATA,
+        data("--text", metavar="COL", help="Answers of a language model, to be parsed."),
+        data("--parse", metavar="HOW", help="auto | exact | json | regex:PATTERN | module:function"),
+        data("--fuzzy", is_flag=True, help="Accept the nearest label of a misspelt answer."),
+        data("--labels", type=Words(), metavar="LIST", help="A,B,… or @FILE (a JSON list, or one a line)."),
+        data("--ordered", is_flag=True, help="The order of --labels means something."),
+        data("--positive", metavar="LABEL", help="Positive class of a binary problem."),
+        data("--id", metavar="COL", help="Ids of the examples."),
+        data("--weight", metavar="COL", help="Weights of the examples."),
+        data(
             "--group",
             metavar="COL",
             multiple=True,
             help="Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
         ),
-        option(
-            _DATA, "--fold", metavar="COL", help="Fold of a cross-validation that each row was tested in."
-        ),
-        option(
-            _DATA, "--slice", "slices", metavar="COL", multiple=True, help="Metrics for each value; repeat."
-        ),
-        option(_DATA, "--example-text", metavar="COL", help="Text that the report may show."),
-        option(
-            _DATA, "--batch-axis", is_flag=True, help="Arrays have a leading batch axis [batch, n, labels]."
-        ),
-        option(_DATA, "--answers", is_flag=True, help="Rows of one --id, or a list, are samples of one row."),
-        option(_DATA, "--no-scores", is_flag=True, help="Leave score columns alone; judge the labels."),
-        option(
-            _DATA,
+        data("--fold", metavar="COL", help="Fold of a cross-validation that each row was tested in."),
+        data("--slice", "slices", metavar="COL", multiple=True, help="Metrics for each value; repeat."),
+        data("--example-text", metavar="COL", help="Text that the report may show."),
+        data("--batch-axis", is_flag=True, help="Arrays have a leading batch axis [batch, n, labels]."),
+        data("--answers", is_flag=True, help="Rows of one --id, or a list, are samples of one row."),
+        data("--no-scores", is_flag=True, help="Leave score columns alone; judge the labels."),
+        data(
             "--where",
             metavar="COL=VALUE",
             multiple=True,
             help="Only rows with this value, such as split=val; repeat for rows that meet all.",
         ),
-        option(
-            _DATA,
+        data(
             "--missing",
             type=click.Choice(["wrong"]),
             help="wrong: a row without a prediction counts as an unread answer.",
         ),
-        option(
-            _DATA,
+        data(
             "--weight-kind",
             type=click.Choice(["sampling", "count"]),
             default="sampling",
             help="count: a weight is a number of equal rows.",
         ),
-        option(_DATA, "--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
+        data("--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
     ]
 )
 
-children = option(_RUNS, "--children", is_flag=True, help="Child runs are folds; with --answers, samples.")
-_EVALUATE = "Evaluate"
-threshold = option(
-    _EVALUATE,
+children = runs("--children", is_flag=True, help="Child runs are folds; with --answers, samples.")
+threshold = evaluate(
     "--threshold",
     metavar="T",
     help="0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
 )
-tune_on = option(
-    _EVALUATE,
-    "--tune-on",
-    metavar="FILE|RUN",
-    type=FILE,
-    help="Other predictions, on which the threshold is chosen.",
+tune_on = evaluate(
+    "--tune-on", metavar="FILE|RUN", type=FILE, help="Other predictions, on which the threshold is chosen."
 )
-hold = option(
-    _EVALUATE, "--hold", metavar="P", type=click.FloatRange(0.5, 0.999), help="Confidence that bounds hold."
-)
-detect = option(
-    _EVALUATE,
+hold = evaluate("--hold", metavar="P", type=click.FloatRange(0.5, 0.999), help="Confidence that bounds hold.")
+detect = evaluate(
     "--detect",
     metavar="X",
     type=Amount(),
     help="Tell how many rows demonstrate a difference of X with 80 % probability.",
 )
-prevalence = option(
-    _EVALUATE,
+prevalence = evaluate(
     "--prevalence",
     metavar="P",
     type=Amount(below=1),
     help="Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
 )
-confidence = option(
-    _EVALUATE, "--confidence", metavar="P", type=LEVEL, default=0.95, help="Level of the intervals."
-)
-confidence_or_none = option(
-    _EVALUATE,
+confidence = evaluate("--confidence", metavar="P", type=LEVEL, default=0.95, help="Level of the intervals.")
+confidence_or_none = evaluate(
     "--confidence",
     metavar="P|none",
     type=Confidence(),
     default=0.95,
     help="Level of the intervals; none: values alone, in a fraction of the time.",
 )
-resamples = option(
-    _EVALUATE,
-    "--resamples",
-    type=click.IntRange(min=100),
-    default=2000,
-    help="Draws of a resampled interval.",
+resamples = evaluate(
+    "--resamples", type=click.IntRange(min=100), default=2000, help="Draws of a resampled interval."
 )
-seed = option(_EVALUATE, "--seed", metavar="N", type=int, default=0, help="Seed of the draws.")
-metrics = option(
-    _EVALUATE,
-    "--metrics",
-    type=Words(),
-    metavar="LIST",
-    help="Only these, comma separated; see `evalreport metrics`.",
+seed = evaluate("--seed", metavar="N", type=int, default=0, help="Seed of the draws.")
+metrics = evaluate(
+    "--metrics", type=Words(), metavar="LIST", help="Only these, comma separated; see `evalreport metrics`."
 )
 evaluation = together([threshold, tune_on, confidence_or_none, resamples, seed, metrics])
 compared = together([threshold, tune_on, confidence, resamples, seed, metrics])
 
-_PAGE = "Report"
-unit = option(
-    _PAGE, "--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours."
-)
-label_names = option(
-    _PAGE,
+unit = report("--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours.")
+label_names = report(
     "--label-names",
     type=Words(),
     metavar="LABEL=NAME,…",
     help="What people call the labels, such as 1=failure,0=fine.",
 )
-notes = option(_PAGE, "--notes", type=FILE, help="Markdown: intended use, limits, approval; a section.")
-summary = option(
-    "Write",
+notes = report("--notes", type=FILE, help="Markdown: intended use, limits, approval; a section.")
+summary = write(
     "--summary",
     type=click.Choice(["md", "slack", "tex", "card"]),
     expose_value=False,
@@ -330,41 +288,37 @@ summary = option(
     help="A few lines on stdout: Markdown, Slack, LaTeX, or a model card.",
 )
 said = together([unit, label_names, notes])
-no_examples = option(_PAGE, "--no-examples", is_flag=True, help="Show no example, not even its id.")
+no_examples = report("--no-examples", is_flag=True, help="Show no example, not even its id.")
 page = together(
     [
-        option(_PAGE, "--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
+        report("--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
         said,
         no_examples,
-        option(_PAGE, "--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
+        report("--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
     ]
 )
 
-_WRITE = "Write"
-pdf = option(_WRITE, "--pdf", type=FILE, help="Two pages to print, drawn by matplotlib.")
-out = option(_WRITE, "--out", type=FOLDER, help="Also write the report and the tables here.")
-force = option(_WRITE, "--force", is_flag=True, help="Replace files that evalreport did not write.")
-allow_running = option(_WRITE, "--allow-running", is_flag=True, help="Log into a run that has not ended.")
-dry_run = option(_WRITE, "-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
-prefix = option(_WRITE, "--prefix", metavar="TEXT", default="eval/", help="Prefix of metric names.")
-fail_fast = option(_WRITE, "--fail-fast", is_flag=True, help="Stop at the first run that fails.")
-jobs = option(
-    _WRITE,
+pdf = write("--pdf", type=FILE, help="Two pages to print, drawn by matplotlib.")
+out = write("--out", type=FOLDER, help="Also write the report and the tables here.")
+force = write("--force", is_flag=True, help="Replace files that evalreport did not write.")
+allow_running = write("--allow-running", is_flag=True, help="Log into a run that has not ended.")
+dry_run = write("-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
+prefix = write("--prefix", metavar="TEXT", default="eval/", help="Prefix of metric names.")
+fail_fast = write("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
+jobs = write(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
     help="Processes that work on several runs; the cores, where a process has four runs or more.",
 )
-jsonl = option(EVERYWHERE, "--jsonl", is_flag=True, help="One JSON object per run and line.")
+jsonl = HelpSection(EVERYWHERE)("--jsonl", is_flag=True, help="One JSON object per run and line.")
 swept = together(
     [
-        option(_WRITE, "-o", "--output", type=FILE, help="HTML page; - for stdout."),
+        write("-o", "--output", type=FILE, help="HTML page; - for stdout."),
         pdf,
         out,
         summary,
-        option(
-            _WRITE, "--log", is_flag=True, envvar=None, help="Log into the run: page, table, best, series."
-        ),
+        write("--log", is_flag=True, envvar=None, help="Log into the run: page, table, best, series."),
         prefix,
         force,
         allow_running,

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
     from evalreport.workflow.runs import Item
 
-_PLAN = "Plan"
+_plan = opt.HelpSection("Plan")
 
 
 @click.command("plan", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
-@opt.option(_PLAN, "--metric", metavar="M", required=True, help="Metric that the question is about.")
-@opt.option(_PLAN, "--half-width", metavar="X", type=Amount(), help="Rows that know it to plus or minus X.")
+@_plan("--metric", metavar="M", required=True, help="Metric that the question is about.")
+@_plan("--half-width", metavar="X", type=Amount(), help="Rows that know it to plus or minus X.")
 @opt.detect
 @opt.selection
 @opt.describe

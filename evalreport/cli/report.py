@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.children
-@opt.option(
-    "Describe the data",
-    "--folds",
-    is_flag=True,
-    help="Each FILE is a fold of one cross-validation; with --answers, a sample.",
+@opt.data(
+    "--folds", is_flag=True, help="Each FILE is a fold of one cross-validation; with --answers, a sample."
 )
 @opt.describe
 @opt.evaluation
@@ -41,10 +38,8 @@ if TYPE_CHECKING:
 @opt.hold
 @opt.prevalence
 @opt.page
-@opt.option("Write", "-o", "--output", type=opt.FILE, help="HTML file; - for stdout.")
-@opt.option(
-    "Write", "--facts", type=opt.FILE, help="Write the facts alone (.facts), to add up: report part-*.facts."
-)
+@opt.write("-o", "--output", type=opt.FILE, help="HTML file; - for stdout.")
+@opt.write("--facts", type=opt.FILE, help="Write the facts alone (.facts), to add up: report part-*.facts.")
 @opt.pdf
 @opt.out
 @opt.summary

@@ -23,19 +23,16 @@ if TYPE_CHECKING:
     from evalreport.sinks.sink import Logged
     from evalreport.workflow.site import MadeSite
 
-_SITE = "Site"
+_site = opt.HelpSection("Site")
 
 
 @click.command("site", cls=SectionCommand)
 @opt.selection
 @opt.describe
 @opt.compared
-@opt.option(_SITE, "--sort-by", metavar="METRIC", help="Metric of the leaderboard; the first headline one.")
-@opt.option(
-    _SITE, "--columns", metavar="LIST", type=Words(), help="Metrics, parameters and tags that are shown."
-)
-@opt.option(
-    _SITE,
+@_site("--sort-by", metavar="METRIC", help="Metric of the leaderboard; the first headline one.")
+@_site("--columns", metavar="LIST", type=Words(), help="Metrics, parameters and tags that are shown.")
+@_site(
     "--champion",
     metavar="TAG",
     default="champion",
@@ -43,11 +40,9 @@ _SITE = "Site"
 )
 @opt.said
 @opt.no_examples
-@opt.option("Write", "-o", "--output", type=opt.FOLDER, help="Folder of the site.")
-@opt.option(
-    "Write", "--log", is_flag=True, envvar=None, help="Log into the run of the champion, or the best."
-)
-@opt.option("Write", "--log-to", metavar="ID", envvar=None, help="Log the site into this run.")
+@opt.write("-o", "--output", type=opt.FOLDER, help="Folder of the site.")
+@opt.write("--log", is_flag=True, envvar=None, help="Log into the run of the champion, or the best.")
+@opt.write("--log-to", metavar="ID", envvar=None, help="Log the site into this run.")
 @opt.force
 @opt.allow_running
 @opt.jobs

@@ -25,35 +25,32 @@ if TYPE_CHECKING:
     from evalreport.workflow.request import Destination
     from evalreport.workflow.sweep_trials import StudyRequest
 
-_TRIALS = "Trials"
+_trials = opt.HelpSection("Trials")
 PAGE = "sweep.html"
 
 _trial_options = opt.together(
     [
-        opt.option(
-            _TRIALS,
+        _trials(
             "--examples",
             type=click.IntRange(min=1),
             help="Examples that judged each trial: tells how lucky the best one is.",
         ),
-        opt.option(
-            _TRIALS,
+        _trials(
             "--standard-error",
             metavar="S",
             type=click.FloatRange(min=0, min_open=True),
             help="Error of one trial's value, where it does not follow from --examples.",
         ),
-        opt.option(
-            _TRIALS,
+        _trials(
             "--correlation",
             metavar="R",
             type=click.FloatRange(0, 1, max_open=True),
             help="Between the errors of two trials; measured where their runs hold predictions.",
         ),
-        opt.option(_TRIALS, "--top", type=click.IntRange(min=1), default=20, help="Trials that are printed."),
+        _trials("--top", type=click.IntRange(min=1), default=20, help="Trials that are printed."),
         opt.confidence,
         opt.seed,
-        opt.option("Report", "--title", metavar="TEXT", help="Title of the page."),
+        opt.report("--title", metavar="TEXT", help="Title of the page."),
         opt.notes,
         opt.swept,
     ]
@@ -61,24 +58,22 @@ _trial_options = opt.together(
 
 
 @click.command("optuna", cls=SectionCommand)
-@opt.option(
-    _TRIALS,
+@_trials(
     "--study",
     "storage",
     metavar="URL|FILE",
     required=True,
     help="Storage: sqlite:///study.db, or a journal file; read only, never created.",
 )
-@opt.option(
-    _TRIALS,
+@_trials(
     "--study-name",
     "study_names",
     metavar="NAME",
     multiple=True,
     help="Which study, when the storage holds several; repeat.",
 )
-@opt.option(_TRIALS, "--metric", metavar="NAME", help="Which objective, or what the only one is called.")
-@opt.option(_TRIALS, "--run-id", metavar="ID", help="MLflow parent run, to join trials with their runs.")
+@_trials("--metric", metavar="NAME", help="Which objective, or what the only one is called.")
+@_trials("--run-id", metavar="ID", help="MLflow parent run, to join trials with their runs.")
 @_trial_options
 @click.pass_context
 def optuna(ctx: click.Context, /, **options: Any) -> int:
@@ -108,25 +103,17 @@ def _optuna_study(storage: str, name: str | None) -> Reader:
 
 
 @click.command("runs", cls=SectionCommand)
-@opt.option(
-    _TRIALS,
-    "--run-id",
-    "run_ids",
-    metavar="ID",
-    multiple=True,
-    required=True,
-    help="Parent run of the sweep; repeat.",
+@_trials(
+    "--run-id", "run_ids", metavar="ID", multiple=True, required=True, help="Parent run of the sweep; repeat."
 )
-@opt.option(
-    _TRIALS,
+@_trials(
     "--metric",
     "metrics",
     metavar="NAME",
     multiple=True,
     help="What was optimised; repeat for several objectives, the one to report on first.",
 )
-@opt.option(
-    _TRIALS,
+@_trials(
     "--direction",
     "directions",
     type=click.Choice(["maximize", "minimize"]),

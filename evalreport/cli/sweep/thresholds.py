@@ -22,13 +22,12 @@ if TYPE_CHECKING:
     from evalreport.workflow.runs import Item
     from evalreport.workflow.sweep_thresholds import ThresholdRequest
 
-_SWEEP = "Sweep"
+_sweep = opt.HelpSection("Sweep")
 
 
 @click.command("thresholds", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
-@opt.option(
-    _SWEEP,
+@_sweep(
     "--objective",
     "objectives",
     metavar="OBJ",
@@ -37,18 +36,12 @@ _SWEEP = "Sweep"
     "module:function, recall>=0.9 of each, recall_micro>=0.9, … | classes: accuracy>=0.95, f1_macro, "
     "recall[CLASS]>=0.9, …; repeat.",
 )
-@opt.option(_SWEEP, "--cost", metavar="N", help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
-@opt.option(_SWEEP, "--costs", type=opt.FILE, help="Costs of each answer for each true class.")
-@opt.option(_SWEEP, "--trials", type=click.IntRange(min=1), help="Let Optuna search so many trials.")
-@opt.option(
-    _SWEEP,
-    "--timeout",
-    metavar="S",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Seconds it may search.",
-)
-@opt.option(_SWEEP, "--storage", metavar="URL|FILE", help="Where Optuna keeps its study.")
-@opt.option(_SWEEP, "--study-name", metavar="NAME", help="What it calls the study.")
+@_sweep("--cost", metavar="N", help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
+@_sweep("--costs", type=opt.FILE, help="Costs of each answer for each true class.")
+@_sweep("--trials", type=click.IntRange(min=1), help="Let Optuna search so many trials.")
+@_sweep("--timeout", metavar="S", type=click.FloatRange(min=0, min_open=True), help="Seconds it may search.")
+@_sweep("--storage", metavar="URL|FILE", help="Where Optuna keeps its study.")
+@_sweep("--study-name", metavar="NAME", help="What it calls the study.")
 @opt.selection
 @opt.describe
 @engine
@@ -58,7 +51,7 @@ _SWEEP = "Sweep"
 @opt.confidence
 @opt.resamples
 @opt.seed
-@opt.option("Report", "--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
+@opt.report("--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
 @opt.said
 @opt.swept
 @click.pass_context
