@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from evalreport.sinks import turns
@@ -31,11 +33,31 @@ os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 (a test of a booster took 17 s of CPU in place of 1)."""
 os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java compiles for seconds of work, not for days: a session of a dozen queries takes 12 s of CPU, not 25."""
+gc.disable()
+"""While tests are collected: what is imported and collected lives to the end, and is looked through in vain."""
 TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "SOURCE_DATE_EPOCH")
 
 
 collect_ignore = ["faults/preload.py"]
 """Imports MLflow for the processes that try faults, where no warning is an error."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path,
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Tests are no documentation: examples are looked for in their helpers alone, not in a hundred thousand names."""
+    found = yield
+    if not file_path.name.startswith("test_"):
+        return found
+    return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage, in what tests make: less than a tenth of the objects that there are."""
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 10)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
