@@ -34,7 +34,7 @@ os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java compiles for seconds of work, not for days: a session of a dozen queries takes 12 s of CPU, not 25."""
 gc.disable()
-"""While tests are collected: what is imported and collected lives to the end, and is looked through in vain."""
+"""While tests are collected: what is imported and collected lives to the end."""
 TERMINAL = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "SOURCE_DATE_EPOCH")
 
 
@@ -46,7 +46,7 @@ collect_ignore = ["faults/preload.py"]
 def pytest_collect_file(
     file_path: Path,
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Tests are no documentation: examples are looked for in their helpers alone, not in a hundred thousand names."""
+    """Look for examples in the helpers of tests alone: tests are no documentation."""
     found = yield
     if not file_path.name.startswith("test_"):
         return found

@@ -7,13 +7,15 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evalreport.sources.mlflow_client import Store, connect
 from tests.faults.cases import Faults, end_case
-from tests.faults.harness import check_mended, fresh_run, log_command, quick, said
+from tests.faults.harness import check_mended, fresh_run, log_command, said
 from tests.faults.proxy import KINDS, FaultyProxy
 from tests.tracking import MlflowServer
 
@@ -72,6 +74,21 @@ def test_the_end_in_the_middle(sqlite_store: Store, tmp_path: Path, name: str) -
     end_case(sqlite_store, tmp_path, at, name, after=True)
 
 
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Have SQLite wait a fifth of a second for a lock, not the 20 s that MLflow sets."""
+    from sqlalchemy import Engine, event
+
+    def hurried(_connection: object, _cursor: object, statement: str, values: object, *_: object) -> Any:
+        return statement.replace("busy_timeout = 20000", "busy_timeout = 200"), values
+
+    event.listen(Engine, "before_cursor_execute", hurried, retval=True)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", hurried)
+
+
 def test_a_database_that_another_program_writes_to(sqlite_store: Store, tmp_path: Path) -> None:
     made = fresh_run(sqlite_store, tmp_path)
     other = sqlite3.connect(tmp_path / "mlflow.db", check_same_thread=False)
@@ -79,7 +96,7 @@ def test_a_database_that_another_program_writes_to(sqlite_store: Store, tmp_path
     free = threading.Timer(600, other.rollback)
     free.start()
     try:
-        with quick():
+        with impatient():
             done = said(*log_command(sqlite_store.uri, made.run_id))
         assert done.code == 4, done.err
         assert "locked" in done.err
