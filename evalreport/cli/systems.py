@@ -15,16 +15,10 @@ from evalreport.format import percent
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.systems.verdict import result_of
 from evalreport.panels.systems.words import headline, main_metric, pairs_ahead, points, summary, verdict
+from evalreport.workflow.compare_deliver import as_record, deliver_comparison
 from evalreport.workflow.request import STDOUT, Destination, Request
 from evalreport.workflow.runs import folds_of, items_of
-from evalreport.workflow.systems import (
-    GroupedItems,
-    compared_systems,
-    deliver_systems,
-    grouped,
-    named_systems,
-    systems_record,
-)
+from evalreport.workflow.systems import GroupedItems, compared_systems, grouped, named_systems
 
 if TYPE_CHECKING:
     from evalreport.comparison.system_values import SystemResult, SystemsComparison
@@ -87,13 +81,13 @@ def show_systems(
     done = compared_systems(_groups(files, options, uri), request, options["sort_by"])
     to_stdout = options["output"] == STDOUT
     try:
-        made = deliver_systems(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+        made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
     finally:
         print_systems(console, done.comparison, console.say if to_stdout else console.out)
     print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.evaluations],
-        comparison=systems_record(done),
+        comparison=as_record(done),
         files=made.files,
         logged=made.logged_json,
     )

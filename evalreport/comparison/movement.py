@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.values import Moved, Movement
-from evalreport.evaluation.rows import confidence, cut
-from evalreport.labels import UNPARSED
+from evalreport.evaluation.rows import answer_names, confidence, cut, example_id
 from evalreport.predictions import Categorical, Predictions
 from evalreport.scores import NoScores
 
@@ -111,11 +110,6 @@ def _ids(p: Predictions, rows: Mask) -> tuple[str, ...]:
     return tuple(example_id(p, int(row)) for row in np.flatnonzero(rows)[:NAMED])
 
 
-def example_id(p: Predictions, row: int) -> str:
-    """Return the id of a row, its position where rows have none."""
-    return str(row) if p.ids is None else str(p.ids[row])
-
-
 def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Moved, ...]:
     """The rows whose wrong answer was the most confident one."""
     found = np.flatnonzero(rows)
@@ -147,16 +141,6 @@ def _answers(run: Predictions, baseline: Predictions, row: int) -> tuple[str, st
         return None
     first, second = (cut(texts[row]) if len(texts) else "" for texts in raw)
     return first, second
-
-
-def answer_names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> tuple[str, ...]:
-    """Return the labels of a row: none where no label could be read."""
-    if codes is None:
-        return ()
-    if codes.ndim == 2:
-        return tuple(p.space.names[label] for label in np.flatnonzero(codes[row]))
-    code = int(codes[row])
-    return () if code == UNPARSED else (p.space.names[code],)
 
 
 def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:

@@ -19,7 +19,7 @@ from evalreport.comparison.compare import (
     name_of,
 )
 from evalreport.comparison.judging import judged
-from evalreport.comparison.movement import Mask, answer_names, example_id, right
+from evalreport.comparison.movement import Mask, right
 from evalreport.comparison.notes import system_notes
 from evalreport.comparison.pairing import match_rows, recoded, union_space
 from evalreport.comparison.samples import PairedSamples
@@ -33,7 +33,7 @@ from evalreport.comparison.system_values import (
 )
 from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.rows import cut
+from evalreport.evaluation.rows import answer_names, cut, example_id
 from evalreport.facts.counts import Array
 from evalreport.format import counted
 from evalreport.format import counted as numbered

@@ -118,19 +118,28 @@ def _mistake(p: Predictions, row: int) -> Mistake:
     sure = confidence(p, np.array([row]))
     return Mistake(
         row=row,
-        id=str(row) if p.ids is None else str(p.ids[row]),
-        truth=_names(p, p.y_true[row]),
-        predicted=() if p.y_pred is None else _names(p, p.y_pred[row]),
+        id=example_id(p, row),
+        truth=answer_names(p, p.y_true, row),
+        predicted=answer_names(p, p.y_pred, row),
         confidence=None if sure is None or not np.isfinite(sure[0]) else float(sure[0]),
         text=None if p.texts is None else cut(p.texts[row], WHOLE),
         answer=None if p.parsed is None or not p.parsed.texts else cut(p.parsed.texts[row], WHOLE),
     )
 
 
-def _names(p: Predictions, codes: Any) -> tuple[str, ...]:
-    if np.ndim(codes):
-        return tuple(p.space.names[label] for label in np.flatnonzero(codes))
-    return () if codes == UNPARSED else (p.space.names[int(codes)],)
+def example_id(p: Predictions, row: int) -> str:
+    """Return the id of a row, its position where rows have none."""
+    return str(row) if p.ids is None else str(p.ids[row])
+
+
+def answer_names(p: Predictions, codes: npt.NDArray[np.generic] | None, row: int) -> tuple[str, ...]:
+    """Return the labels of a row: none where no label could be read."""
+    if codes is None:
+        return ()
+    if codes.ndim == 2:
+        return tuple(p.space.names[label] for label in np.flatnonzero(codes[row]))
+    code = int(codes[row])
+    return () if code == UNPARSED else (p.space.names[code],)
 
 
 def one_label(p: Predictions, code: int) -> Predictions:

@@ -6,36 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.metrics.catalogue import find
 from evalreport.sources.child_layouts import Layout, layout_of
 from evalreport.sources.mlflow_client import Store
+from evalreport.sources.runs import PARENT_TAG, all_experiments, pages
 from evalreport.study import StudyObjective, Trial, Trials
 from evalreport.study.values import joined
 
-PAGE = 1000
-"""Runs asked for at a time: the most that MLflow gives."""
 _LARGEST = 1.797e308
 """MLflow's SQL stores hold ±inf as the greatest finite number."""
 _STEPWISE = ("intermediate_value",)
 """Metrics that are reports even when there is but one, at step 0."""
-_SMALLER = {
-    "loss",
-    "error",
-    "rmse",
-    "mse",
-    "mae",
-    "nll",
-    "perplexity",
-    "latency",
-    "seconds",
-    "duration",
-    "cost",
-}
-_PARENT = "mlflow.parentRunId"
+_SMALLER = frozenset(
+    ["loss", "error", "rmse", "mse", "mae", "nll", "perplexity", "latency", "seconds", "duration", "cost"]
+)
 
 Metric = str | StudyObjective | Sequence[str | StudyObjective]
 
@@ -123,34 +110,18 @@ def with_runs(trials: Trials, store: Store, parent_run_id: str) -> Trials:
 
 def _children(store: Store, parent: Any) -> list[Any]:
     """All child runs by start: of the parent's experiment, or of any where Optuna's callback put them."""
-    found = _search(store, [parent.info.experiment_id], parent.info.run_id)
+    query, where = f"tags.{PARENT_TAG} = '{parent.info.run_id}'", f"run {parent.info.run_id}"
+    found = list(pages(store, query, [parent.info.experiment_id], where=where))
     if not found:
-        every = store.ask(lambda client: client.search_experiments(max_results=PAGE))
-        found = _search(store, [experiment.experiment_id for experiment in every], parent.info.run_id)
+        every = [experiment.experiment_id for experiment in all_experiments(store)]
+        found = list(pages(store, query, every, where=where))
     if not found:
         raise DataError(
             "the run has no child runs",
-            where=f"run {parent.info.run_id}",
+            where=where,
             fix="name the parent run of the sweep; its trials are nested runs",
         )
     return sorted(found, key=lambda run: (run.info.start_time or 0, run.info.run_id))
-
-
-def _search(store: Store, experiments: list[str], parent_run_id: str) -> list[Any]:
-    condition = f"tags.`{_PARENT}` = '{parent_run_id}'"
-    found: list[Any] = []
-    token: str | None = None
-    while True:
-        ask = partial(_page, experiments=experiments, condition=condition, token=token)
-        page = store.ask(ask, f"run {parent_run_id}")
-        found += page
-        token = page.token
-        if not token:
-            return found
-
-
-def _page(client: Any, experiments: list[str], condition: str, token: str | None) -> Any:
-    return client.search_runs(experiments, condition, max_results=PAGE, page_token=token)
 
 
 def _objectives(

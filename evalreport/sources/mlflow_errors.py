@@ -40,11 +40,11 @@ _LONGEST = 200
 class Rule:
     """Which failures are meant (error code or words), and the error that says so."""
 
-    code: str
     words: str
-    kind: Callable[..., EvalreportError]
     message: str
     fix: str
+    code: str = ""
+    kind: Callable[..., EvalreportError] = ServerError
 
 
 _REACH = "check that it runs, and --tracking-uri or MLFLOW_TRACKING_URI"
@@ -55,111 +55,82 @@ LOCKED = "the database is locked by another program"
 LOCKED_FIX = "wait until it has ended, and try again"
 
 RULES: tuple[Rule, ...] = (
+    Rule(r"error code 401|\b401 client error", "the server asks for a login", _LOGIN, code="UNAUTHENTICATED"),
+    Rule(r"cannot configure default credentials", "no valid login", _LOGIN, code="CUSTOMER_UNAUTHORIZED"),
     Rule(
-        "UNAUTHENTICATED",
-        r"error code 401|\b401 client error",
-        ServerError,
-        "the server asks for a login",
-        _LOGIN,
-    ),
-    Rule(
-        "CUSTOMER_UNAUTHORIZED",
-        r"cannot configure default credentials",
-        ServerError,
-        "no valid login",
-        _LOGIN,
-    ),
-    Rule(
-        "PERMISSION_DENIED",
         r"error code 403|\b403 client error",
-        ServerError,
         "the server refuses: permission denied",
         "ask for access to this experiment, or log in as somebody who has it",
+        code="PERMISSION_DENIED",
     ),
-    Rule("", r"certificate|ssl", ServerError, "the server's certificate is not trusted", _REACH),
+    Rule(r"certificate|ssl", "the server's certificate is not trusted", _REACH),
     Rule(
-        "",
         r"error code 429|\b429 client error|too many 429 error|too many requests",
-        ServerError,
         "the server has had too many requests",
         "wait, then run fewer at once (-j 1)",
     ),
     Rule(
-        "",
         r"too many \d+ error responses|error code 5\d\d|\b5\d\d server error",
-        ServerError,
         "the server answers with errors",
         "look at the server's log, and try again",
     ),
-    Rule("", r"timed? ?out|timeout", ServerError, "the server does not answer in time", _REACH),
+    Rule(r"timed? ?out|timeout", "the server does not answer in time", _REACH),
     Rule(
-        "",
         r"connection (aborted|broken|reset)|incompleteread|remotedisconnected",
-        ServerError,
         "the server broke the connection off",
         "try again; if it stays so, look at the server's log and at proxies on the way",
     ),
     Rule(
-        "",
         r"max retries exceeded|connection refused|failed to resolve",
-        ServerError,
         "the tracking server cannot be reached",
         _REACH,
     ),
-    Rule("", r"\b404 client error", NotFoundError, "the server has no such file", _ADDRESS),
+    Rule(r"\b404 client error", "the server has no such file", _ADDRESS, kind=NotFoundError),
     Rule(
-        "",
         r"error code 30\d",
-        ServerError,
         "the server sends us on to another address",
         "pass the final address as --tracking-uri; redirects are not followed",
     ),
     Rule(
-        "ENDPOINT_NOT_FOUND",
         r"error code 40[45]",
-        EndpointMissingError,
         "there is no MLflow at this address",
         _ADDRESS,
+        code="ENDPOINT_NOT_FOUND",
+        kind=EndpointMissingError,
     ),
     Rule(
-        "",
         _NO_JSON,
-        ServerError,
         "the server answers with a page instead of MLflow's data, perhaps a login page",
         f"{_LOGIN}; or {_ADDRESS}",
     ),
     Rule(
-        "",
         r"out-of-date database schema|can't locate revision",
-        ServerError,
         "the database was made by another version of MLflow",
         "back it up and run `mlflow db upgrade` on it, or install the MLflow that made it",
     ),
     Rule(
-        "",
         r"readonly database",
-        ServerError,
         "the database cannot be written to: it is read-only",
         "check the permissions of its file and folder, or log as its owner",
     ),
     Rule(
-        "",
         r"read-only file system|permission denied|operation not permitted",
-        ServerError,
         "the artifact folder cannot be written to or read",
         "check the permissions of the folder of the run's artifacts, or log as its owner",
     ),
     Rule(
-        "",
         r"no space left on device|database or disk is full|file too large|disk quota exceeded",
-        ServerError,
         "the disk is full",
         "make room, then run the same command again: it completes what was begun",
     ),
-    Rule("", r"database is locked", ServerError, LOCKED, LOCKED_FIX),
-    Rule("RESOURCE_DOES_NOT_EXIST", r"", RunNotFoundError, "", "check the id and the tracking URI"),
+    Rule(r"database is locked", LOCKED, LOCKED_FIX),
+    Rule(r"", "", "check the id and the tracking URI", code="RESOURCE_DOES_NOT_EXIST", kind=RunNotFoundError),
     Rule(
-        "INVALID_PARAMETER_VALUE", r"", UsageError, "", "see MLflow's documentation of what it accepts here"
+        r"",
+        "",
+        "see MLflow's documentation of what it accepts here",
+        code="INVALID_PARAMETER_VALUE",
+        kind=UsageError,
     ),
 )
 

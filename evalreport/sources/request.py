@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -192,6 +192,21 @@ def missing_column(column: str, option: str, names: Iterable[str], file: str) ->
     use = f"{option} {close}" if guess.startswith("Did") else f"{option} COLUMN"
     return ColumnNotFoundError(
         f'column "{column}" is not in {file}', fix=f"columns are: {listed(known)}. Use {use}"
+    )
+
+
+def several(found: Sequence[str], what: str, option: str, example: str = "", more: str = "") -> UsageError:
+    """Return the error of names of which more than one could be meant.
+
+    Examples
+    --------
+    >>> error = several(["a", "b"], "arrays could be the truth", "--truth")
+    >>> error.message, error.fix
+    ('2 arrays could be the truth: a, b', 'say which with --truth, as in --truth a')
+    """
+    return UsageError(
+        f"{len(found)} {what}: {listed(found)}",
+        fix=f"say which with {option}, as in {option} {example or found[0]}{more}",
     )
 
 

@@ -215,7 +215,7 @@ def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError
 def child_runs(store: Store, parent: RunInfo) -> tuple[RunInfo, ...]:
     """Return the child runs of a run that are not deleted, by start, whatever became of them."""
     query = f"tags.{PARENT_TAG} = '{parent.run_id}'"
-    found = list(_pages(store, query, [parent.experiment_id]))
+    found = list(pages(store, query, [parent.experiment_id]))
     found.sort(key=lambda run: (run.info.start_time or 0, run.info.run_id))
     return tuple(run_info(run, parent.experiment) for run in found)
 
@@ -241,9 +241,9 @@ def active_run_id() -> str:
 
 def _completed(store: Store, start: str) -> str:
     """Return the one id that begins so; deleted runs count, to be named as deleted."""
-    known = {experiment.experiment_id: experiment.name for experiment in _all_experiments(store, view=3)}
+    known = {experiment.experiment_id: experiment.name for experiment in all_experiments(store, view=3)}
     query = f"attributes.run_id LIKE '{start}%'"
-    found = [run for run in _pages(store, query, list(known), view=3) if run.info.run_id.startswith(start)]
+    found = [run for run in pages(store, query, list(known), view=3) if run.info.run_id.startswith(start)]
     if not found:
         raise RunNotFoundError(
             f"no run id begins with {start}", where=store.shown, fix="check the id and the tracking URI"
@@ -280,7 +280,7 @@ def _models(run: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.model_id for entry in (*made, *taken)))
 
 
-def _all_experiments(store: Store, view: int = 1) -> list[Any]:
+def all_experiments(store: Store, view: int = 1) -> list[Any]:
     """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
     found: list[Any] = []
     token = None
@@ -294,7 +294,7 @@ def _all_experiments(store: Store, view: int = 1) -> list[Any]:
 
 def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
     """Return the experiments (id to name) of a name or glob; all active ones without."""
-    active = {experiment.experiment_id: experiment.name for experiment in _all_experiments(store)}
+    active = {experiment.experiment_id: experiment.name for experiment in all_experiments(store)}
     if pattern is None:
         return active
     exact = {key: name for key, name in active.items() if name == pattern}
@@ -306,8 +306,14 @@ def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
     return found
 
 
-def _pages(
-    store: Store, query: str, experiments: list[str], *, view: int = 1, at_most: int | None = None
+def pages(
+    store: Store,
+    query: str,
+    experiments: list[str],
+    *,
+    view: int = 1,
+    at_most: int | None = None,
+    where: str = "",
 ) -> Iterator[Any]:
     """Yield the runs of a search, newest first within each batch of experiments."""
     for start in range(0, len(experiments), _EXPERIMENTS_AT_ONCE):
@@ -316,7 +322,7 @@ def _pages(
         while True:
             size = PAGE if left is None else min(PAGE, left)
             search = methodcaller("search_runs", batch, query, view, size, NEWEST_FIRST, token)
-            page = store.ask(search)
+            page = store.ask(search, where)
             yield from page
             token, left = page.token, None if left is None else left - len(page)
             if not token or left == 0:
@@ -328,7 +334,7 @@ def _search(store: Store, selection: Selection, experiments: Mapping[str, str]) 
     query = " and ".join(filter(None, (finished, selection.filter)))
     enough = selection.latest or selection.max_runs + 1
     try:
-        found = list(_pages(store, query, list(experiments), at_most=enough))
+        found = list(pages(store, query, list(experiments), at_most=enough))
     except UsageError as error:
         raise _bad_filter(error, selection) from None
     found.sort(key=lambda run: (-(run.info.start_time or 0), run.info.run_id))
@@ -356,7 +362,7 @@ def _too_many(selection: Selection) -> UsageError:
 def _none_finished(store: Store, selection: Selection, experiments: Mapping[str, str]) -> RunNotFoundError:
     where = f"experiment {selection.experiment}" if selection.experiment else store.shown
     query = " and ".join(filter(None, ("attributes.status != 'FINISHED'", selection.filter)))
-    others = len(list(_pages(store, query, list(experiments), at_most=PAGE)))
+    others = len(list(pages(store, query, list(experiments), at_most=PAGE)))
     if others:
         return RunNotFoundError(
             f"no run has finished; {others} are running or have failed",

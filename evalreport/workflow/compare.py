@@ -142,12 +142,11 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
     ranked_alone = primary is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.bounds)
     found = _compare(
         rivals,
-        None if how.all_pairs else place or 0,
+        place or 0,
         (primary,) if ranked_alone and primary else metrics,
         primary,
-        details=not ranked_alone,
-        unpaired=how.unpaired,
-        costs=how.costs,
+        how,
+        not ranked_alone,
     )
     items = tuple(rival.item for rival in rivals)
     checked = _held_to_rules(found, how)
@@ -195,23 +194,21 @@ def _held_to_rules(found: Comparison, how: CompareRequest) -> tuple[CheckedRun, 
 
 def _compare(
     rivals: Sequence[_Rival],
-    baseline: int | None,
+    baseline: int,
     metrics: Sequence[str],
     primary: str | None,
-    *,
+    how: CompareRequest,
     details: bool,
-    unpaired: bool,
-    costs: Costs | None,
 ) -> Comparison:
     found = compare(
         [rival.evaluation for rival in rivals],
-        baseline,
+        None if how.all_pairs else baseline,
         names=[rival.name for rival in rivals],
         metrics=metrics,
         primary=primary,
         details=details,
-        unpaired=unpaired,
-        costs=costs,
+        unpaired=how.unpaired,
+        costs=how.costs,
     )
     if not found.differences:
         raise UsageError(

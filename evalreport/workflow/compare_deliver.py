@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalreport.codec import encode
-from evalreport.comparison.values import Comparison
 from evalreport.errors import UsageError
 from evalreport.gate.documents import as_dicts
 from evalreport.panels.comparison.words import headline
+from evalreport.panels.systems.words import headline as systems_headline
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import PARENT_TAG, RunInfo, find_run
@@ -18,12 +18,18 @@ from evalreport.workflow.deliver import Delivered, deliver, files_read
 from evalreport.workflow.documents import comparison_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
+from evalreport.workflow.systems import ComparedSystems
 
 
 def deliver_comparison(
-    done: Compared, request: Request, where: Destination, *, log_to: str | None, tracking_uri: str | None
-) -> Delivered[Comparison]:
-    """Deliver a comparison.
+    done: Compared | ComparedSystems,
+    request: Request,
+    where: Destination,
+    *,
+    log_to: str | None,
+    tracking_uri: str | None,
+) -> Delivered[Any]:
+    """Deliver a comparison, of runs or of systems.
 
     Parameters
     ----------
@@ -37,14 +43,17 @@ def deliver_comparison(
     UsageError
         What is read would be written over, or there is no run to log into.
     """
-    base = None if done.comparison.baseline is None else done.items[done.comparison.baseline].run
+    place = None if isinstance(done, ComparedSystems) else done.comparison.baseline
+    base = None if place is None else done.items[place].run
     run = run_for(done.items, base, where, log_to, tracking_uri) if where.log else None
     document = comparison_document(done.comparison, as_record(done), request.title, request.notes)
     return deliver(document, where, run=run, read=files_read(request, done.items))
 
 
-def as_record(done: Compared) -> dict[str, Any]:
+def as_record(done: Compared | ComparedSystems) -> dict[str, Any]:
     """Return `comparison` of the JSON as plain data: the comparison, its verdict in words, and the rules."""
+    if isinstance(done, ComparedSystems):
+        return {**encode(done.comparison), "headline": systems_headline(done.comparison).text}
     return {
         **encode(done.comparison),
         "headline": headline(done.comparison).text,

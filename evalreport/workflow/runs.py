@@ -180,12 +180,6 @@ class Item:
         return None
 
     @property
-    def names_table(self) -> bool:
-        """Whether the item names a table of Spark: by itself, or by a tag of the run."""
-        tagged = self.run is not None and tagged_table(self.run, remote=self.opened.remote)
-        return self.table is not None or bool(tagged)
-
-    @property
     def opened(self) -> Store:
         """The store of a run.
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from evalreport.codec import encode
 from evalreport.comparison.compare import distinct
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.systems import compare_systems
 from evalreport.errors import ArtifactNotFoundError, DataError, UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import counted
-from evalreport.panels.systems.words import headline
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import PARENT_TAG, RunInfo, find_run
-from evalreport.workflow.compare_deliver import run_for
-from evalreport.workflow.deliver import Delivered, deliver, files_read
-from evalreport.workflow.documents import comparison_document
-from evalreport.workflow.request import Destination, Request
+from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 
 KINDS = ("params", "tags")
@@ -211,28 +205,3 @@ def compared_systems(groups: GroupedItems, request: Request, primary: str | None
     found = replace(found, notes=(*groups.notes, *(empty if lost else ()), *found.notes))
     every = tuple(ev for runs in systems.values() for ev in runs)
     return ComparedSystems(found, tuple(item for _, item in used), every)
-
-
-def deliver_systems(
-    done: ComparedSystems,
-    request: Request,
-    where: Destination,
-    *,
-    log_to: str | None,
-    tracking_uri: str | None,
-) -> Delivered[SystemsComparison]:
-    """Deliver a comparison of systems: to a page, a folder, the parent that all runs share or a named run.
-
-    Raises
-    ------
-    UsageError
-        What is read would be written over, or there is no run to log into.
-    """
-    run = run_for(done.items, None, where, log_to, tracking_uri) if where.log else None
-    document = comparison_document(done.comparison, systems_record(done), request.title, request.notes)
-    return deliver(document, where, run=run, read=files_read(request, done.items))
-
-
-def systems_record(done: ComparedSystems) -> dict[str, Any]:
-    """Return `comparison` of the JSON as plain data: the comparison, and its verdict in words."""
-    return {**encode(done.comparison), "headline": headline(done.comparison).text}

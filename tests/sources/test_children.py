@@ -216,7 +216,7 @@ def test_a_direction_taken_from_a_name_is_told(store: Store, by_hand: str) -> No
 
 def test_children_come_page_by_page(store: Store, by_hand: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = trials_from_children(store, by_hand, "f1")
-    monkeypatch.setattr(children, "PAGE", 2)
+    monkeypatch.setattr("evalreport.sources.runs.PAGE", 2)
     assert trials_from_children(store, by_hand, "f1") == whole
 
 

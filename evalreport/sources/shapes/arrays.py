@@ -16,7 +16,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Label
 from evalreport.scores import ScoreKind
-from evalreport.sources.request import Columns, counted, listed
+from evalreport.sources.request import Columns, counted, several
 from evalreport.sources.shapes.families import are_probabilities
 from evalreport.sources.shapes.naming import Role, kind_of, named_as
 from evalreport.sources.shapes.roles import LABEL_NAMES, PRED, SINGLE, TRUTH
@@ -100,10 +100,7 @@ def _only(part: Role, arrays: Mapping[str, Array], usual: Sequence[str], request
     found = named_as(part, free, usual)
     if len(found) > 1:
         option = "--truth" if part == "truth" else "--pred"
-        raise UsageError(
-            f"{len(found)} arrays could be the {part}: {listed(found)}",
-            fix=f"say which with {option}, as in {option} {found[0]}",
-        )
+        raise several(found, f"arrays could be the {part}", option)
     return found[0] if found else None
 
 
@@ -166,10 +163,7 @@ def _alone(array: Array, request: Columns, side: Side) -> Columns:
 def _score(arrays: Mapping[str, Array]) -> str | None:
     found = [name for name in SCORES if name in arrays] or list(named_as("score", list(arrays), ()))
     if len(found) > 1:
-        raise UsageError(
-            f"{len(found)} arrays could be the scores: {listed(found)}",
-            fix=f"say which with --score, as in --score {found[0]}",
-        )
+        raise several(found, "arrays could be the scores", "--score")
     return found[0] if found else None
 
 

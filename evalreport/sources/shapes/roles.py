@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from evalreport.errors import ColumnNotFoundError, UsageError
+from evalreport.errors import ColumnNotFoundError
 from evalreport.scores import ScoreKind
 from evalreport.sources.readers.limits import Select
-from evalreport.sources.request import Columns, listed, missing_column
+from evalreport.sources.request import Columns, listed, missing_column, several
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, Role, named_as, role
 
 TRUTH = (
@@ -183,10 +183,7 @@ def truth_part(names: Sequence[str], request: Columns, file: str) -> Part:
 def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str) -> Part | None:
     found = named_as(part, names, usual)
     if len(found) > 1:
-        raise UsageError(
-            f"{len(found)} columns could be the {part}: {listed(found)}",
-            fix=f"say which with {option}, as in {option} {found[0]}",
-        )
+        raise several(found, f"columns could be the {part}", option)
     return Part(found) if found else None
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from evalreport.errors import UsageError
 from evalreport.scores import ScoreKind
-from evalreport.sources.request import Columns, listed
+from evalreport.sources.request import Columns, several
 from evalreport.sources.shapes.families import (
     are_probabilities,
     class_columns,
@@ -22,6 +21,9 @@ from evalreport.sources.shapes.naming import kind_of, named_as, role
 from evalreport.sources.shapes.roles import ARRAYS, FAMILIES, LOOSE, SINGLE, Part, family, named_part
 
 Array = npt.NDArray[Any]
+
+
+OR_NONE = ", or pass --no-scores"
 
 
 def score_part(
@@ -64,7 +66,8 @@ def score_part(
     free = [name for name in names if name not in request.named and name not in taken]
     found = [*_matrices(free), *_families(columns, free, known, single=single)]
     if len(found) > 1:
-        raise _several([part.shown for part in found], "--scores", f"'{found[0].pattern}'")
+        shown, example = [part.shown for part in found], f"'{found[0].pattern}'"
+        raise several(shown, "sets of scores could be meant", "--scores", example, OR_NONE)
     if found:
         return found[0]
     return _loose(free, known) or (_one_of(free, known) if single else None)
@@ -131,17 +134,8 @@ def _one_of(names: Sequence[str], known: Collection[str]) -> Part | None:
     usual = [name for name in names if name in SINGLE]
     singles = usual or named_as("score", names, ()) or family(names, "score_").columns
     if len(singles) > 1:
-        raise _several(singles, "--score", singles[0])
+        raise several(singles, "columns could be the score", "--score", more=OR_NONE)
     return Part((singles[0],), kind=SINGLE.get(singles[0]) or kind_of(singles[0])) if singles else None
-
-
-def _several(candidates: Sequence[str], option: str, example: str) -> UsageError:
-    return UsageError(
-        f"{len(candidates)} sets of scores could be meant: {listed(candidates)}"
-        if option == "--scores"
-        else f"{len(candidates)} columns could be the score: {listed(candidates)}",
-        fix=f"say which with {option}, as in {option} {example}, or pass --no-scores",
-    )
 
 
 def _with_label(part: Part, known: Collection[str]) -> Part:
