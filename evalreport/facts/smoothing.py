@@ -51,10 +51,19 @@ class SmoothCurve:
     @cached_property
     def fitted(self) -> Array:
         """The curve at `scores`."""
-        return self.at(self.scores)
+        return _sigmoid(self.design(self.scores) @ self.coefficients)
+
+    @cached_property
+    def gaps(self) -> tuple[Array, Array]:
+        """The gaps of probability and curve, ascending, and the weight of rows up to each."""
+        gaps = np.abs(self.scores - self.fitted)
+        order = np.argsort(gaps)
+        return gaps[order], np.cumsum(self.weight[order])
 
     def at(self, scores: Array) -> Array:
         """Return the share of positives that the curve tells at some probabilities."""
+        if scores is self.scores:
+            return self.fitted
         return _sigmoid(self.design(scores) @ self.coefficients)
 
     def design(self, scores: Array) -> Array:
@@ -69,10 +78,9 @@ class SmoothCurve:
 
     def gap(self, quantile: float | None = None) -> float:
         """Return the mean gap of probability and curve over rows, or a quantile of it."""
-        gaps = np.abs(self.scores - self.fitted)
         if quantile is None:
-            return inner(self.weight, gaps) / float(self.weight.sum())
-        return float(weighted_quantile(gaps, self.weight, quantile))
+            return inner(self.weight, np.abs(self.scores - self.fitted)) / float(self.weight.sum())
+        return float(reaching(*self.gaps, np.array([quantile]))[0])
 
 
 def smooth_curve(scores: Array, pos: Array, neg: Array) -> SmoothCurve | None:
@@ -104,31 +112,29 @@ def smooth_curve(scores: Array, pos: Array, neg: Array) -> SmoothCurve | None:
         scores, pos, neg = grouped(scores, pos, neg)
     scores, pos, neg = map(np.asarray, (scores, pos, neg))
     weight, x = pos + neg, logit(scores)
-    knots = tuple(np.unique([weighted_quantile(x, weight, q) for q in QUANTILES]).tolist())
+    knots = tuple(np.unique(reaching(x, np.cumsum(weight), np.array(QUANTILES))).tolist())
     if len(knots) < 3:
         knots = ()
     coefficients, curvature = _fit(_spline(x, knots), pos, weight)
     return SmoothCurve(knots, coefficients, curvature, scores, weight)
 
 
-def weighted_quantile(values: Array, weight: Array, quantile: float) -> Array:
-    """Return the least value up to which a share of the weight lies, along the last axis.
+def reaching(values: Array, upto: Array, quantiles: Array) -> Array:
+    """Return the least values up to which shares of the weight lie.
 
     Parameters
     ----------
-    values : float64 array of shape (..., m)
-    weight : float64 array of shape (m,)
-    quantile : float
+    values : float64 array of shape (m,), ascending
+    upto : float64 array of shape (m,)
+        Weight up to each value.
+    quantiles : float64 array
 
     Examples
     --------
-    >>> float(weighted_quantile(np.array([3.0, 1.0, 2.0]), np.ones(3), 0.5))
-    2.0
+    >>> reaching(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.array([0.5]))
+    array([2.])
     """
-    order = np.argsort(values, axis=-1)
-    reached = np.cumsum(weight[order], axis=-1)
-    place = (reached < quantile * reached[..., -1:] * (1 - 1e-9)).sum(axis=-1, keepdims=True)
-    found: Array = np.take_along_axis(values, np.take_along_axis(order, place, -1), -1)[..., 0]
+    found: Array = values[np.searchsorted(upto, quantiles * upto[-1] * (1 - 1e-9))]
     return found
 
 

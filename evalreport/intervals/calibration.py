@@ -10,8 +10,6 @@ of the range, near which the share is not central (`tails`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +17,18 @@ import numpy.typing as npt
 from evalreport.facts import ClassBins, LabelScores, Summary
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, centred, inner
+from evalreport.intervals.noise import (
+    CELLS,
+    CERTAIN,
+    FACTORS,
+    SMALLEST,
+    Noise,
+    Statistic,
+    beside,
+    binomial_noise,
+    gap_size,
+    independent,
+)
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.tails import tails_near_end
@@ -26,16 +36,6 @@ from evalreport.metrics import view
 from evalreport.metrics.multiclass import with_gaps
 from evalreport.metrics.strategies import ClassGaps
 
-FACTORS = 25
-"""Grid of factors; the limits are interpolated between them."""
-CELLS = 200_000
-"""Draws over factors, resamples and bins; ten times that for bins of several labels."""
-CERTAIN = 1e-3
-"""Nearest to 0 and 1 that a bin's probability is taken for where its noise is told by other means."""
-FEW_EXPECTED = 25.0
-"""Variance of a count below which it is drawn as it is, and from which a normal serves."""
-SMALLEST = 1e-15
-"""Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
 TIE = 1e-12
 """Less than any two values of counts are apart: draws that tie with the value are counted on both sides."""
 INFLATED = 0.25
@@ -48,9 +48,6 @@ PLACE = 8
 """Place of the random numbers of bins of several labels."""
 UNITS = 400
 """Sums that these rows are merged into at random."""
-
-Statistic = Callable[[Array, Array], Array]
-"""From gaps of shape (..., bins) and the weights of the bins to an error of shape (...)."""
 
 
 def gap_limits(
@@ -103,24 +100,21 @@ def gap_limits(
     if doubt is not None:
         said = probability / weight
         design = np.sqrt(np.minimum(doubt[held] / np.maximum(weight * said * (1 - said), SMALLEST), 1))
-    normal = _independent(len(weight), sampling) if draws is None else draws[:, held]
-    noisy = Noise(weight, probability, design, normal, certain, alone=draws is None)
+    normal, follow = independent(len(weight), sampling) if draws is None else (draws[:, held], None)
+    noisy = Noise(weight, probability, design, normal, certain, follow)
     widest = 1 + 4 * float(statistic(design * spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
-    generator = sampling.generator(13)
-    drawn = np.stack(
-        [statistic(f * gaps + noisy.of(probability - f * gaps, generator), weight) for f in factors]
-    )
+    drawn = noisy.about(np.append(factors, 1.0)[:, None] * gaps, statistic)
+    drawn, here = drawn[:-1], drawn[-1]
     truths = statistic(factors[:, None] * gaps, weight)
     if statistic is greatest_gap:
         low, high = inverted(value, drawn, truths, sampling, near_end=near_end)
     else:
-        here = statistic(gaps + noisy.of(positives, generator), weight)
         apart = _between(gaps, weight, here, error, squared=statistic is mean_square)
-        beside = apart * generator.standard_normal(len(normal))
-        drawn += factors[:, None] * beside * near_end
+        moved = apart * beside(len(normal), sampling)
+        drawn += factors[:, None] * moved * near_end
         low, high = inverted(value, drawn, truths, sampling, near_end=near_end)
-        low, high = _far(low, high, value, here + beside, sampling, least=near_end)
+        low, high = _far(low, high, value, here + moved, sampling, least=near_end)
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     return min(low, value), max(high, value, least**2 if statistic is mean_square else least)
@@ -143,47 +137,6 @@ def _far(
         return low, high
     reach = sampling.z * error
     return max(min(low, value - inflated - reach), 0.0), max(high, value - inflated + reach)
-
-
-@dataclass(frozen=True, eq=False)
-class Noise:
-    """Draws of the summed gaps of bins about their means.
-
-    Parameters
-    ----------
-    weight, probability : float64 arrays of shape (bins,)
-    design : float64 array of shape (bins,)
-        Ratio of the noise of each bin to the binomial.
-    normal : float64 array of shape (draws, bins)
-    certain : float
-        How near to 0 and 1 a probability is taken at its word; 0 where the weights are numbers of rows.
-    alone : bool
-        Whether bins are independent: numbers of rows are then drawn as they are, where they are few.
-    """
-
-    weight: Array
-    probability: Array
-    design: Array
-    normal: Array
-    certain: float
-    alone: bool
-
-    def of(self, positives: Array, generator: np.random.Generator) -> Array:
-        """Return draws where so many positives are expected, shape (draws, bins)."""
-        rate = binomial_rate(self.weight, positives, self.probability, self.certain)
-        variance = self.weight * rate * (1 - rate)
-        scale = self.design * np.sqrt(variance)
-        few = (variance < FEW_EXPECTED) & (self.certain == 0)
-        if not self.alone:  # counts of bins that hang together are not drawn; their mean size is made right
-            rare = np.minimum(rate, 1 - rate)
-            size = 2 * self.weight * rare * (1 - rare) ** self.weight * math.sqrt(math.pi / 2)
-            scale = np.where(few & (self.weight * rare < 1), np.minimum(scale, size), scale)
-            return self.normal * scale
-        drawn = self.normal * scale
-        rows = np.round(self.weight[few]).astype(np.int64)
-        counts = generator.binomial(rows, rate[few], (len(drawn), len(rows)))
-        drawn[:, few] = (rows * rate[few] - counts) * self.design[few]
-        return drawn
 
 
 def inverted(
@@ -235,15 +188,6 @@ def _between(gaps: Array, weight: Array, here: Array, error: float | None, *, sq
         return math.sqrt(max(error**2 - float(here.var()), 0.0))
     each = size**2 if squared else size
     return math.sqrt(inner(weight, centred(each, weight) ** 2)) / total
-
-
-def _independent(bins: int, sampling: Sampling) -> Array:
-    return sampling.generator(2).standard_normal((gap_size(bins, sampling), bins))
-
-
-def gap_size(bins: int, sampling: Sampling) -> int:
-    """Return how many draws of so many bins are made."""
-    return max(100, min(sampling.resamples, CELLS // (FACTORS * bins)))
 
 
 def unit_draws(own: Array, sampling: Sampling) -> Array:
@@ -343,38 +287,6 @@ def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
     alone = generator.standard_normal((number, size))
     correlated: Array = np.where(spread > 0, drawn / np.where(spread > 0, spread, 1.0), alone)
     return correlated
-
-
-def binomial_noise(weight: Array, positives: Array, probability: Array, certain: float = 0.0) -> Array:
-    """Return the standard deviation of the positives of each bin, never 0.
-
-    Two rows more are taken to be in each bin, at the probability that the model gives it: at the rate of
-    all, bins with few rows had so much noise that the ECE of three classes covered 100 %.
-
-    Examples
-    --------
-    >>> binomial_noise(np.array([10.0, 1.0]), np.array([5.0, 0.0]), np.array([5.0, 0.3])).round(2)
-    array([1.58, 0.4 ])
-    """
-    rate = binomial_rate(weight, positives, probability, certain)
-    spread: Array = np.sqrt(weight * rate * (1 - rate))
-    return spread
-
-
-def binomial_rate(weight: Array, positives: Array, probability: Array, certain: float = 0.0) -> Array:
-    """Return the rate that the noise of each bin is told at: see `binomial_noise`.
-
-    `certain` is how near to 0 and 1 a probability is taken at its word.
-
-    Examples
-    --------
-    >>> binomial_rate(np.array([2.0]), np.array([2.0]), np.array([1.0]))
-    array([0.75])
-    """
-    held = np.clip(positives, 0, weight)
-    said = np.clip(probability / weight, certain, 1 - certain)
-    rate: Array = np.clip((held + 2 * said) / (weight + 2), SMALLEST, 1 - SMALLEST)
-    return rate
 
 
 def mean_gap(gaps: Array, weight: Array) -> Array:

@@ -13,7 +13,8 @@ import math
 import numpy as np
 
 from evalreport.facts.counts import Array, inner
-from evalreport.intervals.calibration import FACTORS, gap_size, inverted
+from evalreport.intervals.calibration import inverted
+from evalreport.intervals.noise import FACTORS, gap_size
 from evalreport.intervals.sampling import Limits, Sampling
 from evalreport.metrics.multiclass import effective_labels
 from evalreport.resampling import JEFFREYS

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evalreport.facts.counts import Array
-from evalreport.intervals.calibration import FACTORS, inverted
+from evalreport.intervals.calibration import inverted
+from evalreport.intervals.noise import FACTORS
 from evalreport.intervals.sampling import Sampling
 from evalreport.values import Estimate, Result, Undefined
 

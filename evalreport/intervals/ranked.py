@@ -22,8 +22,9 @@ from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, centred, inner
 from evalreport.intervals.binary import OVERFIT, binned, too_few_share
-from evalreport.intervals.calibration import SMALLEST, STATISTICS, binomial_noise, gap_limits, unit_draws
+from evalreport.intervals.calibration import STATISTICS, gap_limits, unit_draws
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
+from evalreport.intervals.noise import SMALLEST, binomial_noise
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import normal_quantile, t_quantile
 from evalreport.intervals.sampling import Limits, Sampling, no_limits

@@ -14,8 +14,9 @@ from typing import TypeAlias
 import numpy as np
 
 from evalreport.facts.counts import Array, centred, inner, run_starts
-from evalreport.facts.smoothing import SmoothCurve, weighted_quantile
-from evalreport.intervals.calibration import Statistic, gap_limits, gap_size, mean_gap
+from evalreport.facts.smoothing import SmoothCurve, reaching
+from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.noise import Statistic, gap_size
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.strategies import SmoothGaps
 
@@ -91,16 +92,13 @@ def smooth_gap_limits(
 
 def _between(gaps: SmoothGaps, curve: SmoothCurve, mean_error: MeanError) -> float:
     """Standard error that comes from which scores were drawn; of a quantile Woodruff's (1952)."""
-    size, weight, quantile = np.abs(curve.scores - curve.fitted), curve.weight, gaps.quantile
+    quantile = gaps.quantile
     if quantile is None:
         return mean_error(lambda scores: np.abs(scores - curve.at(scores)))
     limit = curve.gap(quantile)
     reach = mean_error(lambda scores: (np.abs(scores - curve.at(scores)) <= limit).astype(np.float64))
-    low, high = (
-        float(weighted_quantile(size, weight, min(max(quantile + side * reach, 0.0), 1.0)))
-        for side in (-1, 1)
-    )
-    return (high - low) / 2
+    low, high = reaching(*curve.gaps, np.clip([quantile - reach, quantile + reach], 0, 1))
+    return float(high - low) / 2
 
 
 def _of_rows(curve: SmoothCurve) -> MeanError:
@@ -117,7 +115,15 @@ def _statistic(gaps: SmoothGaps) -> Statistic:
         return mean_gap
 
     def of_rows(gaps: Array, weight: Array) -> Array:
-        return weighted_quantile(np.abs(gaps) / weight, weight, quantile)
+        size = np.abs(gaps) / weight
+        order = np.argsort(size, axis=-1)
+        wanted, reached = quantile * weight.sum() * (1 - 1e-9), np.zeros(size.shape[:-1])
+        place = np.zeros(size.shape[:-1], dtype=np.int64)
+        for following in np.moveaxis(weight[order], -1, 0):  # NumPy's sums along short rows take five times
+            reached += following
+            place += reached < wanted
+        found: Array = np.take_along_axis(size, np.take_along_axis(order, place[..., None], -1), -1)
+        return found[..., 0]
 
     return of_rows
 

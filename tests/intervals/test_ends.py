@@ -6,11 +6,13 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from evalreport.intervals import Sampling
 from evalreport.intervals.calibration import gap_limits, mean_gap
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.majority import majority_limits
+from evalreport.intervals.noise import few_counts
 from evalreport.intervals.tails import tails_near_end
 from evalreport.metrics.multiclass import effective_labels
 from evalreport.metrics.strategies import MostFrequent
@@ -68,3 +70,14 @@ def test_the_most_frequent_of_even_classes_is_not_above_what_it_may_be() -> None
         assert low <= counts.max() / 300 <= high
         held.append(low <= 1 / 6 <= high)
     assert 0.9 < np.mean(held) < 0.985
+
+
+@pytest.mark.parametrize(("rows", "rate"), [(40, 0.03), (12, 0.5), (300, 0.97), (60_000, 2e-4)])
+def test_counts_of_a_bin_are_drawn_as_often_as_they_are_likely(rows: int, rate: float) -> None:
+    """Each of 400 draws, whose places begin anywhere, against the binomial distribution itself."""
+    for start in (0.0, 0.3, 0.99):
+        short = few_counts(np.array([rows + 0.0]), np.array([rate]), 400, np.array([start]))[0]
+        count, times = np.unique(np.rint(rows * rate - short), return_counts=True)
+        upto = binom.cdf(count, rows, rate) if rate < 0.5 else 1 - binom.cdf(count - 1, rows, rate)
+        drawn = times.cumsum() if rate < 0.5 else times[::-1].cumsum()[::-1]
+        assert abs(drawn / 400 - upto).max() <= 1 / 400 + 1e-9
