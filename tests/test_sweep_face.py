@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import evalreport as er
 from evalreport.sources.mlflow_client import Store
 from evalreport.thresholds.optimum import Optimum
-from evalreport.thresholds.tuned import Tuned
+from evalreport.thresholds.records import Tuned
 from tests.sinks.test_mlflow import snapshot
 from tests.tracking import fluent, make_run
 

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from evalreport.study import Trial
     from evalreport.study.judged import Study
     from evalreport.study.search import SearchProgress
-    from evalreport.thresholds.cutoff import Cutoff
     from evalreport.thresholds.optimum import Optimum
-    from evalreport.thresholds.records import Hold
+    from evalreport.thresholds.records import Cutoff, Hold
     from evalreport.values import Result
     from evalreport.workflow.deliver import Delivered
 

@@ -22,9 +22,8 @@ from evalreport.parsing import ParsingReport
 from evalreport.predictions import Origin, Threshold
 from evalreport.provenance import Provenance
 from evalreport.scores import ScoreKind
-from evalreport.thresholds.records import SweepRecord, TunedRecord
+from evalreport.thresholds.records import SweepRecord, Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Finding, Result, Undefined
 
 CLASS_KEYS = "class_keys"
@@ -140,7 +139,7 @@ class EvaluationRecord:
         """Return the thresholds that were chosen label by label."""
         if self.thresholds is None or self.task != "multilabel":
             return None
-        (record,) = self.thresholds.optima.values()
-        if not isinstance(record, TunedRecord):
+        (tuned,) = self.thresholds.optima.values()
+        if not isinstance(tuned, Tuned):
             raise ValueError("a multilabel problem has one threshold per label")
-        return Tuned.from_wire(record)
+        return tuned

@@ -29,8 +29,8 @@ from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.holding import SURE, limited
 from evalreport.thresholds.objectives import Constraint
 from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.records import Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Result, Undefined
 
 DEFAULT = Sampling()

@@ -26,9 +26,8 @@ from evalreport.parsing import ParsingReport
 from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance
 from evalreport.scores import ScoreKind
-from evalreport.thresholds.records import SweepRecord
+from evalreport.thresholds.records import SweepRecord, Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Estimate, Finding, Result, Undefined
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ class Evaluation:
 
     def _thresholds(self) -> SweepRecord | None:
         if self.tuned is not None:
-            return SweepRecord((), {self.tuned.objective: self.tuned.to_wire()})
+            return SweepRecord((), {self.tuned.objective: self.tuned})
         return None if self.sweep is None else self.sweep.to_wire()
 
     @classmethod

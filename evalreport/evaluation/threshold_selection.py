@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 from evalreport.codec import dumps, encode
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
-from evalreport.thresholds.cutoff import Cutoff, CutoffChoice
+from evalreport.thresholds.cutoff import CutoffChoice
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_to_wire
+from evalreport.thresholds.records import Cutoff, Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Result, Undefined
 
 PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}

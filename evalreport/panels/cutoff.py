@@ -21,7 +21,7 @@ from evalreport.panels.parts import Empty, Section, Table
 from evalreport.panels.placing import clearest
 from evalreport.panels.threshold import Meter, Preset, whole
 from evalreport.panels.words import NOTHING, say
-from evalreport.thresholds.cutoff import Cutoff
+from evalreport.thresholds.records import Cutoff
 from evalreport.values import Undefined
 
 WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))

@@ -8,8 +8,7 @@ from evalreport.estimates import beside, interval, shown_value
 from evalreport.evaluation.threshold_selection import PLAIN
 from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.parts import Cell, Column, Row, Table
-from evalreport.thresholds.records import Method
-from evalreport.thresholds.tuned import Tuned
+from evalreport.thresholds.records import Method, Tuned
 
 HOW: Mapping[Method, str] = {
     "exact": "exact: no others reach more",
@@ -31,10 +30,9 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
 
     Examples
     --------
-    >>> from evalreport.thresholds.optimum import OutOfSample
     >>> from evalreport.values import Estimate
-    >>> out_of_sample = OutOfSample(Estimate(0.4, 50, 0.3, 0.5), None, "other rows")
-    >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, out_of_sample, "exact", {"0.5": 0.2}, without=0.21)
+    >>> rows = (Estimate(0.4, 50, 0.3, 0.5), "other rows")
+    >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, *rows, "exact", {"0.5": 0.2}, without=0.21)
     >>> table = tuned_table("tuned", [found])
     >>> [cell.words for cell in table.rows[0]]
     ['Micro F1', '0.45', '0.40', '0.30 to 0.50', '0.21', 'exact: no others reach more']

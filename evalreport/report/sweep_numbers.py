@@ -18,10 +18,9 @@ from evalreport.report.names import SWEEP_TAGS, metric_keys, objective_keys
 from evalreport.report.payload import LONGEST_TAG, Series
 from evalreport.study.judged import Study
 from evalreport.study.values import is_number
-from evalreport.thresholds.cutoff import Cutoff
 from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.records import Cutoff, Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Estimate, Undefined
 
 Made = Optimum | Cutoff | Tuned

@@ -23,8 +23,9 @@ from evalreport.scores import FloatArray, Probabilities
 from evalreport.study import Direction
 from evalreport.study.search import Dimension, Search, optimise
 from evalreport.thresholds.costs import CostMatrix, answered
+from evalreport.thresholds.records import Tuned
 from evalreport.thresholds.sweep import middle_of_longest_run
-from evalreport.thresholds.tuned import JointChoice, Tuned, called, tuned, units_of
+from evalreport.thresholds.tuned import JointChoice, called, tuned, units_of
 from evalreport.values import Undefined
 
 PASSES = 20

@@ -21,8 +21,8 @@ from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 from evalreport.thresholds.holding import chance_at, held, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
-from evalreport.thresholds.optimum import Choice, Optimum, OutOfSample
-from evalreport.thresholds.records import BoundKept
+from evalreport.thresholds.optimum import Choice, Optimum
+from evalreport.thresholds.records import BoundKept, OutOfSample
 from evalreport.thresholds.resampling import SingleRows, SplitWeights, Units, narrowed, units_of
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_rows
 from evalreport.values import Estimate, Result, Undefined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -15,62 +15,12 @@ from evalreport.predictions import Predictions
 from evalreport.scores import Probabilities
 from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Constraint, Objective
-from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
-from evalreport.thresholds.records import CutoffRecord, Hold
+from evalreport.thresholds.optimum import Optimum, Unreachable
+from evalreport.thresholds.records import Cutoff
 from evalreport.thresholds.sweep import scores_of_rows
 from evalreport.values import Undefined
 
 OUTCOME = Binary("wrong", "right")
-
-
-@dataclass(frozen=True)
-class Cutoff:
-    """The confidence from which answers are as accurate as wanted, with the rest left to somebody else.
-
-    Parameters
-    ----------
-    wanted : float
-        Accuracy among the answered.
-    threshold : float
-        Answer when the greatest probability of the row is at least this.
-    low, high : float
-        Interval of the threshold.
-    coverage, accuracy : float
-        Share answered, and accuracy among them, on the rows of the choice.
-    out_of_sample : OutOfSample
-        On other rows: `value` is the coverage, `kept` the accuracy.
-    hold : Hold or None
-        The cut-off that keeps the accuracy with a confidence, where one was asked for.
-
-    Examples
-    --------
-    >>> rows = OutOfSample(Undefined("too few rows"), None, "cross-fitted")
-    >>> cutoff = Cutoff(0.9, 0.7, 0.6, 0.8, 0.5, 0.91, rows)
-    >>> Cutoff.from_wire(cutoff.to_wire()) == cutoff
-    True
-    """
-
-    wanted: float
-    threshold: float
-    low: float
-    high: float
-    coverage: float
-    accuracy: float
-    out_of_sample: OutOfSample
-    hold: Hold | None = None
-
-    def to_wire(self) -> CutoffRecord:
-        """Return the cut-off as JSON holds it; an infinite limit is null."""
-        other = self.out_of_sample
-        own = (self.wanted, self.threshold, self.low, self.high, self.coverage, self.accuracy)
-        return CutoffRecord(*own, other.value, other.kept, other.method, other.chance, self.hold)
-
-    @classmethod
-    def from_wire(cls, wire: CutoffRecord) -> Cutoff:
-        """Return the cut-off that JSON holds."""
-        own = (wire.wanted, wire.threshold, wire.low, wire.high, wire.coverage, wire.accuracy)
-        rest = (wire.honest_coverage, wire.honest_accuracy, wire.honest_method, wire.chance)
-        return cls(*own, OutOfSample(*rest), wire.hold)
 
 
 CutoffChoice: TypeAlias = Cutoff | Unreachable | Undefined
@@ -164,4 +114,5 @@ def _cutoff(wanted: float, best: Optimum) -> Cutoff:
     hold = best.hold
     if hold is not None and hold.costs is not None:
         hold = replace(hold, costs=replace(hold.costs, metric="coverage"))
-    return Cutoff(wanted, best.threshold, low, high, best.apparent, best.tp / answered, out_of_sample, hold)
+    other = (out_of_sample.value, out_of_sample.kept, out_of_sample.method, out_of_sample.chance)
+    return Cutoff(wanted, best.threshold, low, high, best.apparent, best.tp / answered, *other, hold)

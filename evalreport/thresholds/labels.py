@@ -17,7 +17,8 @@ from evalreport.resampling import poisson_counts, unit_sums
 from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.study.search import Dimension, Search, optimise
 from evalreport.thresholds.label_optima import EACH, Flags, LabelObjective, ascended, each_alone, pooled
-from evalreport.thresholds.tuned import JointChoice, Tuned, tuned, units_of
+from evalreport.thresholds.records import Tuned
+from evalreport.thresholds.tuned import JointChoice, tuned, units_of
 from evalreport.values import Undefined
 
 FEW = 500_000

@@ -20,38 +20,10 @@ from evalreport.thresholds.records import (
     Hold,
     NoOptimumRecord,
     OptimumRecord,
+    OutOfSample,
     UnreachableRecord,
 )
-from evalreport.values import Result, Undefined
-
-
-@dataclass(frozen=True)
-class OutOfSample:
-    """What a chosen threshold reaches on rows that took no part in its choice.
-
-    Parameters
-    ----------
-    value : Estimate or Undefined
-        Of the metric that was optimised.
-    kept : Estimate, Undefined or None
-        Of the constraint's metric: a bound kept on the rows of the choice may be missed on others.
-    method : str
-        ``cross-fitted`` or ``other rows``.
-    chance : float or None
-        Probability that the constraint holds in the population that the rows come from, in [0, 1]; a
-        choice on the same rows is allowed for. None without a constraint, where rows are too few to tell,
-        and for a number of rows.
-
-    Examples
-    --------
-    >>> OutOfSample(Undefined("no positive example"), None, "cross-fitted").value.value is None
-    True
-    """
-
-    value: Result
-    kept: Result | None
-    method: str
-    chance: float | None = None
+from evalreport.values import Undefined
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_from_wire, choice_to_wire
-from evalreport.thresholds.records import SweepPoint, SweepRecord, TunedRecord
+from evalreport.thresholds.records import SweepPoint, SweepRecord, Tuned
 from evalreport.values import Undefined
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class Sweep:
         optima = {
             name: choice_from_wire(name, found)
             for name, found in wire.optima.items()
-            if not isinstance(found, TunedRecord)
+            if not isinstance(found, Tuned)
         }
         return cls(thresholds, tp, fp, float(tp[-1] + fn[-1]), float(fp[-1] + tn[-1]), optima)
 

@@ -9,7 +9,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.codec import alike
 from evalreport.errors import UsageError
 from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
@@ -17,69 +16,8 @@ from evalreport.predictions import Predictions
 from evalreport.study import Trials
 from evalreport.study.search import Search
 from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimated
-from evalreport.thresholds.optimum import OutOfSample
-from evalreport.thresholds.records import Method, TunedRecord
+from evalreport.thresholds.records import Method, OutOfSample, Tuned
 from evalreport.values import Undefined
-
-
-@dataclass(frozen=True)
-class Tuned:
-    """The numbers that were chosen: a threshold per label, or a weight per class.
-
-    Parameters
-    ----------
-    objective : str
-    values : mapping of str to float
-        By label. A threshold is infinite (null in JSON) for a label that is never flagged: for want of
-        true examples, or because flagging none is best. The geometric mean of weights is 1.
-    apparent : float
-        Value of the objective on the rows of the choice.
-    out_of_sample : OutOfSample
-        Value on other rows.
-    method : {"exact", "bayes", "coordinate ascent", "optuna"}
-        ``exact``: no numbers reach more on the rows of the choice. ``bayes``: from costs alone, nothing
-        was fitted. The others reach no less there than any of their starts.
-    starts : mapping of str to float
-        Value of each starting point on the rows of the choice.
-    trials : Trials or None
-        The study, where Optuna searched.
-    without : float or None
-        Value on the rows that are reported on without a choice: at 0.5 for all labels, with equal weights
-        of classes. None where scores are no probabilities.
-
-    Examples
-    --------
-    >>> import math
-    >>> nothing = OutOfSample(Undefined("no other rows"), None, "other rows")
-    >>> found = Tuned("f1_micro", {"joy": math.inf}, 0.5, nothing, "exact", {"0.5": 0.4})
-    >>> Tuned.from_wire(found.to_wire()) == found
-    True
-    """
-
-    objective: str
-    values: Mapping[str, float]
-    apparent: float
-    out_of_sample: OutOfSample
-    method: Method
-    starts: Mapping[str, float]
-    trials: Trials | None = None
-    without: float | None = None
-
-    def to_wire(self) -> TunedRecord:
-        """Return the choice as `evaluation.json` holds it."""
-        own = {
-            **dict.fromkeys(("threshold", "low", "high")),
-            "honest": self.out_of_sample.value.value,
-            "honest_estimate": self.out_of_sample.value,
-            "honest_method": self.out_of_sample.method,
-        }
-        return TunedRecord(**(alike(self, TunedRecord) | own))
-
-    @classmethod
-    def from_wire(cls, wire: TunedRecord) -> Tuned:
-        """Return the choice that `evaluation.json` holds."""
-        other = OutOfSample(wire.honest_estimate, None, wire.honest_method)
-        return cls(out_of_sample=other, **alike(wire, cls))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +117,15 @@ def tuned(
     values = dict(zip(rows.space.names, choice.values.tolist(), strict=True))
     without = None if own.plain is None else own.value(own.decide(own.plain))
     return Tuned(
-        own.name, values, choice.value, out_of_sample, choice.method, choice.starts, choice.trials, without
+        own.name,
+        values,
+        choice.value,
+        out_of_sample.value,
+        out_of_sample.method,
+        choice.method,
+        choice.starts,
+        choice.trials,
+        without,
     )
 
 

@@ -20,8 +20,8 @@ from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
+from evalreport.thresholds.records import Tuned
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
-from evalreport.thresholds.tuned import Tuned
 from evalreport.values import Undefined
 
 

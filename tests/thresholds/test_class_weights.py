@@ -16,7 +16,7 @@ from evalreport.scores import Decisions, Probabilities
 from evalreport.study.search import Search
 from evalreport.thresholds.class_weights import class_weights
 from evalreport.thresholds.costs import CostMatrix, answered
-from evalreport.thresholds.tuned import Tuned
+from evalreport.thresholds.records import Tuned
 from evalreport.values import Estimate, Undefined
 
 LADDER = CostMatrix([[0, 1, 4], [2, 0, 1], [12, 5, 0]])

@@ -19,7 +19,8 @@ from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Probabilities
 from evalreport.thresholds.cross_fitting import chosen_places, judged
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
+from evalreport.thresholds.optimum import Optimum, Unreachable
+from evalreport.thresholds.records import OutOfSample
 from evalreport.thresholds.resampling import RowGroups, SingleRows, Units, narrowed
 from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate, Undefined

@@ -13,8 +13,9 @@ from evalreport.errors import UsageError
 from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Probabilities
-from evalreport.thresholds.cutoff import Cutoff, cutoff
+from evalreport.thresholds.cutoff import cutoff
 from evalreport.thresholds.optimum import Unreachable
+from evalreport.thresholds.records import Cutoff
 from evalreport.values import Estimate, Undefined
 
 

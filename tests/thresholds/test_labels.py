@@ -19,7 +19,7 @@ from evalreport.scores import Decisions, Probabilities
 from evalreport.study.search import Search
 from evalreport.thresholds.label_optima import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
-from evalreport.thresholds.tuned import Tuned
+from evalreport.thresholds.records import Tuned
 from evalreport.values import Estimate, Undefined
 
 EMOTIONS = Path(__file__).parents[2] / "examples" / "data" / "goemotions"

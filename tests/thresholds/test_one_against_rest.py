@@ -14,11 +14,12 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Multiclass, Multilabel
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
-from evalreport.thresholds.cutoff import Cutoff, answers
+from evalreport.thresholds.cutoff import answers
 from evalreport.thresholds.holding import held
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.one_against_rest import _against_rest, part_bounds, part_threshold
 from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.records import Cutoff
 from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.thresholds import decided, table_of

@@ -10,10 +10,8 @@ from evalreport.panels.about import confidence_percent, objective_style, objecti
 from evalreport.panels.operating import ROUGH
 from evalreport.panels.parts import Cell, Note, Row, Section, Table
 from evalreport.panels.words import NOTHING, say
-from evalreport.thresholds.cutoff import Cutoff
 from evalreport.thresholds.optimum import Optimum, Unreachable
-from evalreport.thresholds.records import Hold
-from evalreport.thresholds.tuned import Tuned
+from evalreport.thresholds.records import Cutoff, Hold, Tuned
 from evalreport.values import Estimate, Undefined
 
 

@@ -23,9 +23,8 @@ from evalreport.panels.provenance import in_utc
 from evalreport.panels.tuned import how
 from evalreport.panels.verdict import MOST, WORDS, Verdict, Warned
 from evalreport.panels.words import NOTHING, Sentence, compared, paragraph, say
-from evalreport.thresholds.cutoff import Cutoff
-from evalreport.thresholds.optimum import Optimum, OutOfSample, Unreachable
-from evalreport.thresholds.tuned import Tuned
+from evalreport.thresholds.optimum import Optimum, Unreachable
+from evalreport.thresholds.records import Cutoff, OutOfSample, Tuned
 from evalreport.values import Estimate, Result, Undefined
 
 ROWS = 7
