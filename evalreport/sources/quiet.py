@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -49,16 +49,22 @@ class _Quiet:
         self._warnings.__enter__()
         warnings.simplefilter("ignore")
         self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
-        for name in LOGGERS:
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        _set_levels(dict.fromkeys(LOGGERS, logging.CRITICAL))
 
     def _restore(self) -> None:
-        for name, level in self._levels.items():
-            if logging.getLogger(name).level == logging.CRITICAL:  # else its import has just set it
-                logging.getLogger(name).setLevel(level)
+        held = {name: logging.getLogger(name).level for name in LOGGERS}
+        undone = {name: self._levels[name] for name in LOGGERS if held[name] == logging.CRITICAL}
+        _set_levels(held | undone)  # others an import has just set
         self._warnings.__exit__(None, None, None)
         for name in self._ours:
             os.environ.pop(name, None)
+
+
+def _set_levels(levels: Mapping[str, int]) -> None:
+    """Set levels of loggers; what hundreds of others remember of them is forgotten once, not for each."""
+    for name, level in levels.items():
+        logging.getLogger(name).level = level
+    logging.getLogger(name).setLevel(level)
 
 
 _QUIET = _Quiet()
