@@ -19,6 +19,9 @@ JEFFREYS = 0.5
 """Rows that Jeffreys' prior adds to each cell: of the priors tried its intervals covered best, also where a
 cell is empty (Brown, Cai & DasGupta 2001, Statistical Science 16:101, for one proportion)."""
 
+BLOCK = 1 << 13
+"""Rows that are drawn at a time: float32 holds the sums of so many whole numbers exactly."""
+
 
 def poisson_counts(expected: npt.ArrayLike, times: int, generator: np.random.Generator) -> Array:
     """Return Poisson counts of cells, shape (times, *shape of `expected`).
@@ -94,3 +97,38 @@ def unit_sums(unit: npt.NDArray[Any], values: npt.NDArray[Any], number: int) -> 
     row, column = np.nonzero(values)  # a row carries few of many labels
     size = values.shape[1]
     return sums(unit[row] * size + column, values[row, column], number * size).reshape(number, size)
+
+
+class DrawnSums:
+    """Sums over rows that are drawn anew, from blocks of the rows: the same draws however they are cut.
+
+    Parameters
+    ----------
+    times : int
+    generator : numpy.random.Generator
+
+    Examples
+    --------
+    >>> rows = np.ones((5, 1))
+    >>> whole, halves = (DrawnSums(3, np.random.default_rng(0)) for _ in range(2))
+    >>> for sums, parts in ((whole, [rows]), (halves, [rows[:2], rows[2:]])):
+    ...     for part in parts:
+    ...         sums.add(part)
+    >>> whole.sums.shape, bool((whole.sums == halves.sums).all()), float(whole.sums[0, 0])
+    ((4, 1), True, 5.0)
+    """
+
+    def __init__(self, times: int, generator: np.random.Generator) -> None:
+        self._times, self._generator = times, generator
+        self.sums: Array = np.zeros((times + 1, 0))
+        """Sums over the rows themselves, then of each draw: shape (times + 1, k)."""
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        """Add rows: of shape (n, k), in float32 where they are whole numbers."""
+        if not self.sums.size:
+            self.sums = np.zeros((self._times + 1, values.shape[1]))
+        for start in range(0, len(values), BLOCK):
+            part = values[start : start + BLOCK]
+            drawn = poisson_counts(np.ones(self._times), len(part), self._generator).astype(part.dtype)
+            self.sums[0] += part.sum(axis=0)
+            self.sums[1:] += drawn.T @ part

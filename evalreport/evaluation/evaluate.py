@@ -103,6 +103,7 @@ def evaluate_facts(
     only: Sequence[str] = (),
     more: Sequence[str] = (),
     sweep: Sweep | None = None,
+    tuned: Tuned | None = None,
 ) -> Evaluation:
     """Return everything known of predictions whose rows are not at hand; parameters as above.
 
@@ -114,9 +115,8 @@ def evaluate_facts(
     0.667
     """
     chosen = _chosen(seen.summary.space, only, more, text=False)
-    return evaluate_observed(
-        seen, sampling, chosen, found=estimates(chosen, seen.summary, None, sampling), sweep=sweep
-    )
+    found = estimates(chosen, seen.summary, None, sampling)
+    return replace(evaluate_observed(seen, sampling, chosen, found=found, sweep=sweep), tuned=tuned)
 
 
 def evaluate_observed(

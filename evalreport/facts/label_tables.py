@@ -144,6 +144,16 @@ class LabelTables(RankedScores):
             self._latest[label] = replace(self._tables[label])
         return self._latest[label]
 
+    def without(self, label: int, part: ScoreTable) -> ScoreTable:
+        """Return the table of a label of all rows but those of a part, of which that is the table."""
+        table = self._tables[label]
+        runs = _left(table, part)
+        if table.stored is None:
+            scores, pos, neg = map(np.concatenate, zip(*runs, strict=True))
+            return ScoreTable(scores, pos, neg)
+        small = replace(self._budget, memory=0)  # it is gone soon: no room is kept for it
+        return table_of_runs(runs, self._kind, small, written=small.spill is not None)
+
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
         """Return the label's distinct scores of the rows that carry it, and how many have each."""
         table = self._tables[label]
@@ -204,3 +214,19 @@ def _merged(table: ScoreTable) -> ScoreTable:
 def _slice(table: ScoreTable, part: slice) -> ScoreTable:
     scores, pos, neg = (np.asarray(column[part]) for column in (table.scores, table.pos, table.neg))
     return ScoreTable(scores, pos, neg)
+
+
+def _left(table: ScoreTable, part: ScoreTable) -> Iterator[tuple[Array, Array, Array]]:
+    """What a table has beside a part of it, piece by piece."""
+    start = 0
+    for at in range(0, len(table), PIECE):
+        here = _slice(table, slice(at, at + PIECE))
+        stop = int(np.searchsorted(part.scores, here.scores[-1], side="right"))
+        gone = _slice(part, slice(start, stop))
+        places = np.searchsorted(here.scores, gone.scores)
+        pos, neg = here.pos.copy(), here.neg.copy()
+        pos[places] -= gone.pos
+        neg[places] -= gone.neg
+        some = pos + neg > 0
+        yield here.scores[some], pos[some], neg[some]
+        start = stop

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +23,8 @@ from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 from evalreport.thresholds.tuned import called
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
+Corners: TypeAlias = tuple[Array, Array, Array]
+"""True and false positives at some thresholds, and these."""
 Kind: TypeAlias = Literal["each", "pooled", "rows", "function"]
 """How labels hang together: each alone, through one pool of counts, row by row, or in a way not known."""
 
@@ -135,23 +137,15 @@ PASSES = 20
 round changes nothing."""
 
 
-def sweeps(scores: FloatArray, truth: Flags, weights: Array | None) -> Iterator[Sweep]:
-    """Yield the sweep of each label in turn."""
-    for label in range(scores.shape[1]):
-        column = np.ascontiguousarray(scores[:, label])
-        yield Sweep.of(ScoreTable.of(column, truth[:, label], weights))
-
-
-def each_alone(scores: FloatArray, truth: Flags, weights: Array | None, metric: str) -> Array:
+def each_alone(tables: Iterable[ScoreTable], metric: str) -> Array:
     """Return the best threshold of each label for a binary metric: exact for every mean over labels.
 
     A label without a true example flags nothing (infinity): whatever it flagged would be wrong.
 
     Parameters
     ----------
-    scores : float array of shape (n, labels)
-    truth : bool array of shape (n, labels)
-    weights : float64 array of shape (n,), or None
+    tables : iterable of ScoreTable
+        Of each label against the rest.
     metric : str
         Binary count metric.
 
@@ -162,30 +156,35 @@ def each_alone(scores: FloatArray, truth: Flags, weights: Array | None, metric: 
     Examples
     --------
     >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
-    >>> each_alone(scores, truth, None, "f1")
+    >>> each_alone((ScoreTable.of(*columns) for columns in zip(scores.T, truth.T)), "f1")
     array([0.6, 0.3])
     """
     found = []
-    for sweep in sweeps(scores, truth, weights):
-        best = sweep.best(metric)
-        found.append(best.threshold if sweep.positives and isinstance(best, Optimum) else np.inf)
+    for table in tables:
+        best = Sweep.of(table).best(metric)
+        found.append(best.threshold if table.positives and isinstance(best, Optimum) else np.inf)
     return np.array(found)
 
 
-def pooled(scores: FloatArray, truth: Flags, weights: Array | None) -> Array:
+def pooled(tables: Iterable[ScoreTable]) -> Array:
     """Return the thresholds with the greatest micro-averaged F1: exact, by fractional programming.
-
-    F = 2 TP / (P + flagged) over all labels is a ratio of sums. For a given value v the sum of
-    2 TP - v (TP + FP) falls apart into labels, each of which is greatest at a vertex of its ROC curve's
-    hull; v becomes the F reached there until it grows no more (Dinkelbach 1967).
 
     Examples
     --------
     >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
-    >>> pooled(scores, truth, None)
+    >>> pooled(ScoreTable.of(*columns) for columns in zip(scores.T, truth.T))
     array([0.6, 0.3])
     """
-    corners = [_corners(sweep) for sweep in sweeps(scores, truth, weights)]
+    return of_corners([corners_of(table) for table in tables])
+
+
+def of_corners(corners: Sequence[Corners]) -> Array:
+    """Return the thresholds, of the corners of each label, that `pooled` returns.
+
+    F = 2 TP / (P + flagged) over all labels is a ratio of sums. For a given value v the sum of
+    2 TP - v (TP + FP) falls apart into labels, each of which is greatest at a vertex of its ROC curve's
+    hull; v becomes the F reached there until it grows no more (Dinkelbach 1967).
+    """
     positives = sum(float(tp[-1]) for tp, _, _ in corners)
     value = -1.0
     while True:
@@ -198,8 +197,9 @@ def pooled(scores: FloatArray, truth: Flags, weights: Array | None) -> Array:
         value = reached
 
 
-def _corners(sweep: Sweep) -> tuple[Array, Array, Array]:
-    """Hull vertices from nothing flagged to all flagged."""
+def corners_of(table: ScoreTable) -> Corners:
+    """Return the vertices of the hull of a ROC curve, from nothing flagged to all flagged."""
+    sweep = Sweep.of(table)
     tp, fp, thresholds = sweep.tp[::-1], sweep.fp[::-1], sweep.thresholds[::-1]
     kept = hull(fp, tp)
     return tp[kept], fp[kept], thresholds[kept]

@@ -8,12 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts
+from evalreport.facts import BinaryCounts, ClassScores
 from evalreport.facts.counts import Array, Places
 from evalreport.facts.sets import SET_SCORES
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
-from evalreport.resampling import poisson_counts, unit_sums
+from evalreport.resampling import BLOCK, DrawnSums, unit_sums
 from evalreport.scores import FloatArray, NoScores, Probabilities
 from evalreport.study.search import Dimension, Search, optimise
 from evalreport.thresholds.label_optima import EACH, Flags, LabelObjective, ascended, each_alone, pooled
@@ -25,6 +25,30 @@ FEW = 500_000
 """Scores up to which rows are dealt into folds three times; once above it, and where labels are climbed."""
 PRODUCTS = 30_000_000
 """Products of weights and counts that are afforded for one interval (chosen by hand for speed)."""
+
+
+def rounds_of(scores: int) -> int:
+    """Return how many times rows of so many scores are dealt into folds."""
+    return 3 if scores <= FEW else 1
+
+
+def drawn_sums(units: int, labels: int, sampling: Sampling) -> DrawnSums:
+    """Return what sums over units that are drawn anew, as often as can be afforded."""
+    # 100 draws know a standard error to 7 % (1 / sqrt(2 * 100))
+    times = max(100, min(sampling.resamples, PRODUCTS // (units * labels)))
+    return DrawnSums(times, sampling.generator(6))
+
+
+def counts_of_sums(sums: Array) -> BinaryCounts:
+    """Return the counts of each label, of sums over rows: of 1, then by label of truth, decision and both.
+
+    Examples
+    --------
+    >>> counts_of_sums(np.array([[5.0, 3.0, 2.0, 1.0]])).tn
+    array([[1.]])
+    """
+    total, (positives, flagged, tp) = sums[:, :1], np.split(sums[:, 1:], 3, axis=1)
+    return BinaryCounts(tp, flagged - tp, positives - tp, total - flagged - positives + tp)
 
 
 def label_thresholds(
@@ -116,7 +140,7 @@ class _LabelRows:
 
     @property
     def rounds(self) -> int:
-        return 3 if self.scores.size <= FEW and self.goal.kind != "rows" else 1
+        return 1 if self.goal.kind == "rows" else rounds_of(self.scores.size)
 
     @property
     def plain(self) -> Array | None:
@@ -147,29 +171,37 @@ class _LabelRows:
         if self.goal.kind == "function":
             return np.empty(0)
         size = int(self.unit.max()) + 1
-        # 100 draws know a standard error to 7 % (1 / sqrt(2 * 100))
-        times = max(100, min(sampling.resamples, PRODUCTS // (size * len(self.labels))))
-        drawn = poisson_counts(np.ones(size), times, sampling.generator(6))
+        drawn = drawn_sums(size, len(self.labels), sampling)
+        if len(self.unit) == size:
+            for start in range(0, size, BLOCK):
+                drawn.add(self._added(decided, slice(start, start + BLOCK)))
+        else:
+            drawn.add(unit_sums(self.unit, self._added(decided, slice(None)), size))
         if self.goal.kind == "rows":
-            both, true, flagged = (a.sum(axis=1) for a in (self.truth & decided, self.truth, decided))
-            score = SET_SCORES[self.goal.name](both, true, flagged)
-            parts = (self.weights * score, self.weights)
-            above, below = (drawn @ unit_sums(self.unit, part, size) for part in parts)
+            above, below = drawn.sums[1:].T
             values: Array = above / np.maximum(below, 1e-300)
             return values
-        t, p = self.truth, decided
-        marked = (cell * self.weights[:, None] for cell in (t & p, ~t & p, t & ~p, ~t & ~p))
-        cells = (drawn @ unit_sums(self.unit, cell, size) for cell in marked)
-        return np.asarray(self.goal.of_counts(BinaryCounts(*cells)))
+        return np.asarray(self.goal.of_counts(counts_of_sums(drawn.sums[1:])))
+
+    def _added(self, decided: Flags, rows: slice) -> Array:
+        """What is summed of rows, by their weights: shape (n, k)."""
+        truth, flags, weights = self.truth[rows], decided[rows], self.weights[rows, None]
+        if self.goal.kind == "rows":
+            both, true, flagged = (a.sum(axis=1) for a in (truth & flags, truth, flags))
+            score = np.asarray(SET_SCORES[self.goal.name](both, true, flagged))
+            both_parts: Array = weights * np.stack([score, np.ones(len(score))], axis=1)
+            return both_parts
+        added: Array = weights * np.hstack([np.ones((len(truth), 1)), truth, flags, truth & flags])
+        return added
 
     def _starts(self) -> dict[str, Array]:
         """Starting points by name: those that are exact for something, and ascents from them."""
-        given = (self.scores, self.truth, self.weights if self.weighted else None)
+        scores = ClassScores(self.scores, self.truth, self.weights if self.weighted else None)
         points = {} if self.plain is None else {"0.5": self.plain}
         if self.goal.kind != "pooled":
-            points["each"] = each_alone(*given, EACH.get(self.name, "f1"))
+            points["each"] = each_alone(scores.tables(), EACH.get(self.name, "f1"))
         if self.goal.kind != "each":
-            points["pooled"] = pooled(*given)
+            points["pooled"] = pooled(scores.tables())
         if self.goal.kind == "rows":
             for name, point in list(points.items()):
                 climbed, _ = ascended(self.scores, self.truth, self.weights, self.name, point)

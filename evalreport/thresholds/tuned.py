@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -153,15 +153,24 @@ def _cross_fitted(own: Problem, choice: JointChoice, sampling: Sampling) -> OutO
         reason = "a search is not repeated in folds: choose on other rows (--tune-on)"
         return OutOfSample(Undefined(reason), None, "cross-fitted")
     if len(np.unique(own.unit)) < FOLDS:
-        return OutOfSample(
-            Undefined(f"cross-fitting needs at least {FOLDS} rows or groups"), None, "cross-fitted"
-        )
+        return too_few()
     rng = sampling.generator(7)
     found = [
         _measured(own, _decided(own, dealt(own.unit, FOLDS, rng)), "cross-fitted", sampling)
         for _ in range(own.rounds)
     ]
-    return sorted(found, key=lambda out_of_sample: out_of_sample.value.value or 0.0)[own.rounds // 2]
+    return middle_of_rounds(found)
+
+
+def too_few() -> OutOfSample:
+    """Return that there are too few rows to choose on some and judge on others."""
+    few = Undefined(f"cross-fitting needs at least {FOLDS} rows or groups")
+    return OutOfSample(few, None, "cross-fitted")
+
+
+def middle_of_rounds(found: Sequence[OutOfSample]) -> OutOfSample:
+    """Return the middle value of those that rows dealt anew have given."""
+    return sorted(found, key=lambda out_of_sample: out_of_sample.value.value or 0.0)[len(found) // 2]
 
 
 def _decided(own: Problem, fold: Places) -> npt.NDArray[Any]:

@@ -111,8 +111,15 @@ class Item:
             return evaluated_facts(read, request), read
         return evaluated(read, request, self.tuning_rows(request)), read
 
-    def read(self, request: Request) -> Collected | CollectedFacts:
-        """Read the predictions of the item, or count them, or add up the facts that it is."""
+    def read(self, request: Request, sought: Sequence[str] | None = None) -> Collected | CollectedFacts:
+        """Read the predictions of the item, or count them, or add up the facts that it is.
+
+        Parameters
+        ----------
+        request : Request
+        sought : sequence of str, optional
+            Objectives for which thresholds are sought, empty for those of the task.
+        """
         if are_facts(self.files):
             return collect_shards(self.files, request)
         source = self._source(request)
@@ -120,10 +127,10 @@ class Item:
             return self._counted(source, request)
         data = self._streamed(request)
         if data is not None:
-            return collect_stream(data, request)
+            return collect_stream(data, request, sought)
         try:
             if self.run is not None and not self.children and request.engine in ("auto", "stream"):
-                return collect_run_rows(self.opened, self.run, request)
+                return collect_run_rows(self.opened, self.run, request, sought)
             return self.collect(request)
         except ArtifactNotFoundError:
             source = None if self.run is None else logged_table(self.run, remote=self.opened.remote)

@@ -8,17 +8,19 @@ from typing import Any
 from evalreport import format
 from evalreport.engines.partitions import Buckets
 from evalreport.errors import UsageError
-from evalreport.labels import renamed
+from evalreport.labels import Multilabel, renamed
 from evalreport.provenance import Provenance
 from evalreport.sources.spark_counting import CountedTable, count_table
 from evalreport.sources.spark_placing import place_table
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import open_frame
+from evalreport.sources.streams import PredictionStream
 from evalreport.stages import stage
 from evalreport.workflow.collect import ordered
 from evalreport.workflow.request import Request
 from evalreport.workflow.stream import CollectedFacts, budget_of, check_bins, observed, point_of, stream_of
+from evalreport.workflow.thresholds import number_of
 
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
@@ -62,6 +64,7 @@ def collect_frame(
             stage("looking at the columns in Spark")
             stream = stream_of(table, request)
             check_bins(stream, request)
+            _check_threshold(stream, request)
         except UsageError as error:
             fix = ELSEWHERE if "memory" in error.fix else error.fix
             raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
@@ -83,6 +86,16 @@ def collect_frame(
     notes = (*origin.notes, *stream.found.unused_note)
     provenance = replace(origin, source=name, columns=taken, **request.origin(), notes=notes)
     return CollectedFacts(seen, taken, provenance, sweep)
+
+
+def _check_threshold(stream: PredictionStream, request: Request) -> None:
+    chosen = request.threshold is not None and number_of(request.threshold) is None
+    if chosen and isinstance(stream.space, Multilabel):
+        raise UsageError(
+            "thresholds of several labels are chosen of rows that are read again, and Spark does not",
+            where="--threshold",
+            fix="pass a number, or --engine memory",
+        )
 
 
 def _words(counted: CountedTable) -> str:

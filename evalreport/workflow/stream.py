@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalreport.errors import EvalreportError, UsageError
@@ -30,6 +30,7 @@ from evalreport.sources.shapes.roles import wanted
 from evalreport.sources.stream_columns import open_stream
 from evalreport.sources.streams import MEMORY, PredictionStream
 from evalreport.stages import stage
+from evalreport.thresholds.records import Tuned
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import (
     Collected,
@@ -41,12 +42,11 @@ from evalreport.workflow.collect import (
     with_unit,
 )
 from evalreport.workflow.evaluate import deployed
+from evalreport.workflow.label_aims import goals_of_stream, passed_again
 from evalreport.workflow.request import Request
 from evalreport.workflow.thresholds import (
     check_threshold_holdable,
-    chosen_label_by_label,
     chosen_on,
-    label_bounds,
     no_scores_to_decide,
     no_threshold,
     number_of,
@@ -72,6 +72,8 @@ class CollectedFacts:
     taken: tuple[tuple[str, str], ...]
     provenance: Provenance
     sweep: Sweep | None = None
+    tuned: Mapping[str, Tuned] = field(default_factory=dict)
+    """Thresholds of several labels, by the objective that they were chosen for."""
     artifact: str = ""
     sensitive: bool = False
 
@@ -125,18 +127,27 @@ def _free() -> int:
         return 4 << 30
 
 
-def collect_stream(data: DataSet, request: Request) -> CollectedFacts:
+def collect_stream(data: DataSet, request: Request, sought: Sequence[str] | None = None) -> CollectedFacts:
     """Count the predictions of some files without holding them.
+
+    Parameters
+    ----------
+    data : DataSet
+    request : Request
+    sought : sequence of str, optional
+        Objectives for which thresholds are sought, empty for those of the task.
 
     Raises
     ------
     EvalreportError
         Whatever keeps them from being counted; nothing is left behind.
     """
-    return _counted(stream_of(data, request), request, Provenance())
+    return _counted(stream_of(data, request), request, Provenance(), sought)
 
 
-def collect_run_rows(store: Store, run: RunInfo, request: Request) -> Collected | CollectedFacts:
+def collect_run_rows(
+    store: Store, run: RunInfo, request: Request, sought: Sequence[str] | None = None
+) -> Collected | CollectedFacts:
     """Read predictions from a run, or count them where they are a stream; copies of files are removed.
 
     Raises
@@ -163,7 +174,7 @@ def collect_run_rows(store: Store, run: RunInfo, request: Request) -> Collected 
         origin = run_origin(store, run)
         origin = replace(origin, notes=(*origin.notes, *found.notes))
         with in_file(run.shown):
-            counted = _counted(found.stream, with_unit(request, run), origin)
+            counted = _counted(found.stream, with_unit(request, run), origin, sought)
     taken = (("source", found.taken), *counted.taken)
     return replace(counted, taken=taken, artifact=found.artifact, sensitive=is_hidden(run))
 
@@ -182,23 +193,20 @@ def check_bins(stream: PredictionStream, request: Request) -> None:
         )
 
 
-def _counted(stream: PredictionStream, request: Request, origin: Provenance) -> CollectedFacts:
+def _counted(
+    stream: PredictionStream, request: Request, origin: Provenance, sought: Sequence[str] | None
+) -> CollectedFacts:
     """Count what is left of a stream, and say where it comes from."""
     space = renamed(ordered(stream.space, request), dict(request.label_names))
-    at = point_of(request)
     check_bins(stream, request)
+    goals = goals_of_stream(stream, request, sought)
     holders = ScoreBins(budget_of(request)) if request.approximate else budget_of(request)
-    with Watch(space, holders, answered=stream.pred is not None, at=at) as watch:
+    with Watch(space, holders, answered=stream.pred is not None, at=point_of(request)) as watch:
         _count(stream, watch)
-        scores = watch.label_scores()
-        if scores is not None and request.threshold is not None and at is None:
-            point = chosen_label_by_label(scores, space, request.threshold, request.sampling)
-            watch.decide_anew(point)
-        if watch.again(request.sampling):
-            _place(stream, watch)
+        tuned = passed_again(stream, watch, goals, request)
         seen, sweep = observed(watch, stream, request)
     taken = (*stream.found.taken, ("engine", _engine_words(stream.data, request)))
-    return CollectedFacts(seen, taken, _origin(origin, stream, request, taken), sweep)
+    return CollectedFacts(seen, taken, _origin(origin, stream, request, taken), sweep, tuned)
 
 
 def stream_of(data: DataSet, request: Request) -> PredictionStream:
@@ -281,12 +289,6 @@ def _check_threshold(stream: PredictionStream, request: Request) -> None:
         raise no_threshold()
     if stream.found.scores is None:
         raise no_scores_to_decide()
-    if number_of(request.threshold) is None and not label_bounds(request.threshold, stream.space):
-        raise UsageError(
-            "thresholds of several labels together are chosen and judged on rows: a stream cannot",
-            where="--threshold",
-            fix=f"pass {MEMORY}, a number, or a bound of each label, such as recall>=0.9",
-        )
 
 
 def _check_folder(folder: Path, data: DataSet, stream: PredictionStream) -> None:
@@ -302,15 +304,6 @@ def _count(stream: PredictionStream, watch: Watch) -> None:
     for batch, ids in stream.batches():
         watch.add(batch, ids)
         stage("rows counted", watch.rows, stream.data.rows or 0)
-
-
-def _place(stream: PredictionStream, watch: Watch) -> None:
-    """Read the rows again, to place each score among those that the first time has shown."""
-    done = 0
-    for batch, ids in stream.batches():
-        watch.place(batch, ids)
-        done += len(batch)
-        stage("rows placed", done, watch.rows)
 
 
 def _engine_words(data: DataSet, request: Request) -> str:
@@ -345,6 +338,7 @@ def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
         only=request.metrics,
         more=deployed(seen.summary.space, request.prevalence),
         sweep=collected.sweep,
+        tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
     )
     ev = replace(ev, provenance=collected.provenance)
     if request.no_examples or collected.sensitive:

@@ -17,8 +17,9 @@ from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.facts import ScoreTable
+from evalreport.facts.classes import RankedScores
 from evalreport.intervals import estimates
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import OF_SWEEP
 from evalreport.metrics.record import Metric
@@ -33,18 +34,21 @@ from evalreport.thresholds.cutoff import cutoff
 from evalreport.thresholds.label_optima import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold
-from evalreport.thresholds.optimum import Optimum
+from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
+from evalreport.thresholds.optimum import Choice, Optimum
+from evalreport.thresholds.records import Tuned
+from evalreport.thresholds.streamed_labels import common_values
 from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Result
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.evaluate import deployed
+from evalreport.workflow.label_aims import check_cost, check_distinct, label_aims, not_at_hand
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.stream import CollectedFacts
 from evalreport.workflow.thresholds import check_both_classes, check_holdable, no_scores, table_of
 
-EACH_LABEL = ("f1_macro", "f1_micro")
+HOLDABLE = "recall>=0.9"
 ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
 MOST_CELLS = 20_000_000
 """Decisions up to which an objective of several labels is followed over a common threshold."""
@@ -121,28 +125,35 @@ def swept_item(
     EvalreportError
         Whatever keeps a threshold from being chosen.
     """
-    read = item.read(request)
+    read = item.read(request, asked.objectives)
     if isinstance(read, CollectedFacts):
         return chosen_of_facts(read, request, asked), read
     return chosen(read, request, item.tuning_rows(request), asked), read
 
 
 def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdRequest) -> ThresholdSelection:
-    """Return what is chosen of two labels whose rows are not at hand; as `chosen`.
+    """Return what is chosen of rows that are not at hand; as `chosen`.
 
     Raises
     ------
     EvalreportError
     """
     summary = counted.seen.summary
-    if not isinstance(summary.space, Binary):
-        raise UsageError(
-            f"thresholds of {len(summary.space)} labels are chosen row by row", fix="pass --engine memory"
-        )
+    if isinstance(summary.space, Multiclass):
+        raise UsageError("cut-offs and weights of classes are chosen row by row", fix="pass --engine memory")
+    deployed(summary.space, request.prevalence)
+    of_labels = isinstance(summary.space, Multilabel)
+    found = _reachable((_streamed_labels if of_labels else _streamed_binary)(counted, request, asked))
+    return replace(found, evaluation=found.evaluation.with_provenance(counted.provenance))
+
+
+def _streamed_binary(
+    counted: CollectedFacts, request: Request, asked: ThresholdRequest
+) -> ThresholdSelection:
+    summary = counted.seen.summary
     table = summary.scores
     if not isinstance(table, ScoreTable):
         raise no_scores()
-    deployed(summary.space, request.prevalence)
 
     def evaluation(sweep: Sweep) -> Evaluation:
         return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["binary"], sweep=sweep)
@@ -150,8 +161,33 @@ def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdR
     def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
         return estimates(metrics, decided_at(summary, threshold), None, request.sampling)
 
-    found = _reachable(_binary(_Ranked(table, evaluation, at), request, None, asked))
-    return replace(found, evaluation=found.evaluation.with_provenance(counted.provenance))
+    return _binary(_Ranked(table, evaluation, at), request, None, asked)
+
+
+def _streamed_labels(
+    counted: CollectedFacts, request: Request, asked: ThresholdRequest
+) -> ThresholdSelection:
+    summary = counted.seen.summary
+    tables = summary.scores
+    if not isinstance(tables, RankedScores):
+        raise no_scores()
+    check_holdable(summary.space, request.sampling, asked.objectives, HOLDABLE)
+
+    def bounded(bound: PartBound) -> Choice:
+        if bound.label is None:
+            raise not_at_hand(bound.name)
+        return table_threshold(tables.table(bound.label), bound, sampling=request.sampling)
+
+    def tuned(name: str) -> Tuned:
+        if name not in counted.tuned:
+            raise not_at_hand(name)
+        return counted.tuned[name]
+
+    def evaluation() -> Evaluation:
+        return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["multilabel"])
+
+    likely = summary.score_kind != "decision"
+    return _multilabel(_Labels(summary.space, tables if likely else None, evaluation, bounded, tuned), asked)
 
 
 def chosen(
@@ -169,7 +205,7 @@ def chosen(
     rows = replace(collected.predictions, texts=None)
     if isinstance(rows.scores, NoScores):
         raise no_scores()
-    ask = "recall>=0.9" if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
+    ask = HOLDABLE if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
     bounds = asked.objectives or (ACCURACIES if isinstance(rows.space, Multiclass) else ())
     check_holdable(rows.space, request.sampling, bounds, ask)
     deployed(rows.space, request.prevalence)
@@ -177,7 +213,7 @@ def chosen(
         case Binary():
             found = _binary(_ranked(rows, request), request, tune_on, asked)
         case Multilabel():
-            found = _multilabel(rows, request, tune_on, asked)
+            found = _multilabel(_labels(rows, request, tune_on, asked), asked)
         case Multiclass():
             found = _multiclass(rows, request, tune_on, asked)
         case never:
@@ -227,7 +263,7 @@ def _binary(
     asked.check_searched(found=False)
     check_both_classes(tune_on)
     wanted = tuple(map(Objective.parse, asked.objectives)) or STANDARD
-    _check_distinct([objective.name for objective in wanted])
+    check_distinct([objective.name for objective in wanted])
     objectives = {objective.name: objective for objective in wanted}
     rest = tuple(other for other in STANDARD if other.name not in objectives)
     sweep = judged(
@@ -250,60 +286,62 @@ def _at(ranked: _Ranked, best: Selected, metrics: Sequence[Metric]) -> Mapping[s
     return ranked.at(Threshold(best.threshold, "given"), metrics) if isinstance(best, Optimum) else {}
 
 
-def _multilabel(
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Several labels by their scores: with their rows, or what was counted of them."""
+
+    space: LabelSpace
+    probabilities: RankedScores | None
+    evaluation: Callable[[], Evaluation]
+    bounded: Callable[[PartBound], Selected]
+    tuned: Callable[[str], Selected]
+    rows: Predictions | None = None
+
+
+def _labels(
     rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
-) -> ThresholdSelection:
-    _check_cost(asked, "several labels", "an objective of yours: --objective module:function")
+) -> _Labels:
+    def bounded(bound: PartBound) -> Choice:
+        return part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
+
+    def tuned(name: str) -> Selected:
+        wanted = asked.search is not None or tune_on is not None or ":" in name
+        search = asked.searching(request.sampling.seed, name) if wanted else None
+        return label_thresholds(rows, name, tune_on=tune_on, search=search, sampling=request.sampling)
+
+    scores, likely = summarise(rows).scores, isinstance(rows.scores, Probabilities)
+    tables = scores if likely and isinstance(scores, RankedScores) else None
+    return _Labels(rows.space, tables, lambda: _evaluation(rows, request), bounded, tuned, rows)
+
+
+def _multilabel(labels: _Labels, asked: ThresholdRequest) -> ThresholdSelection:
     _check_costs(asked, "several labels", "an objective of yours: --objective module:function")
-    bounds = {bound.name: bound for name in asked.objectives for bound in part_bounds(name, rows.space)}
-    wanted_names = [name for name in asked.objectives or EACH_LABEL if not is_bound(name)]
-    plain = [name.removeprefix("max-") for name in wanted_names]
-    names = ["f1_macro" if name == "f1" else name for name in plain]
-    _check_distinct(names)
-    goals = {name: LabelObjective.parse(name) for name in names}
-    seed = request.sampling.seed
-    asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in goals.values()))
-    wanted = asked.search is not None or tune_on is not None
-    found: dict[str, Selected] = _bounded(rows, request, tune_on, bounds)
-    found |= {
-        name: label_thresholds(
-            rows,
-            name,
-            tune_on=tune_on,
-            search=asked.searching(seed, name) if wanted or goal.kind == "function" else None,
-            sampling=request.sampling,
-        )
-        for name, goal in goals.items()
-    }
-    common = {name: _common(rows, goal) for name, goal in goals.items() if goal.kind != "function"}
-    return ThresholdSelection(
-        _evaluation(rows, request), found, common={k: v for k, v in common.items() if v}
-    )
+    aims = label_aims(asked.objectives, labels.space)
+    asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in aims.goals.values()))
+    found: dict[str, Selected] = {name: labels.bounded(bound) for name, bound in aims.bounds.items()}
+    found |= {name: labels.tuned(name) for name in aims.goals}
+    common = {name: _common(labels, goal) for name, goal in aims.goals.items()}
+    return ThresholdSelection(labels.evaluation(), found, common={k: v for k, v in common.items() if v})
 
 
-def _bounded(
-    rows: Predictions, request: Request, tune_on: Predictions | None, bounds: Mapping[str, PartBound]
-) -> dict[str, Selected]:
-    """The thresholds under bounds of labels or classes, each against the rest."""
-    return {
-        name: part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
-        for name, bound in bounds.items()
-    }
-
-
-def _common(rows: Predictions, goal: LabelObjective) -> tuple[tuple[int, float], ...]:
+def _common(labels: _Labels, goal: LabelObjective) -> tuple[tuple[int, float], ...]:
     """The value of an objective where all labels have one threshold, by percent."""
-    if not isinstance(rows.scores, Probabilities) or rows.scores.values.size > MOST_CELLS:
+    steps, rows = range(101), labels.rows
+    if labels.probabilities is None or goal.kind == "function":
+        return ()
+    if goal.kind != "rows":
+        values = common_values(labels.probabilities, goal, np.arange(101) / 100)
+        return tuple(zip(steps, values.tolist(), strict=True))
+    if rows is None or isinstance(rows.scores, NoScores) or rows.scores.values.size > MOST_CELLS:
         return ()
     truth, scores = rows.y_true.astype(bool), rows.scores.values
-    steps = range(101)
     return tuple((step, goal.value(truth, np.asarray(scores >= step / 100), rows.weights)) for step in steps)
 
 
 def _multiclass(
     rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
 ) -> ThresholdSelection:
-    _check_cost(asked, "several classes", "--costs FILE, with a cost for each answer")
+    check_cost(asked.objectives, "several classes", "--costs FILE, with a cost for each answer")
     if not isinstance(rows.scores, Probabilities):
         raise UsageError(
             "cut-offs and class weights need probabilities; got decision scores",
@@ -315,9 +353,13 @@ def _multiclass(
     names = [name for name in names if not parts.get(name)]
     bounds = {name: Bound.parse(name) if is_bound(name) else None for name in names}
     names = [name.removeprefix("max-") if bound is None else bound.key for name, bound in bounds.items()]
-    _check_distinct(names)
+    check_distinct(names)
     asked.check_searched(found=asked.costs is not None or None in bounds.values())
-    found = _bounded(rows, request, tune_on, {b.name: b for each in parts.values() for b in each})
+    found: dict[str, Selected] = {
+        bound.name: part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
+        for each in parts.values()
+        for bound in each
+    }
     for name, wanted in zip(names, bounds.values(), strict=True):
         found[name] = (
             class_weights(
@@ -338,13 +380,6 @@ def _multiclass(
     return ThresholdSelection(_evaluation(rows, request), found)
 
 
-def _check_cost(asked: ThresholdRequest, what: str, instead: str) -> None:
-    if any(name.split(":")[0] == "cost" for name in asked.objectives):
-        raise UsageError(
-            f"a cost of misses is for two classes; these are {what}", where="--cost", fix=f"use {instead}"
-        )
-
-
 def _check_costs(asked: ThresholdRequest, what: str, instead: str) -> None:
     if asked.costs is not None:
         raise UsageError(
@@ -360,11 +395,3 @@ def _is_accuracy(name: str) -> bool:
         return False
     bound = Bound.parse(name, where=f"objective {name!r}")
     return (bound.metric, bound.demands, bound.part, bound.change) == ("accuracy", "high", "", "")
-
-
-def _check_distinct(names: Sequence[str]) -> None:
-    twice = next((name for name in names if list(names).count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(
-            f"two objectives are named {twice}", where="--objective", fix="ask for one of them at a time"
-        )

@@ -180,13 +180,24 @@ def _per_label(
         check_each(bounds, rows.space, wanted)
         chosen = [part_threshold(rows, bound, tune_on=tune_on, sampling=sampling) for bound in bounds]
         return Decision(rows.at(_of_bounds(chosen, bounds, rows.space, origin)))
-    goal = wanted.removeprefix("max-")
-    found = label_thresholds(rows, "f1_macro" if goal == "f1" else goal, tune_on=tune_on, sampling=sampling)
+    found = label_thresholds(rows, label_goal(wanted), tune_on=tune_on, sampling=sampling)
     if isinstance(found, Undefined):
         raise DataError(
             f"no thresholds can be chosen: {found.reason}", where="--threshold", fix="pass a number"
         )
     return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
+
+
+def label_goal(wanted: str) -> str:
+    """Return the name of the objective that thresholds of several labels are chosen by.
+
+    Examples
+    --------
+    >>> label_goal("max-f1"), label_goal("max-f1_micro")
+    ('f1_macro', 'f1_micro')
+    """
+    goal = wanted.removeprefix("max-")
+    return "f1_macro" if goal == "f1" else goal
 
 
 def check_each(bounds: Sequence[PartBound], space: LabelSpace, wanted: str) -> None:

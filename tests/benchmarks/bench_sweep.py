@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves import binary_curves
-from evalreport.facts import ScoreTable
+from evalreport.facts import ClassScores, ScoreTable
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.label_optima import ascended, each_alone, pooled
 from evalreport.thresholds.objectives import STANDARD
@@ -73,9 +73,13 @@ def many_labels(n: int, size: int) -> Iterator[Result]:
     truth = rng.random((n, size)) < rng.uniform(0.01, 0.2, size)
     scores = 1 / (1 + np.exp(2 - rng.normal(size=(n, size)) - 2 * truth))
     what = f"thresholds of {size} labels, {n:,} rows"
-    yield limit(f"{what}: macro-F1, exact", cpu(lambda: each_alone(scores, truth, None, "f1")), "s")
-    start = pooled(scores, truth, None)
-    yield limit(f"{what}: micro-F1, exact", cpu(lambda: pooled(scores, truth, None)), "s")
+
+    def tables() -> Iterator[ScoreTable]:
+        return ClassScores(scores, truth, None).tables()
+
+    yield limit(f"{what}: macro-F1, exact", cpu(lambda: each_alone(tables(), "f1")), "s")
+    start = pooled(tables())
+    yield limit(f"{what}: micro-F1, exact", cpu(lambda: pooled(tables())), "s")
     climb = partial(ascended, scores, truth, np.ones(n))
     for name in ("f1_samples", "subset_accuracy"):
         yield limit(f"{what}: {name}, ascent", cpu(partial(climb, name, start)), "s")

@@ -103,6 +103,19 @@ SCORED: Mapping[str, dict[str, Any]] = {
         "threshold": "recall>=0.9",
         "slices": "site",
     },
+    "the best of each": {
+        "truth": "true_*",
+        "pred": "pred_*",
+        "scores": "proba_*",
+        "threshold": "max-f1",
+        "slices": "site",
+    },
+    "the best of all": {
+        "truth": "truth",
+        "scores": "margin_*",
+        "score_kind": "decision",
+        "threshold": "max-f1_micro",
+    },
     "logits": {"truth": "true_*", "scores": "margin_*", "score_kind": "logit", "where": ("site=1",)},
     "some labels": {"truth": "true_*", "scores": "proba_*", "labels": LABELS[:2]},
     "ids": {"truth": "truth", "pred": "given", "scores": "proba_*", "id": "name"},
@@ -121,14 +134,49 @@ def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
 
 
-@pytest.mark.parametrize("threshold", ["max-f1", "recall_micro>=0.9"])
-def test_thresholds_chosen_label_by_label_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("threshold", ["f1_samples", "recall_micro>=0.9", "recall[joy]>=0.9"])
+def test_thresholds_of_whole_label_sets_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
-    with pytest.raises(UsageError, match="judged on rows") as caught:
+    told = "of one label" if "[" in threshold else "label sets of rows: a stream cannot"
+    with pytest.raises(UsageError, match=told) as caught:
         er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
-    assert "--engine memory" in caught.value.fix
+    assert "recall>=0.9" in caught.value.fix
     with pytest.raises(UsageError, match="there is no bound to hold"):
         er.evaluate_files(many, truth="true_*", scores="proba_*", hold=0.9, **FEW)
+
+
+SOUGHT: Mapping[str, tuple[str, ...]] = {
+    "usual": (),
+    "several": ("f1_micro", "label_accuracy", "jaccard_macro", "f1_weighted"),
+    "bounds": ("recall[joy]>=0.9", "precision>=0.6", "jaccard_micro"),
+}
+
+
+@pytest.mark.parametrize("sought", SOUGHT)
+def test_thresholds_of_a_stream_are_those_of_memory(
+    sought: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also with folds in three rounds, scores that go to disk, and rows that come in other batches."""
+    whole, many = parts(labelled(), tmp_path, ".parquet")
+    columns = ("--truth", "true_*", "--scores", "proba_*", "--resamples", "100", "--json")
+    asked = tuple(part for name in SOUGHT[sought] for part in ("--objective", name))
+    expected = run(capsys, "sweep", "thresholds", str(whole), *columns, *asked).json
+    for tight in ((), ("--memory", "64KB", "--spill", str(tmp_path))):
+        found = run(capsys, "sweep", "thresholds", str(many), *columns, *asked, *tight).json
+        assert found["sweep"] == expected["sweep"]
+        assert found["sweep"]["optima"], found
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
+
+
+def test_thresholds_of_few_rows_and_of_rows_without_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few, no_scores = parts(labelled(900).slice(440, 8), tmp_path, ".parquet", (1, 3))[1], ("--no-scores",)
+    columns = ("sweep", "thresholds", str(few), "--truth", "true_*")
+    found = run(capsys, *columns, "--scores", "proba_*", "--json").json["sweep"]["optima"]["f1_macro"]
+    assert found["honest"] is None and "at least 10 rows" in str(found)
+    assert "no scores to sweep" in run(capsys, *columns, "--pred", "pred_*", *no_scores).err
+    assert "label sets of rows" in run(capsys, *columns, "--objective", "subset_accuracy").err
 
 
 def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
@@ -162,7 +210,6 @@ def test_a_gate_passes_over_labels_that_stream(tmp_path: Path, capsys: pytest.Ca
     asked = ("--truth", "true_*", "--scores", "proba_*", "--resamples", "100")
     for rule, code in (("roc_auc_macro > 0.5", 0), ("roc_auc_macro > 0.999", 1)):
         assert run(capsys, "check", str(many), *asked, "--require", rule, "--use", "estimate").code == code
-    assert "--engine memory" in run(capsys, "sweep", "thresholds", str(many), *asked).err
 
 
 @settings(max_examples=25, deadline=None)

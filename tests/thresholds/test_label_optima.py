@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
+from evalreport.facts import ClassScores
 from evalreport.thresholds.label_optima import LabelObjective, ascended, each_alone, pooled
 
 Rows = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]
@@ -58,7 +59,8 @@ def test_values_are_scikit_learns(name: str) -> None:
 def test_exact_means_that_no_combination_is_better(seed: int) -> None:
     scores, truth = small(seed)
     ones = np.ones(len(scores))
-    alone, together = each_alone(scores, truth, None, "f1"), pooled(scores, truth, None)
+    tables = [*ClassScores(scores, truth, None).tables()]
+    alone, together = each_alone(tables, "f1"), pooled(tables)
     for name, point in (("f1_macro", alone), ("f1_micro", together), ("jaccard_micro", together)):
         found = LabelObjective.parse(name).value(truth, scores >= point, ones)
         assert found == pytest.approx(best_of_all(scores, truth, name), abs=1e-12)
@@ -67,10 +69,11 @@ def test_exact_means_that_no_combination_is_better(seed: int) -> None:
 def test_weights_are_repetition() -> None:
     scores, truth = small(1, n=30)
     weights = np.random.default_rng(2).integers(0, 4, 30)
-    many = (np.repeat(scores, weights, axis=0), np.repeat(truth, weights, axis=0))
+    many = ClassScores(np.repeat(scores, weights, axis=0), np.repeat(truth, weights, axis=0), None)
+    few = ClassScores(scores, truth, weights.astype(float))
     for found, expected in (
-        (each_alone(scores, truth, weights.astype(float), "f1"), each_alone(*many, None, "f1")),
-        (pooled(scores, truth, weights.astype(float)), pooled(*many, None)),
+        (each_alone(few.tables(), "f1"), each_alone(many.tables(), "f1")),
+        (pooled(few.tables()), pooled(many.tables())),
     ):
         np.testing.assert_array_equal(found, expected)
 
@@ -96,7 +99,8 @@ def test_ascents_come_near_the_best_of_all_combinations() -> None:
     gaps = []
     for seed in range(10):
         scores, truth = small(seed)
-        starts = (np.full(3, 0.5), each_alone(scores, truth, None, "f1"), pooled(scores, truth, None))
+        tables = [*ClassScores(scores, truth, None).tables()]
+        starts = (np.full(3, 0.5), each_alone(tables, "f1"), pooled(tables))
         found = max(ascended(scores, truth, np.ones(7), "f1_samples", start)[1] for start in starts)
         gaps.append(best_of_all(scores, truth, "f1_samples") - found)
     assert min(gaps) > -1e-12 and np.mean(gaps) < 0.01
@@ -105,7 +109,7 @@ def test_ascents_come_near_the_best_of_all_combinations() -> None:
 def test_a_label_without_true_examples_flags_nothing() -> None:
     scores, truth = small(3)
     truth[:, 1] = False
-    assert each_alone(scores, truth, None, "f1")[1] == np.inf
-    assert pooled(scores, truth, None)[1] == np.inf
+    assert each_alone(ClassScores(scores, truth, None).tables(), "f1")[1] == np.inf
+    assert pooled(ClassScores(scores, truth, None).tables())[1] == np.inf
     truth[:] = False
-    assert (pooled(scores, truth, None) == np.inf).all()
+    assert (pooled(ClassScores(scores, truth, None).tables()) == np.inf).all()
