@@ -78,8 +78,7 @@ def top_confusions(summary: Summary) -> list[tuple[Confusion, ...]]:
     support = counts.marginals.support
     labels = (*summary.space.shown, None)
     found: list[list[Confusion]] = [[] for _ in summary.space.labels]
-    off = np.flatnonzero(counts.rows != counts.columns)
-    for cell in off[np.argsort(-counts.weight[off], kind="stable")]:
+    for cell in counts.mix_ups:
         row, weight = int(counts.rows[cell]), float(counts.weight[cell])
         if len(found[row]) < TOP_CONFUSIONS:
             found[row].append(Confusion(labels[int(counts.columns[cell])], weight, weight / support[row]))

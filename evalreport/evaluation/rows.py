@@ -219,8 +219,7 @@ def pair_texts(p: Predictions, counts: Counts) -> tuple[tuple[int, int, tuple[st
     """Return up to two texts of each of the most frequent confusions; nothing without texts."""
     if p.texts is None or p.y_pred is None:
         return ()
-    off = np.flatnonzero(counts.rows != counts.columns)
-    top = off[np.argsort(-counts.weight[off], kind="stable")[:PAIRS]]
+    top = counts.mix_ups[:PAIRS]
     found = []
     for row, column in zip(counts.rows[top].tolist(), counts.columns[top].tolist(), strict=True):
         answer = UNPARSED if column == counts.size else column

@@ -314,6 +314,18 @@ class Counts:
         """Weight of unparsed answers."""
         return float(self.weight[self.columns == self.size].sum())
 
+    @cached_property
+    def mix_ups(self) -> Places:
+        """Places of the cells off the diagonal, the heaviest first."""
+        off = np.flatnonzero(self.rows != self.columns)
+        found: Places = off[np.argsort(-self.weight[off], kind="stable")]
+        return found
+
+    @property
+    def misread(self) -> Places:
+        """Places of `mix_ups` but for answers that could not be parsed."""
+        return self.mix_ups[self.columns[self.mix_ups] < self.size]
+
     def dense(self) -> Array:
         """Return the matrix of shape (K, K + 1)."""
         matrix = np.zeros(self.size * (self.size + 1))

@@ -5,6 +5,7 @@ After the topics of TRIPOD+AI (Collins et al. 2024). Item numbers are left out: 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -16,6 +17,7 @@ from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.reliability import reliability
 from evalreport.panels.utility import benefits
 from evalreport.panels.words import Sentence, listed, say
+from evalreport.predictions import Origin
 
 NAMES = ("tripod-ai",)
 Answer: TypeAlias = Literal["Yes", "Partly", "Not supplied"]
@@ -31,6 +33,16 @@ class Topic:
     answer: Answer
     what: Sentence
     section: str = ""
+
+
+CHOSEN: Mapping[Origin, tuple[Answer, str]] = {
+    "tuned": ("Yes", "On rows that took no part in this evaluation."),
+    "cross-fitted": ("Yes", "Cross-fitted on these rows."),
+    "given": ("Partly", "It was given; say why, and on which data it was chosen."),
+    "default": ("Not supplied", "0.5 by default; say why, and on which data."),
+    "predictions": ("Not supplied", "0.5 by default; say why, and on which data."),
+}
+"""What is answered of a threshold, by where it comes from."""
 
 
 def panel(ev: Evaluation) -> Section:
@@ -102,22 +114,8 @@ def _threshold(ev: Evaluation) -> Topic:
         return Topic(
             question, "Not supplied", say("The logged predictions name no threshold; say how they were made.")
         )
-    match ev.threshold.origin:
-        case "tuned":
-            return Topic(question, "Yes", say("On rows that took no part in this evaluation."), "threshold")
-        case "cross-fitted":
-            return Topic(question, "Yes", say("Cross-fitted on these rows."), "threshold")
-        case "given":
-            return Topic(
-                question,
-                "Partly",
-                say("It was given; say why, and on which data it was chosen."),
-                "threshold",
-            )
-        case "default" | "predictions":
-            return Topic(
-                question, "Not supplied", say("0.5 by default; say why, and on which data."), "threshold"
-            )
+    answer, words = CHOSEN[ev.threshold.origin]
+    return Topic(question, answer, say(words), "threshold")
 
 
 def _subgroups(ev: Evaluation) -> Topic:

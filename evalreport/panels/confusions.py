@@ -14,7 +14,7 @@ from evalreport.findings.families import Family, Kinship, kinship
 from evalreport.format import count, counted, fixed, percent
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, no_mistakes, units
-from evalreport.panels.matrix import BLOCKS_FROM, Matrix, block_of, frequent, grouped, matrix, matrix_data
+from evalreport.panels.matrix import BLOCKS_FROM, Matrix, block_of, grouped, matrix, matrix_data
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 
@@ -200,9 +200,7 @@ def _answer(ev: Evaluation, column: int) -> str:
 
 def _mixups(ev: Evaluation, counts: Counts, place: Places) -> tuple[ConfusionRow, ...]:
     support, found = counts.marginals.support, []
-    pairs = frequent(counts)
-    pairs = pairs[counts.columns[pairs] < counts.size]  # an unreadable answer is no mix-up
-    for rank, cell in enumerate(pairs[:LIST], 1):
+    for rank, cell in enumerate(counts.misread[:LIST], 1):
         row, column = int(counts.rows[cell]), int(counts.columns[cell])
         shown = f"{count(float(counts.weight[cell]))} of {count(float(support[row]))}"
         found.append(
@@ -242,7 +240,7 @@ def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
 
 def _values(ev: Evaluation, counts: Counts) -> Table | None:
     support, rows = counts.marginals.support, []
-    for cell in frequent(counts)[:MOST]:
+    for cell in counts.mix_ups[:MOST]:
         weight = float(counts.weight[cell])
         if weight < OFTEN:
             break

@@ -88,7 +88,11 @@ def day(at: int, *, year: bool = False) -> str:
     >>> day(0), day(0, year=True)
     ('1 Jan', '1 Jan 1970')
     """
-    when = datetime.fromtimestamp(at / 1000, UTC)
+    return dated(datetime.fromtimestamp(at / 1000, UTC), year=year)
+
+
+def dated(when: datetime, *, year: bool = False) -> str:
+    """Return the day of a moment, in words that no language of the machine changes."""
     return f"{when.day} {MONTHS[when.month - 1]}" + (f" {when.year}" if year else "")
 
 

@@ -86,13 +86,6 @@ def matrix(counts: Counts, kin: Kinship, right: str = "right") -> Matrix:
     )
 
 
-def frequent(counts: Counts) -> Places:
-    """Return the places of the wrong cells, the most frequent first."""
-    off = np.flatnonzero(counts.rows != counts.columns)
-    found: Places = off[np.argsort(-counts.weight[off], kind="stable")]
-    return found
-
-
 def grouped(counts: Counts, blocks: Sequence[Sequence[int]]) -> Counts:
     """Return the counts of blocks of classes: what stays within a block is on the diagonal.
 
@@ -171,10 +164,7 @@ def _squares(rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> str:
 
 def first_pair(counts: Counts) -> list[int]:
     """Return truth and answer of the most frequent confusion, else of the first cell."""
-    off = np.flatnonzero((counts.rows != counts.columns) & (counts.columns < counts.size))
-    if not len(off):
-        return [int(counts.rows[0]), int(counts.columns[0])]
-    cell = off[int(np.argmax(counts.weight[off]))]
+    cell = next(iter(counts.misread), 0)
     return [int(counts.rows[cell]), int(counts.columns[cell])]
 
 

@@ -15,7 +15,6 @@ from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import Counts
 from evalreport.labels import UNPARSED, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
-from evalreport.panels.matrix import frequent
 from evalreport.parsing.outcomes import REASONS, text_digest
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.sweep import Sweep
@@ -87,7 +86,7 @@ def confusions_table(space: Multiclass, counts: Counts) -> Columns:
     space : Multiclass
     counts : Counts
     """
-    cells, answers = frequent(counts), (*space.names, None)
+    cells, answers = counts.mix_ups, (*space.names, None)
     return {
         "truth": [space.names[code] for code in counts.rows[cells].tolist()],
         "answer": [answers[code] for code in counts.columns[cells].tolist()],

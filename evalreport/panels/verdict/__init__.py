@@ -9,6 +9,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import is_text, units
+from evalreport.panels.history import dated
 from evalreport.panels.intervals import Forest
 from evalreport.panels.parts import Section
 from evalreport.panels.verdict.forest import forest
@@ -19,7 +20,6 @@ from evalreport.values import Finding
 
 MOST = 5
 """Warnings that are shown; the others are folded away."""
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WORDS = {"error": "Warning.", "caution": "Caution.", "note": "Note."}
 
 
@@ -96,10 +96,9 @@ def _kicker(ev: Evaluation) -> tuple[str, ...]:
 def _date(made: str) -> str:
     """The day of a time that begins as ISO 8601 does: "21 Nov 2026"; other text as it stands."""
     try:
-        day = datetime.fromisoformat(made[:10])
+        return dated(datetime.fromisoformat(made[:10]), year=True)
     except ValueError:
         return made
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def _warned(finding: Finding) -> Warned:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
@@ -257,12 +255,9 @@ def _families(ev: Evaluation) -> Sentence:
 def _top_pair(ev: Evaluation) -> Sentence:
     """Few classes: the most frequent mix-up."""
     counts = ev.confusion
-    if counts is None:
+    if counts is None or not len(counts.misread):
         return NOTHING
-    off = np.flatnonzero((counts.rows != counts.columns) & (counts.columns < counts.size))
-    if not len(off):
-        return NOTHING
-    cell = off[int(np.argmax(counts.weight[off]))]
+    cell = counts.misread[0]
     row = int(counts.rows[cell])
     return say(
         "Most often _{truth} is taken for {answer}_: {pair:count} of {support:count}.",

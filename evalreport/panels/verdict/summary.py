@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.findings.chance import decision_skill, ranking_skill
@@ -242,13 +240,10 @@ def _with_f1(entry: ClassResult, first: bool) -> Sentence:
 
 
 def _mix_up(ev: Evaluation) -> Sentence:
-    if ev.confusion is None:
-        return NOTHING
     counts = ev.confusion
-    off = np.flatnonzero((counts.rows != counts.columns) & (counts.columns < counts.size))
-    if not len(off):
+    if counts is None or not len(counts.misread):
         return NOTHING
-    cell = off[int(np.argmax(counts.weight[off]))]
+    cell = counts.misread[0]
     row = int(counts.rows[cell])
     return say(
         "Most frequent mix-up: {pair:count} of {support:count} *{truth}* read as *{answer}*.",
