@@ -14,7 +14,7 @@ from evalreport.facts.counts import Array, inner, run_starts
 CLIP = 1e-6
 """Probabilities are clipped to [CLIP, 1 - CLIP] before the logit."""
 MANY = 1 << 16
-"""Above so many distinct scores, Newton's method starts on groups of neighbours."""
+"""Above so many distinct scores, fits start on groups of neighbours."""
 FEW = 256
 """Scores that are looked at first for one with any weight."""
 STEPS = 1 << 15
@@ -24,7 +24,9 @@ BLOCK = 1 << 13
 thread (OpenBLAS wakes others from 10,000 on, which costs more than the sum)."""
 
 
-def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
+def recalibrate(
+    scores: Array, pos: Array, neg: Array, start: tuple[float, float] = (0.0, 1.0)
+) -> tuple[float, float]:
     """Return intercept and slope of the logistic regression of the truth on the logit (Cox 1958).
 
     Parameters
@@ -32,6 +34,8 @@ def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
     scores : float64 array of shape (m,), in [0, 1], ascending
     pos, neg : float64 arrays of shape (m,)
         Weight of positives and negatives at each score.
+    start : tuple of float
+        Where Newton's method starts, as a fit to `cells` gives it; NaN: nowhere in particular.
 
     Returns
     -------
@@ -47,16 +51,12 @@ def recalibrate(scores: Array, pos: Array, neg: Array) -> tuple[float, float]:
     """
     if separated(scores, pos, neg):
         return float("nan"), float("nan")
-    start = np.array([0.0, 1.0])
-    if len(scores) > MANY:
-        cells = grouped(scores, pos, neg)
-        if not separated(*cells):
-            start = _newton(logit(cells[0]), *cells[1:], start)
-    intercept, slope = _newton(logit(scores), pos, neg, start)
+    first = np.array(start if np.isfinite(start[0]) else (0.0, 1.0))
+    intercept, slope = _newton(logit(scores), pos, neg, first)
     return float(intercept), float(slope)
 
 
-def shift(scores: Array, pos: Array, neg: Array) -> float:
+def shift(scores: Array, pos: Array, neg: Array, start: float = 0.0) -> float:
     """Return calibration in the large: the intercept of the logistic regression whose slope is fixed at 1.
 
     NaN with one class alone, or where every probability is 0 or 1. Parameters are those of `recalibrate`.
@@ -70,20 +70,24 @@ def shift(scores: Array, pos: Array, neg: Array) -> float:
     moving = sum(inner(pos[b] + neg[b], (scores[b] > CLIP) & (scores[b] < 1 - CLIP)) for b in _pieces(scores))
     if not 0 < positives < total or not moving:
         return float("nan")
-    logits = logit(scores)
-    low, high, at = -40.0, 40.0, 0.0  # beyond the clipped logits' ±14 every probability is 0 or 1
+    low, high, at = (
+        -40.0,
+        40.0,
+        start if np.isfinite(start) else 0.0,
+    )  # beyond ±14 every probability is 0 or 1
     for _ in range(100):
         expected = spread = 0.0
-        for b in _pieces(logits):
-            mean, weight = 1 / (1 + np.exp(-(logits[b] + at))), pos[b] + neg[b]
+        for b in _pieces(scores):
+            said, weight = np.clip(scores[b], CLIP, 1 - CLIP), pos[b] + neg[b]
+            mean = 1 / (1 + (1 - said) / said * np.exp(-at))
             expected += inner(weight, mean)
             spread += inner(weight, mean * (1 - mean))
         gap = positives - expected
         low, high = (at, high) if gap > 0 else (low, at)
         step = gap / max(spread, 1e-300)
         new = at + step if low <= at + step <= high else (low + high) / 2  # Newton's, kept in its bracket
-        if abs(new - at) < 1e-12 * (1 + abs(at)):  # as near as the sums of the gap are exact
-            return new
+        if abs(new - at) < 1e-7 * (1 + abs(at)):
+            return new  # convergence is quadratic: what is left is below 1e-14
         at = new
     return at
 
@@ -135,8 +139,15 @@ def _steps() -> Array:
     return steps
 
 
-def grouped(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
-    """Return the table summed over small steps of the logit, each at its middle score."""
+def cells(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
+    """Return the scores that weigh anything, with weights; of very many, sums over small steps of the logit.
+
+    A step stands at its middle score.
+    """
+    held = slice(None) if is_stored(scores) else pos + neg > 0  # none without weight is stored
+    scores, pos, neg = scores[held], pos[held], neg[held]
+    if len(scores) <= MANY:
+        return scores, pos, neg
     places = np.append(0, np.searchsorted(scores, _steps()))
     starts = places[run_starts(places)]
     starts = starts[starts < len(scores)]

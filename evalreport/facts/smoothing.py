@@ -13,9 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from evalreport.facts.columns import is_stored
 from evalreport.facts.counts import Array, inner
-from evalreport.facts.recalibration import MANY, grouped, logit, newton_step, separated
+from evalreport.facts.recalibration import logit, newton_step, separated
 
 QUANTILES = (0.05, 0.35, 0.65, 0.95)
 """Where the knots lie among the rows; equal ones fall together."""
@@ -83,14 +82,18 @@ class SmoothCurve:
         return float(reaching(*self.gaps, np.array([quantile]))[0])
 
 
-def smooth_curve(scores: Array, pos: Array, neg: Array) -> SmoothCurve | None:
+def smooth_curve(
+    scores: Array, pos: Array, neg: Array, start: tuple[float, float] = (0.0, 1.0)
+) -> SmoothCurve | None:
     """Return the smooth calibration curve of a score table of probabilities.
 
     Parameters
     ----------
     scores : float64 array of shape (m,), in [0, 1], ascending
     pos, neg : float64 arrays of shape (m,)
-        Weight of positives and negatives at each score.
+        Weight of positives and negatives at each score, never none of both.
+    start : tuple of float
+        Intercept and slope of the straight line that the fit starts from.
 
     Returns
     -------
@@ -104,18 +107,13 @@ def smooth_curve(scores: Array, pos: Array, neg: Array) -> SmoothCurve | None:
     >>> curve.at(np.array([0.2])).round(3), round(curve.gap(), 6)
     (array([0.2]), 0.0)
     """
-    held = slice(None) if is_stored(scores) else pos + neg > 0  # none without weight is stored
-    scores, pos, neg = scores[held], pos[held], neg[held]
     if separated(scores, pos, neg):
         return None
-    if len(scores) > MANY:
-        scores, pos, neg = grouped(scores, pos, neg)
-    scores, pos, neg = map(np.asarray, (scores, pos, neg))
     weight, x = pos + neg, logit(scores)
     knots = tuple(np.unique(reaching(x, np.cumsum(weight), np.array(QUANTILES))).tolist())
     if len(knots) < 3:
         knots = ()
-    coefficients, curvature = _fit(_spline(x, knots), pos, weight)
+    coefficients, curvature = _fit(_spline(x, knots), pos, weight, start)
     return SmoothCurve(knots, coefficients, curvature, scores, weight)
 
 
@@ -154,22 +152,23 @@ def _spline(x: Array, knots: tuple[float, ...]) -> Array:
     return np.stack(columns, axis=1)
 
 
-def _fit(design: Array, pos: Array, weight: Array) -> tuple[Array, Array]:
+def _fit(design: Array, pos: Array, weight: Array, start: tuple[float, float]) -> tuple[Array, Array]:
     """Maximise the penalised likelihood; it is strictly concave, so a halved Newton step always gains."""
     total, share = float(weight.sum()), float(pos.sum() / weight.sum())
     spread = np.einsum("m,mk->k", weight / total, design**2)
     penalty = RIDGE * total * share * (1 - share) * np.where(np.arange(design.shape[1]) < 2, 0.0, spread)
 
     def likelihood(at: Array) -> tuple[float, Array, Array]:
-        z = design @ at
-        risk = _sigmoid(z)
-        value = inner(pos, z) - inner(weight, np.logaddexp(0, z)) - float(penalty @ at**2) / 2
+        z = np.clip(design @ at, -700, 700)
+        odds_against = np.exp(-z)
+        risk = 1 / (1 + odds_against)
+        value = inner(pos - weight, z) - inner(weight, np.log1p(odds_against)) - float(penalty @ at**2) / 2
         gradient = design.T @ (pos - weight * risk) - penalty * at
         bent = (design * (weight * risk * (1 - risk))[:, None]).T @ design + np.diag(penalty)
         return value, gradient, bent
 
     at = np.zeros(design.shape[1])
-    at[1] = 1.0
+    at[:2] = start
     value, gradient, bent = likelihood(at)
     for _ in range(200):
         step = newton_step(bent, gradient, 1 + float(np.abs(at).max()))

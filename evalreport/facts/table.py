@@ -14,7 +14,7 @@ from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array, run_starts
 from evalreport.facts.hull import IsotonicFit, isotonic
 from evalreport.facts.passes import ProbabilitySums, RankingSums
-from evalreport.facts.recalibration import recalibrate
+from evalreport.facts.recalibration import MANY, cells, recalibrate, shift
 from evalreport.facts.smoothing import SmoothCurve, smooth_curve
 
 BLOCK = 1 << 13
@@ -150,14 +150,30 @@ class ScoreTable:
         return float(self.probability.mass[block] + tail)
 
     @cached_property
+    def cells(self) -> tuple[Array, Array, Array]:
+        """Scores and weights where logistic fits to a table of probabilities start: see `cells`."""
+        return cells(self.scores, self.pos, self.neg)
+
+    @cached_property
+    def _start(self) -> tuple[float, float]:
+        return recalibrate(*self.cells)
+
+    @cached_property
     def recalibration(self) -> tuple[float, float]:
         """Intercept and slope of `recalibrate`, for a table of probabilities."""
-        return recalibrate(self.scores, self.pos, self.neg)
+        if len(self) <= MANY:
+            return self._start
+        return recalibrate(self.scores, self.pos, self.neg, self._start)
+
+    @cached_property
+    def in_the_large(self) -> float:
+        """Intercept of `shift`, for a table of probabilities."""
+        return shift(self.scores, self.pos, self.neg, shift(*self.cells) if len(self) > MANY else 0.0)
 
     @cached_property
     def smooth(self) -> SmoothCurve | None:
         """The smooth calibration curve of a table of probabilities; None where it has no finite fit."""
-        return smooth_curve(self.scores, self.pos, self.neg)
+        return smooth_curve(*self.cells, self._start)
 
     @cached_property
     def isotonic(self) -> IsotonicFit:

@@ -27,6 +27,8 @@ INFORMATION = 5.0
 it. Of 200 rows whose classes hardly overlap (2 worth) intervals of E50 and E90 held the truth 74 and 84 %."""
 GROUPS = 40
 """Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each."""
+LAST = 63
+"""Bits that hold a group, of which there are no more."""
 
 MeanError: TypeAlias = Callable[[Callable[[Array], Array]], float]
 
@@ -115,15 +117,18 @@ def _statistic(gaps: SmoothGaps) -> Statistic:
         return mean_gap
 
     def of_rows(gaps: Array, weight: Array) -> Array:
-        size = np.abs(gaps) / weight
-        order = np.argsort(size, axis=-1)
-        wanted, reached = quantile * weight.sum() * (1 - 1e-9), np.zeros(size.shape[:-1])
-        place = np.zeros(size.shape[:-1], dtype=np.int64)
-        for following in np.moveaxis(weight[order], -1, 0):  # NumPy's sums along short rows take five times
+        # The group in the last bits of its gap, 1e-14 of it: numbers sort in a third of an argsort's time.
+        words = np.ascontiguousarray(np.abs(gaps) / weight).view(np.uint64)
+        words &= ~np.uint64(LAST)
+        words |= np.arange(len(weight), dtype=np.uint64)
+        words.sort(axis=-1)
+        wanted, reached = quantile * weight.sum() * (1 - 1e-9), np.zeros(words.shape[:-1])
+        place = np.zeros(words.shape[:-1], dtype=np.intp)
+        for following in np.moveaxis(weight[(words & np.uint64(LAST)).astype(np.intp)], -1, 0):
             reached += following
             place += reached < wanted
-        found: Array = np.take_along_axis(size, np.take_along_axis(order, place[..., None], -1), -1)
-        return found[..., 0]
+        found: Array = np.take_along_axis(words, place[..., None], -1)[..., 0].view(np.float64)
+        return found
 
     return of_rows
 

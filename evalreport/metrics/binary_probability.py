@@ -14,7 +14,6 @@ import numpy as np
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS
 from evalreport.facts.counts import Array
-from evalreport.facts.recalibration import shift
 from evalreport.metrics.record import divide
 
 
@@ -205,7 +204,7 @@ def calibration_in_the_large(t: ScoreTable) -> float:
     >>> round(calibration_in_the_large(ScoreTable(np.array([0.5]), np.array([3.0]), np.array([1.0]))), 6)
     1.098612
     """
-    return shift(t.scores, t.pos, t.neg)
+    return t.in_the_large
 
 
 def observed_expected(t: ScoreTable) -> float:

@@ -53,16 +53,16 @@ def test_pooled_areas_do_not_depend_on_the_block() -> None:
         np.testing.assert_allclose(blocks[2].neg, whole[2].neg, rtol=1e-12, atol=1e-9)
 
 
-def test_recalibration_of_many_scores_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recalibration_of_many_scores_is_exact() -> None:
     rng = np.random.default_rng(0)
     p: Array = np.sort(rng.beta(1, 3, 70_000))
     positive = rng.random(70_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p)))))
     made = ScoreTable.of(p, positive)
     assert len(made) > recalibration.MANY
-    grouped, weight = made.recalibration, positive.astype(np.float64)
-    monkeypatch.setattr(recalibration, "MANY", 1 << 30)
-    assert grouped == pytest.approx(recalibration.recalibrate(p, weight, 1 - weight), rel=1e-9)
-    assert grouped == pytest.approx((0.3, 0.7), abs=0.05)
+    weight = positive.astype(np.float64)
+    assert made.recalibration == pytest.approx(recalibration.recalibrate(p, weight, 1 - weight), rel=1e-9)
+    assert made.recalibration == pytest.approx((0.3, 0.7), abs=0.05)
+    assert made.in_the_large == pytest.approx(recalibration.shift(p, weight, 1 - weight), rel=1e-12)
 
 
 def test_log_loss_clips_as_scikit_learn() -> None:
