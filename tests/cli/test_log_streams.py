@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -10,17 +11,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
 from evalreport.sources import artifacts
-from evalreport.sources.mlflow_client import Store
+from evalreport.sources.mlflow_client import Store, connect
 from evalreport.stages import listening
 from tests.cli.running import Ran, run
 from tests.engines.test_stream import table
 from tests.engines.test_stream_classes import SIZES, scored
 from tests.engines.test_stream_labels import LABELS, labelled
-from tests.tracking import make_run
+from tests.faults.harness import quick
+from tests.faults.proxy import FaultyProxy
+from tests.tracking import MlflowServer, make_run
 
 Capture = pytest.CaptureFixture[str]
 FLAGS = [f"{kind}_{label}" for label in LABELS for kind in ("true", "pred")]
@@ -106,6 +110,37 @@ def test_check_and_sweep_of_a_run_count_a_stream(
     assert binned.code == 0 and "(--approximate)" in binned.err
     named = on(capsys, sqlite_store, "check", made, *stream, "--artifact", "a", "--require", "f1>0")
     assert named.code == 0, named.err
+
+
+@pytest.mark.server
+def test_artifacts_behind_a_server_stream_and_a_download_that_is_cut_leaves_nothing(
+    mlflow_server: MlflowServer, copies: Path, capsys: Capture
+) -> None:
+    rows = TABLES["two labels"][0]
+    text = io.BytesIO()
+    pc.write_csv(rows, text)
+    store = connect(mlflow_server.uri)
+    files = {"preds.csv.gz": gzip.compress(text.getvalue())}
+    runs = [make_run(store, kept).run_id for kept in (in_parts(rows), files)]
+    proxy = FaultyProxy(mlflow_server.uri)
+    with proxy.running() as uri, quick():
+        asked = ("--jobs", "1", "--engine", "stream", "--tracking-uri", uri)
+        for run_id, cut in zip(runs, ("part-00003", "preds.csv.gz"), strict=True):
+            proxy.plan(kind="truncated", on=cut)
+            done = on(capsys, store, "log", run_id, *asked)
+            lines = [line[:5] for line in done.err.splitlines() if not line.startswith(("took", "warn"))]
+            assert done.code == 4 and lines.count("error") == 1, done.err
+            assert lines[lines.index("error") :][:3] == ["error", "  at ", "  fix"], done.err
+            assert not list(copies.iterdir()) and not metrics(store, run_id)
+        proxy.plan()
+        both = (runs[1], "--run-id", runs[0], *asked)
+        assert on(capsys, store, "log", *both).code == 0
+        one, other = (metrics(store, run_id) for run_id in runs)
+        assert one["eval/roc_auc"] == other["eval/roc_auc"]
+        proxy.plan()
+        again = on(capsys, store, "log", *both)
+    assert again.out.count("unchanged since it was logged") == 2, again.out + again.err
+    assert not [name for name in proxy.requests if "/mlflow-artifacts/artifacts/" in name]
 
 
 def _numbers(found: dict[str, Any]) -> Any:

@@ -35,10 +35,19 @@ class FaultyProxy:
         self.plan()
 
     def plan(
-        self, at: int = 0, kind: str = "", *, lasting: bool = False, act: Callable[[], object] | None = None
+        self,
+        at: int = 0,
+        kind: str = "",
+        *,
+        lasting: bool = False,
+        act: Callable[[], object] | None = None,
+        on: str = "",
     ) -> None:
-        """Count from 1 again; fail at request `at`, or from there on; or do something just before it."""
-        self.count, self.at, self.kind, self.lasting, self.act = 0, at, kind, lasting, act
+        """Count from 1 again; fail at request `at`, or from there on, or at each that names something.
+
+        Just before it something may be done.
+        """
+        self.count, self.at, self.kind, self.lasting, self.act, self.on = 0, at, kind, lasting, act, on
         self.requests: list[str] = []
 
     def due(self, name: str) -> str:
@@ -47,6 +56,7 @@ class FaultyProxy:
             self.count += 1
             self.requests.append(name)
             met = self.at and (self.count == self.at or (self.lasting and self.count > self.at))
+            met = met or bool(self.on and self.on in name)
         if met and self.act is not None:
             self.act()
         return self.kind if met else ""
