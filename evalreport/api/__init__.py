@@ -18,7 +18,7 @@ from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.parsing import Parsed, make_parser, parse_all
-from evalreport.report.render import render, render_comparison, render_paper
+from evalreport.report.render import render, render_paper
 from evalreport.scores import Decisions, Logits, Probabilities
 from evalreport.sinks.folder import write_page
 from evalreport.sinks.mlflow import MlflowSink
@@ -28,7 +28,7 @@ from evalreport.study import Trials
 from evalreport.study import judged as studies
 from evalreport.study.judged import Judging
 from evalreport.values import Estimate, Finding, Undefined
-from evalreport.workflow.documents import document_in_run, sweep_page
+from evalreport.workflow.documents import document_in_run
 
 __all__ = [
     "Binary",
@@ -115,13 +115,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
     >>> to_html(evaluate(["a", "b"], ["a", "b"])).splitlines()[0]
     '<!doctype html>'
     """
-    match ev:
-        case studies.Study() | selections.ThresholdSelection():
-            return sweep_page(ev)
-        case compared.Comparison() | seeded.SystemsComparison():
-            return render_comparison(ev)
-        case _:
-            return render(ev, checklist=checklist)
+    return render(ev, checklist=checklist)
 
 
 def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: bool = False) -> Path:

@@ -83,65 +83,32 @@ class Page:
     footer: str
 
 
-def render(evaluation: Evaluation, *, checklist: str | None = None, notes: str = "") -> str:
-    """Return the report as one HTML page.
+def render(of: Concluded, *, checklist: str | None = None, title: str = "", notes: str = "") -> str:
+    """Return the page of a result as one HTML file, with our style, script and policy.
 
-    The same evaluation gives the same bytes; nothing is read from the clock or the machine.
+    The same result gives the same bytes; nothing is read from the clock or the machine.
 
     Parameters
     ----------
-    evaluation : Evaluation
+    of : evaluation, comparison or sweep
     checklist : str, optional
-        ``tripod-ai``: what a medical reviewer will ask.
+        ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
+    title : str
+        Of the browser's tab; that of the result when empty.
     notes : str
-        Markdown: intended use, limits, approval, as a section of its own.
+        Markdown: intended use, limits, approval, as a section before the origin of the numbers.
 
     Raises
     ------
     UsageError
         No such checklist.
     """
-    made = sections(evaluation, checklist)
-    return to_page(title_of(evaluation), made, footer_of(evaluation), notes, evaluation)
-
-
-def render_trials(study: Study, notes: str = "") -> str:
-    """Return the page of a sweep as one HTML file, reproducible to the byte.
-
-    Parameters
-    ----------
-    study : Study
-        Trials, the position of the objective that the page is about, and what was worked out of them.
-    notes : str
-        Markdown.
-    """
-    return to_page(title_of(study), sections_of(study), footer_of(study), notes, study)
-
-
-def render_comparison(found: Comparison | SystemsComparison, title: str = "", notes: str = "") -> str:
-    """Return the page of a comparison as one HTML file, reproducible to the byte.
-
-    Parameters
-    ----------
-    found : Comparison or SystemsComparison
-    title : str
-        Of the browser's tab; the names of the runs, or how many systems there are, when empty.
-    notes : str
-        Markdown.
-    """
-    return to_page(title or title_of(found), sections_of(found), footer_of(found), notes, found)
-
-
-def render_thresholds(found: ThresholdSelection, notes: str = "") -> str:
-    """Return the page of chosen thresholds as one HTML file, reproducible to the byte.
-
-    Parameters
-    ----------
-    found : ThresholdSelection
-    notes : str
-        Markdown.
-    """
-    return to_page(title_of(found), sections_of(found), footer_of(found), notes, found)
+    told = say("Markdown: a click selects it.")
+    made = with_notes(sections_of(of, checklist), notes)
+    box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
+    script = asset("script.js", tuple(section.id for section in (*made, box) if section.data))
+    style = short_named(asset("style.css"))
+    return whole_page(title or title_of(of), (*made, box), footer_of(of), style, script)
 
 
 def render_paper(of: Concluded, title: str = "") -> bytes:
@@ -177,28 +144,6 @@ def render_summary(of: Concluded) -> str:
     return environment().get_template("notebook_summary.html.j2").render(summary=summary_of(of))
 
 
-def to_page(title: str, made: Sequence[Section], footer: str, notes: str, of: Concluded) -> str:
-    """Return a page of sections, with our style, script and policy.
-
-    Parameters
-    ----------
-    title : str
-        Of the browser's tab.
-    made : sequence of Section
-        The first one holds the page's `h1`.
-    footer : str
-    notes : str
-        Markdown that stands before the origin of the numbers.
-    of : evaluation, comparison or sweep
-        What the box at the end sums up.
-    """
-    told = say("Markdown: a click selects it.")
-    box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
-    made = (*with_notes(made, notes), box)
-    script = asset("script.js", tuple(section.id for section in made if section.data))
-    return whole_page(title, made, footer, short_named(asset("style.css")), script)
-
-
 def whole_page(title: str, made: Sequence[Section], footer: str, style: str, script: str) -> str:
     """Return a page of sections with a style and a script, which its policy names."""
     page = Page(
@@ -215,11 +160,11 @@ def whole_page(title: str, made: Sequence[Section], footer: str, style: str, scr
     return environment().get_template("page.html.j2").render(page=page)
 
 
-def sections_of(of: Concluded) -> Sequence[Section]:
+def sections_of(of: Concluded, checklist: str | None = None) -> Sequence[Section]:
     """Return the sections of the page of any result, the verdict first."""
     match of:
         case Evaluation():
-            return sections(of)
+            return sections(of, checklist)
         case Study():
             return study_panels.sections(of)
         case Comparison():

@@ -23,7 +23,7 @@ from evalreport.report.contents import folder_files, payload
 from evalreport.report.extracts import extracts
 from evalreport.report.names import COMPARISON_PAGE, FIGURES, PAGE, SWEEP_PAGE
 from evalreport.report.payload import Payload
-from evalreport.report.render import render, render_comparison, render_paper, render_thresholds, render_trials
+from evalreport.report.render import render, render_paper
 from evalreport.report.sweep_contents import Swept, sweep_files, sweep_payload
 from evalreport.sources.runs import RunInfo
 from evalreport.stages import stage
@@ -51,8 +51,8 @@ class Deliverable(Generic[T]):
         File name of the page.
     render : callable
         Returns the page.
-    payload : callable
-        From the prefix of the metrics, and whether a folder is written, to the payload.
+    make : callable
+        From the page and the prefix of the metrics to the payload, and to what makes the files of a folder.
     title : str
         Of the two pages to print, instead of their own.
     """
@@ -60,7 +60,7 @@ class Deliverable(Generic[T]):
     of: T
     name: str
     render: Callable[[], str]
-    payload: Callable[[str, bool], Payload]
+    make: Callable[[str, str], tuple[Payload, Callable[[], Mapping[str, bytes]]]]
     title: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,6 +74,11 @@ class Deliverable(Generic[T]):
         logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
         return html
 
+    def payload(self, prefix: str, folder: bool) -> Payload:
+        """Return what is logged, and with a folder its files: every figure and table is among them."""
+        made, files = self.make(self.html, prefix)
+        return replace(made, exports={**files(), **extracts(self.html)}) if folder else made
+
     def paper(self) -> bytes:
         """The two pages to print, PDF."""
         of: Any = self.of
@@ -81,10 +86,10 @@ class Deliverable(Generic[T]):
 
 
 def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
-    def no_payload(_: str, __: bool) -> Payload:
+    def nothing(_: str, __: str) -> Any:
         raise TypeError("the document was delivered in another process")
 
-    return Deliverable(of, name, lambda: html, no_payload)
+    return Deliverable(of, name, lambda: html, nothing)
 
 
 def evaluation_document(
@@ -102,35 +107,25 @@ def evaluation_document(
     """
     options = {name: text for name, text in (("checklist", checklist), ("notes", notes)) if text}
 
-    def make(prefix: str, folder: bool) -> Payload:
-        drawn = evaluation_figures(ev)
-        made = payload(
-            ev,
-            document.html,
-            drawn,
-            verdict=headline(ev).text,
-            version=__version__,
-            prefix=prefix,
-            options=options,
-        )
-        return _in_folder(made, folder_files(ev, document.html, drawn), document.html) if folder else made
+    def make(page: str, prefix: str) -> tuple[Payload, Any]:
+        drawn, verdict = evaluation_figures(ev), headline(ev).text
+        made = payload(ev, page, drawn, verdict=verdict, version=__version__, prefix=prefix, options=options)
+        return made, partial(folder_files, ev, page, drawn)
 
-    document = Deliverable(ev, PAGE, lambda: render(ev, checklist=checklist, notes=notes), make)
-    return document
+    return Deliverable(ev, PAGE, partial(render, ev, checklist=checklist, notes=notes), make)
 
 
 def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
     """Return the page of a sweep, of thresholds or of trials."""
 
-    def make(prefix: str, folder: bool) -> Payload:
+    def make(page: str, prefix: str) -> tuple[Payload, Any]:
         drawn, verdict = figures.sweep_figures(swept), sweep_verdict(swept)
         made = sweep_payload(
-            swept, document.html, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
+            swept, page, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
         )
-        return _in_folder(made, sweep_files(swept, document.html, drawn), document.html) if folder else made
+        return made, partial(sweep_files, swept, page, drawn)
 
-    document = Deliverable(swept, SWEEP_PAGE, lambda: sweep_page(swept, notes), make)
-    return document
+    return Deliverable(swept, SWEEP_PAGE, partial(render, swept, notes=notes), make)
 
 
 def comparison_document(
@@ -148,26 +143,12 @@ def comparison_document(
         Markdown, a section of its own.
     """
 
-    found: Comparison | SystemsComparison = comparison
+    def make(page: str, _: str) -> tuple[Payload, Any]:
+        made = comparison_payload(comparison, content, page, version=__version__, notes=notes)
+        return made, partial(comparison_files, comparison, content, page)
 
-    def make(_: str, folder: bool) -> Payload:
-        html = document.html
-        made = comparison_payload(found, content, html, version=__version__, notes=notes)
-        return _in_folder(made, comparison_files(found, content, html), html) if folder else made
-
-    page = partial(render_comparison, found, title, notes)
-    document: Deliverable[C] = Deliverable(comparison, COMPARISON_PAGE, page, make, title)
-    return document
-
-
-def _in_folder(made: Payload, files: Mapping[str, bytes], page: str) -> Payload:
-    """With the files of a folder, among them every figure and table of the page."""
-    return replace(made, exports={**files, **extracts(page)})
-
-
-def sweep_page(swept: Swept, notes: str = "") -> str:
-    """Return the page of a sweep."""
-    return render_trials(swept, notes) if isinstance(swept, Study) else render_thresholds(swept, notes)
+    page = partial(render, comparison, title=title, notes=notes)
+    return Deliverable(comparison, COMPARISON_PAGE, page, make, title)
 
 
 def sweep_verdict(swept: Swept) -> str:

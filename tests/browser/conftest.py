@@ -15,7 +15,7 @@ import pytest
 import evalreport as er
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
-from evalreport.report.render import render, render_comparison, render_thresholds, render_trials
+from evalreport.report.render import render
 from tests.intervals.test_folds import evaluated as of_folds
 from tests.report.made import evaluation, made, multiclass
 from tests.report.sweeps import made as chosen
@@ -72,11 +72,11 @@ COMPARED: dict[str, Callable[[], Any]] = {
 def page_of(kind: str) -> str:
     """The page of an evaluation, of 77 classes (``many``), of a sweep, or of chosen ``thresholds-…``."""
     if kind in SWEEPS:
-        return render_trials(SWEEPS[kind]())
+        return render(SWEEPS[kind]())
     if kind.startswith("thresholds-"):
-        return render_thresholds(chosen(kind.removeprefix("thresholds-")))
+        return render(chosen(kind.removeprefix("thresholds-")))
     if kind in COMPARED:
-        return render_comparison(COMPARED[kind]())
+        return render(COMPARED[kind]())
     if kind == "folds":
         return render(of_folds())
     ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.render import render, render_thresholds, render_trials
+from evalreport.report.render import render
 from tests.browser.conftest import listen, patient
 from tests.report.made import renamed
 from tests.report.sweeps import hostile
@@ -26,10 +26,10 @@ HANDLERS = """[...document.querySelectorAll("*")]
 MAKERS: dict[str, Callable[[Sequence[str]], str]] = {
     **{task: lambda names, task=task: render(renamed(task, names)) for task in TASKS},  # type: ignore[misc]
     **{
-        f"thresholds, {task}": lambda names, task=task: render_thresholds(hostile(task, names))  # type: ignore[misc]
+        f"thresholds, {task}": lambda names, task=task: render(hostile(task, names))  # type: ignore[misc]
         for task in TASKS
     },
-    "sweep": lambda names: render_trials(named(tuple(names))),
+    "sweep": lambda names: render(named(tuple(names))),
 }
 
 

@@ -21,7 +21,7 @@ from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.predictions import Predictions, predictions
-from evalreport.report.render import render, render_comparison, render_thresholds
+from evalreport.report.render import render
 from evalreport.scores import Probabilities
 from tests.browser.conftest import patient
 from tests.comparison import models
@@ -131,7 +131,7 @@ def test_of_two_runs_the_page_names_the_better_one(
     read: Callable[[str], Reader], skills: tuple[float, float], winner: str
 ) -> None:
     found = runs(2, 600, skills, 0.35, 0.35)
-    page, told = read(render_comparison(found)), of_json(found)
+    page, told = read(render(found)), of_json(found)
     assert page.winners == {winner} and page.demonstrated
     assert told["verdicts"][0]["verdict"] == ("better" if winner == "run-b" else "worse")
     main = next(one for one in told["differences"] if one["metric"] == told["primary"])
@@ -149,7 +149,7 @@ def test_of_two_runs_the_page_names_the_better_one(
 
 def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], Reader]) -> None:
     found = runs(2, 600, (2.0, 2.0), 0.5, 0.15)
-    page, told = read(render_comparison(found)), of_json(found)
+    page, told = read(render(found)), of_json(found)
     assert told["verdicts"][0]["verdict"] == "trade_off"
     assert page.winners == set() and page.demonstrated, "neither is better: it is a choice"
     moved = told["movement"]["by_class"]
@@ -164,7 +164,7 @@ def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], R
 
 def test_of_a_tie_the_page_names_nobody_and_says_what_would_show(read: Callable[[str], Reader]) -> None:
     found = runs(3, 300, (1.8, 1.8), 0.35, 0.35)
-    page, told = read(render_comparison(found)), of_json(found)
+    page, told = read(render(found)), of_json(found)
     assert told["verdicts"][0]["verdict"] == "not_demonstrated"
     assert page.winners == set() and not page.demonstrated
     main = next(one for one in told["differences"] if one["metric"] == told["primary"])
@@ -175,7 +175,7 @@ def test_of_a_tie_the_page_names_nobody_and_says_what_would_show(read: Callable[
 
 def test_of_three_runs_the_page_ranks_all(read: Callable[[str], Reader]) -> None:
     found = runs(4, 800, (1.0, 2.4, 2.5), 0.35, 0.35, 0.35)
-    page, told = read(render_comparison(found)), of_json(found)
+    page, told = read(render(found)), of_json(found)
     ranking = told["ranking"]
     assert page.winners == {one["run"] for one in ranking if one["best_group"]}
     after = next(one for one in ranking if not one["best_group"])
@@ -204,7 +204,7 @@ def test_a_page_recommends_one_threshold_with_its_price(
     read: Callable[[str], Reader], objectives: tuple[str, ...]
 ) -> None:
     found = swept(rows_of(400), *objectives)
-    page, best = read(render_thresholds(found)), chosen_of(found, "f1")
+    page, best = read(render(found)), chosen_of(found, "f1")
     assert page.threshold is not None and page.threshold == pytest.approx(best["threshold"], abs=0.0011)
     slider, finds, misses, alarms = (
         number(text)
@@ -228,7 +228,7 @@ def test_a_page_recommends_one_threshold_with_its_price(
 
 def test_a_bound_that_will_not_hold_is_told_as_a_chance(read: Callable[[str], Reader]) -> None:
     found = swept(rows_of(400), "recall>=0.95")
-    page, best = read(render_thresholds(found)), chosen_of(found, "recall>=0.95")
+    page, best = read(render(found)), chosen_of(found, "recall>=0.95")
     (chance,) = page.found(rf"that it holds on new data has a chance of ({NUMBER})%")
     assert number(chance) == pytest.approx(100 * best["bound"]["chance"], abs=0.51)
     assert ("a coin toss" in page.head) == (40 <= number(chance) <= 60)
@@ -247,7 +247,7 @@ def test_a_bound_that_will_not_hold_is_told_as_a_chance(read: Callable[[str], Re
 
 
 def test_a_bound_that_too_few_rows_can_promise_is_refused(read: Callable[[str], Reader]) -> None:
-    page = read(render_thresholds(swept(rows_of(90), "recall>=0.95")))
+    page = read(render(swept(rows_of(90), "recall>=0.95")))
     few, needed = page.found(
         rf"({NUMBER}) malignant tumours are too few for an exact promise .* needs ({NUMBER})"
     )
@@ -278,4 +278,4 @@ def test_a_report_and_a_sweep_of_one_run_name_one_safe_threshold(read: Callable[
     rows = rows_of(3000)
     rule = rf"bound on new tumours is ({NUMBER})%\. ({NUMBER}) keeps .*? ({NUMBER}) found and ({NUMBER})"
     report = read(render(evaluation(rows))).found(rule)
-    assert report and report == read(render_thresholds(swept(rows, "recall>=0.95"))).found(rule)
+    assert report and report == read(render(swept(rows, "recall>=0.95"))).found(rule)

@@ -24,7 +24,7 @@ from evalreport.panels.comparison.words import against, headline
 from evalreport.panels.parts import Folded, Heading, Section
 from evalreport.predictions import Predictions, predictions
 from evalreport.report.comparison import comparison_payload, differences
-from evalreport.report.render import render_comparison
+from evalreport.report.render import render
 from tests.report.made import KINDS, evaluation, made, renamed
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences
@@ -58,9 +58,9 @@ def several(kind: str, count: int = 2, baseline: int | None = 0) -> Comparison:
 @pytest.mark.parametrize(("count", "baseline"), [(2, 0), (3, 1), (3, None)])
 def test_every_kind_has_a_page(kind: str, count: int, baseline: int | None) -> None:
     found = several(kind, count, baseline)
-    page = render_comparison(found)
+    page = render(found)
     text = html.unescape(re.sub(r"<[^>]*>", "", page))
-    assert page == render_comparison(found)
+    assert page == render(found)
     assert all(name in text for name in found.names)
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -168,7 +168,7 @@ def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
     for name, wanted in (("Fixed", moved.fixed_ids), ("Both wrong", moved.both_wrong_ids)):
         stated = [run.text for run in ids[name].runs if run.foreign] if wanted else []
         assert stated == list(wanted)
-    page = render_comparison(found)
+    page = render(found)
     assert all(f"<bdi>{one.id}</bdi>" in page or f"<bdi>#{one.id}</bdi>" in page for one in moved.examples)
 
 
@@ -179,7 +179,7 @@ def test_many_runs_have_less_of_each(count: int, baseline: int | None, pairs: in
     assert len(table.rows) == len(found.pairings)
     assert len([part for part in parts if isinstance(part, Heading)]) == pairs
     assert any(isinstance(part, Folded) and "class" in part.title for part in parts) == (0 < pairs <= 6)
-    assert len(render_comparison(found).encode()) < 700_000
+    assert len(render(found).encode()) < 700_000
 
 
 def test_without_predictions_it_says_so() -> None:
@@ -192,7 +192,7 @@ def test_without_predictions_it_says_so() -> None:
 @pytest.mark.parametrize("task", ["binary", "multiclass", "multilabel"])
 def test_hostile_names_do_not_change_the_tree(task: str) -> None:
     def page(names: list[str]) -> str:
-        return render_comparison(compare([renamed(task, names), renamed(task, names)], names=names[:2]))
+        return render(compare([renamed(task, names), renamed(task, names)], names=names[:2]))
 
     hostile = page(list(CORPUS))
     plain = page([f"name{place}" for place in range(len(CORPUS))])

@@ -11,7 +11,7 @@ import html5lib
 import pytest
 
 from evalreport.report.extracts import extracts
-from evalreport.report.render import render, render_comparison
+from evalreport.report.render import render
 from tests.report.made import made
 from tests.report.test_comparison import several
 
@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 )
 def page(request: pytest.FixtureRequest) -> str:
     if request.param == "comparison":
-        return render_comparison(several("binary-slices", 3))
+        return render(several("binary-slices", 3))
     return render(made(request.param), checklist="tripod-ai")
 
 
@@ -55,7 +55,7 @@ def test_a_figure_stands_alone(page: str) -> None:
 def test_a_table_of_intervals_is_a_drawing_with_every_word_and_interval() -> None:
     for page, name in (
         (render(made("binary-slices")), "verdict"),
-        (render_comparison(several("binary-slices", 2)), "differences"),
+        (render(several("binary-slices", 2)), "differences"),
     ):
         files = extracts(page)
         drawn = ElementTree.fromstring(files[f"figures/{name}.svg"])  # noqa: S314  our own

@@ -14,7 +14,7 @@ import pytest
 from evalreport.panels.study import PANELS
 from evalreport.panels.study import sections as parts
 from evalreport.panels.words import Sentence
-from evalreport.report.render import render_trials
+from evalreport.report.render import render
 from evalreport.report.sweep_numbers import study_metrics
 from evalreport.study import StudyObjective, Trials
 from evalreport.study.judged import Judging, Study, studied
@@ -155,8 +155,8 @@ def of_objective(of: Study, name: str) -> set[float]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_study_has_a_page(kind: str) -> None:
     made = KINDS[kind]()
-    page = render_trials(made)
-    assert page == render_trials(made)
+    page = render(made)
+    assert page == render(made)
     root = html5lib.parse(page, treebuilder="etree")
     ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(ids) == len(set(ids))
@@ -197,7 +197,7 @@ def test_headlines() -> None:
 
 def test_hostile_names_keep_the_tree() -> None:
     plain = tuple(f"name{place}" for place in range(len(CORPUS)))
-    hostile_page, plain_page = render_trials(named(CORPUS)), render_trials(named(plain))
+    hostile_page, plain_page = render(named(CORPUS)), render(named(plain))
     tags = [[tag for _, tag, _ in shape(page)] for page in (hostile_page, plain_page)]
     assert set(tags[0]) == set(tags[1])
     assert tags[0].count("{http://www.w3.org/1999/xhtml}script") == 2

@@ -14,7 +14,7 @@ from evalreport.codec import encode
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import PANELS, verdict
-from evalreport.report.render import render_thresholds
+from evalreport.report.render import render
 from evalreport.values import Estimate
 from tests.report.made import multiclass, multilabel
 from tests.report.sweeps import KINDS, hostile, made, swept
@@ -92,8 +92,8 @@ def sections(found: ThresholdSelection) -> list[Section]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_page(kind: str) -> None:
     found = made(kind)
-    page = render_thresholds(found)
-    assert page == render_thresholds(found)
+    page = render(found)
+    assert page == render(found)
     root = html5lib.parse(page, treebuilder="etree")
     ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(ids) == len(set(ids))
@@ -132,15 +132,15 @@ def test_sentences_say_what_the_json_says(kind: str) -> None:
 @pytest.mark.parametrize(("classes", "rows"), [(50, 500), (77, 800)])
 def test_many_classes_and_labels_stay_within_their_budget(classes: int, rows: int) -> None:
     pages = [
-        render_thresholds(swept(multiclass(classes, rows))),
-        render_thresholds(swept(multilabel(classes, rows), "f1_macro", "f1_micro", "label_accuracy")),
+        render(swept(multiclass(classes, rows))),
+        render(swept(multilabel(classes, rows), "f1_macro", "f1_micro", "label_accuracy")),
     ]
     for page in pages:
         assert len(page.encode()) < 150_000
 
 
 def test_a_thousand_classes_stay_within_their_budget() -> None:
-    assert len(render_thresholds(swept(multiclass(1000, 3000), "accuracy>=0.9")).encode()) < 250_000
+    assert len(render(swept(multiclass(1000, 3000), "accuracy>=0.9")).encode()) < 250_000
 
 
 def headline(kind: str) -> str:
@@ -178,8 +178,8 @@ def test_equal_values_are_said_once() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_hostile_names_keep_the_tree(task: str) -> None:
-    page = render_thresholds(hostile(task, CORPUS))
-    plain = render_thresholds(hostile(task, [f"name{place}" for place in range(len(CORPUS))]))
+    page = render(hostile(task, CORPUS))
+    plain = render(hostile(task, [f"name{place}" for place in range(len(CORPUS))]))
     bad, good = shape(page), shape(plain)
     assert {tag for _, tag, _ in bad} == {tag for _, tag, _ in good}
     assert len([tag for _, tag, _ in bad if tag.endswith("script")]) == 2
