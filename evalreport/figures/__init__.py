@@ -1,6 +1,6 @@
 """The panels' data as matplotlib figures: artifacts in MLflow, plots in a notebook."""
 
-from evalreport.figures.canvas import png
+from evalreport.figures.canvas import png, style
 from evalreport.figures.curves import confusion_matrix, coverage, pr_curve, reliability, roc_curve, thresholds
 from evalreport.figures.distributions import class_forest, score_distributions
 from evalreport.figures.sweep import sweep_figures
@@ -14,6 +14,7 @@ __all__ = [
     "reliability",
     "roc_curve",
     "score_distributions",
+    "style",
     "sweep_figures",
     "thresholds",
 ]

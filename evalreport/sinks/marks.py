@@ -28,7 +28,7 @@ SETTLE = 0.3
 One that takes still longer is noticed at the next write."""
 STALE = 10 * 60 * 1000
 """Milliseconds after which a mark of another machine is taken for one of the dead. The longest step between
-two renewals, the upload of one file, ends after the time limits of its request."""
+two renewals, the upload of a few files, ends after the time limits of its requests."""
 RENEWED = 60 * 1000
 """Milliseconds after which a mark is renewed while its owner writes."""
 _FORM = re.compile(

@@ -7,6 +7,7 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from operator import methodcaller
 from typing import Any
 
@@ -149,6 +150,16 @@ class Job:
         """Name of the tag that holds the digest."""
         return digest_tag(self.payload.part)
 
+    @cached_property
+    def _files(self) -> dict[int, dict[str, bytes]]:
+        return {}
+
+    def files(self, started: int) -> Mapping[str, bytes]:
+        """Return the files of the payload, its images with their previews; made once, as two plans ask."""
+        if started not in self._files:
+            self._files[started] = {**self.payload.files, **image_files(self.payload.images, started)}
+        return self._files[started]
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -210,7 +221,7 @@ def planned(job: Job, run: Any, tag: str | None = None) -> Plan:
     mark = Mark.read(tag)
     if mark is not None and mark.alive(now()):
         raise busy(job.where)
-    new = {**job.payload.files, **image_files(job.payload.images, run.info.start_time or 0)}
+    new = job.files(run.info.start_time or 0)
     held = _held(job, run, new, tag)
     stand = {path for path in new if _stands(job, held, path)}
     same, timestamp = _timestamp(job, held, mark)

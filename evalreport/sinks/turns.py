@@ -50,14 +50,17 @@ class Turn:
         UsageError
             Another logging has taken its turn.
         """
-        run = self.tracking.ask(methodcaller("get_run", self.run_id), self.where)
+        run = self._ours(self.tracking.ask(methodcaller("get_run", self.run_id), self.where))
+        if now() - self.mark.since > RENEWED:
+            self.mark = replace(self.mark, since=now())
+            self._set(self.mark.text)
+        return run
+
+    def _ours(self, run: Any) -> Any:
         refuse_deleted(run, self.where)
         held = Mark.read(run.data.tags.get(self.tag, ""))
         if held is None or held.token != self.mark.token:
             raise busy(self.where)
-        if now() - self.mark.since > RENEWED:
-            self.mark = replace(self.mark, since=now())
-            self._set(self.mark.text)
         return run
 
     def write(self, call: Callable[[Any], object]) -> None:
@@ -100,8 +103,8 @@ class Turn:
     def _set(self, text: str) -> None:
         self.tracking.ask(methodcaller("set_tag", self.run_id, self.tag, text), self.where)
 
-    def take(self) -> None:
-        """Set the mark, and wait until whoever saw the same has set theirs.
+    def take(self) -> Any:
+        """Set the mark, wait until whoever saw the same has set theirs, and return the run.
 
         Raises
         ------
@@ -123,14 +126,17 @@ class Turn:
             if held.token != self.mark.token:  # else only the answer was lost
                 raise busy(self.where) from None
         time.sleep(SETTLE)
-        if self._tag() == self.before:
+        run = self.tracking.ask(methodcaller("get_run", self.run_id), self.where)
+        if run.data.tags.get(self.tag, "") == self.before:
             raise swallowed(f"the tag {self.tag}", self.where)
-        self.look()
+        return self._ours(run)
 
 
 @contextmanager
-def turn(tracking: Tracking, run_id: str, tag: str, before: str, mark: Mark, where: str) -> Iterator[Turn]:
-    """Have the turn while inside; one that wrote nothing leaves the run as it was.
+def turn(
+    tracking: Tracking, run_id: str, tag: str, before: str, mark: Mark, where: str
+) -> Iterator[tuple[Turn, Any]]:
+    """Have the turn, and the run as it is then, while inside; what wrote nothing leaves it as it was.
 
     Raises
     ------
@@ -140,8 +146,8 @@ def turn(tracking: Tracking, run_id: str, tag: str, before: str, mark: Mark, whe
     mine = Turn(tracking, run_id, tag, before, mark, where)
     with living(mark):
         try:
-            mine.take()
-            yield mine
+            run = mine.take()
+            yield mine, run
         except BaseException as error:
             with suppress(EvalreportError):
                 mine.give_back()

@@ -82,10 +82,6 @@ class RunClient:
             entries = list(store.list_artifacts(path))
         return entries
 
-    def log_artifact(self, run_id: str, local_path: str, artifact_path: str | None = None) -> None:
-        """Put a file into a folder of a run."""
-        self._store_of(run_id).log_artifact(local_path, artifact_path)
-
     def log_artifacts(self, run_id: str, local_dir: str, artifact_path: str | None = None) -> None:
         """Put the files of a folder, and of those in it, into a folder of a run."""
         self._store_of(run_id).log_artifacts(local_dir, artifact_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -172,10 +173,11 @@ def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
         "pr_curve.png": _has(ev, "pr"),
     }
     made = {}
-    for number, name in enumerate(FIGURES):
-        if have[name]:
-            stage("drawing figures", number, len(FIGURES))
-            made[name] = figures.png(DRAW[name](ev))
+    with figures.style() if any(have.values()) else nullcontext():
+        for number, name in enumerate(FIGURES):
+            if have[name]:
+                stage("drawing figures", number, len(FIGURES))
+                made[name] = figures.png(DRAW[name](ev))
     return made
 
 
