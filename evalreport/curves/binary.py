@@ -38,6 +38,7 @@ CALIBRATION = (
     "benefit_all",
 )
 """What needs probabilities."""
+NO_PROBABILITIES = "needs probabilities; got decision scores"
 GRID = np.arange(1, 100) / 100
 """Threshold probabilities of the decision curve."""
 
@@ -180,22 +181,40 @@ def _path(table: ScoreTable) -> _Path:
 
 
 def _ranking(path: _Path, scale: float, level: float) -> Mapping[str, Any]:
-    if path.P == 0 or path.N == 0:
-        reason = f"no {'positive' if path.P == 0 else 'negative'} example"
-        return dict.fromkeys(
-            ("roc", "roc_band", "pr", "pr_band", "det", "gain", "lift"), Undefined(reason, path.P + path.N)
-        )
+    pr, steps = _precision_recall(path)
+    if isinstance(pr, Undefined):
+        return dict.fromkeys(("roc", "roc_band", "pr", "pr_band", "det", "gain", "lift"), pr)
     roc = _line(path, path.fpr, path.tpr)
-    steps = stairs(path.tpr, path.precision, POINTS)
     return {
         "roc": _curve(path, roc, path.fpr, path.tpr),
         "roc_band": roc_band(path.fpr[roc], path.tpr[roc], (path.P * scale, path.N * scale), level),
-        "pr": _curve(path, steps, path.tpr, path.precision, steps=True),
+        "pr": pr,
         "pr_band": precision_band(path.fpr[steps], path.tpr[steps], (path.P * scale, path.N * scale), level),
         "det": _det(path, scale),
         "gain": _curve(path, _line(path, path.share, path.tpr), path.share, path.tpr),
         "lift": _lift(path),
     }
+
+
+def precision_recall(table: ScoreTable) -> Curve | Undefined:
+    """Return recall against precision alone, as `binary_curves` draws it.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> precision_recall(table) == binary_curves(table, probabilities=True).pr
+    True
+    """
+    return _precision_recall(_path(table))[0]
+
+
+def _precision_recall(path: _Path) -> tuple[Curve | Undefined, Places]:
+    """The curve, and which points of the path it is drawn through."""
+    if path.P == 0 or path.N == 0:
+        reason = f"no {'positive' if path.P == 0 else 'negative'} example"
+        return Undefined(reason, path.P + path.N), path.hull[:0]
+    steps = stairs(path.tpr, path.precision, POINTS)
+    return _curve(path, steps, path.tpr, path.precision, steps=True), steps
 
 
 def _line(path: _Path, x: Array, y: Array) -> Places:
@@ -241,7 +260,7 @@ def _calibration(
 ) -> Mapping[str, Any]:
     parts: dict[str, Any] = {"histogram": histogram(table, unit=probabilities)}
     if not probabilities:
-        missing = Undefined("needs probabilities; got decision scores", table.positives + table.negatives)
+        missing = Undefined(NO_PROBABILITIES, table.positives + table.negatives)
         return {
             **dict.fromkeys(CALIBRATION, missing),
             **parts,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.curves.averages import averaged
-from evalreport.curves.binary import binary_curves
+from evalreport.curves.binary import NO_PROBABILITIES, precision_recall
 from evalreport.curves.bins import histogram, reliability
 from evalreport.curves.one_threshold import LabelSweep, label_sweep, thresholds
 from evalreport.curves.series import (
@@ -117,7 +117,7 @@ def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | U
     if not isinstance(scores, LabelScores):
         return Undefined("needs scores; got labels alone", summary.weight)
     if table is None:
-        margins = Undefined("needs probabilities; got decision scores", summary.weight)
+        margins = Undefined(NO_PROBABILITIES, summary.weight)
         return MulticlassCurves(margins, margins, margins, **averaged(scores))
     return MulticlassCurves(
         coverage=coverage(table),
@@ -134,11 +134,12 @@ def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | U
         return Undefined("needs scores; got labels alone", summary.weight)
     rows = float(summary.rows * scores.size)
     table, probabilities = scores.pooled(), summary.score_kind != "decision"
-    pooled = binary_curves(table, probabilities=probabilities, rows=rows, level=level)
     return MultilabelCurves(
-        pr=pooled.pr,
-        reliability=pooled.reliability_width,
-        histogram=pooled.histogram,
+        pr=precision_recall(table),
+        reliability=reliability(table, "width", rows=rows, level=level)
+        if probabilities
+        else Undefined(NO_PROBABILITIES, table.total),
+        histogram=histogram(table, unit=probabilities),
         cardinality=_cardinality(summary.cardinality),
         sweep=label_sweep(scores, thresholds(table, unit=probabilities)),
     )

@@ -144,8 +144,8 @@ def cells(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
 
     A step stands at its middle score.
     """
-    held = slice(None) if is_stored(scores) else pos + neg > 0  # none without weight is stored
-    scores, pos, neg = scores[held], pos[held], neg[held]
+    if not is_stored(scores) and not (held := pos + neg > 0).all():  # none without weight is stored
+        scores, pos, neg = scores[held], pos[held], neg[held]
     if len(scores) <= MANY:
         return scores, pos, neg
     places = np.append(0, np.searchsorted(scores, _steps()))

