@@ -21,6 +21,7 @@ from evalreport.sinks import turns
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
 from evalreport.sources.spark_session import spark_session
+from tests.drawing import drawn_once
 from tests.tracking import MlflowServer, empty_store, new_database
 
 
@@ -115,6 +116,12 @@ def store(request: pytest.FixtureRequest) -> Store:
         return request.getfixturevalue("sqlite_store")  # type: ignore[no-any-return]
     server: MlflowServer = request.getfixturevalue("mlflow_server")
     return connect(server.uri)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _drawn_once() -> Iterator[None]:
+    with drawn_once():
+        yield
 
 
 @pytest.fixture(autouse=True)

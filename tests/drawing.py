@@ -1,0 +1,56 @@
+"""Figures of what was drawn before: the same bytes, which tests of the figures themselves prove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from typing import Any, TypeVar
+
+import pytest
+
+from evalreport.codec import dumps
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.provenance import Provenance
+from evalreport.study.judged import Study
+
+Drawn = TypeVar("Drawn", Evaluation, Study, ThresholdSelection)
+
+
+@contextmanager
+def drawn_once() -> Iterator[None]:
+    """Have what is logged again not drawn again: drawing took a fifth of the time of all tests."""
+    from evalreport import figures
+    from evalreport.workflow import documents
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(documents, "evaluation_figures", _remembered(documents.evaluation_figures))
+        patch.setattr(figures, "sweep_figures", _remembered(figures.sweep_figures))
+        yield
+
+
+def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict[str, bytes]]:
+    held: dict[str, dict[str, bytes]] = {}
+
+    @wraps(draw)
+    def look_or_draw(what: Any) -> dict[str, bytes]:
+        key = dumps(_plain(what))
+        if key not in held:
+            held[key] = draw(what)
+        return dict(held[key])
+
+    return look_or_draw
+
+
+def _plain(what: Drawn) -> Drawn:
+    """The same with no more of its provenance than a figure tells."""
+    match what:
+        case ThresholdSelection():
+            return replace(what, evaluation=_plain(what.evaluation))
+        case Study():
+            return replace(what, provenance=Provenance())
+        case _:
+            told = Provenance(run_name=what.provenance.run_name, title=what.provenance.title)
+            return what.with_provenance(told)
