@@ -81,21 +81,25 @@ def parsed(path: Path) -> ast.Module:
 
 
 @cache
+def nodes(path: Path) -> list[ast.AST]:
+    return [*ast.walk(parsed(path))]
+
+
+@cache
 def imports(path: Path) -> list[tuple[str, bool]]:
     """Each imported module as (dotted name, whether at the top of the file); not what types alone need.
 
     A module that is imported out of its package stands for itself, not for the package.
     """
-    tree = parsed(path)
     typing_only = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for inner in ast.walk(node)
     }
-    top = {id(node) for node in tree.body}
+    top = {id(node) for node in parsed(path).body}
     found: list[tuple[str, bool]] = []
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if id(node) in typing_only:
             continue
         is_top = id(node) in top
@@ -219,7 +223,7 @@ def test_modules_are_tested_by_name_or_by_example() -> None:
 def sizes(path: Path) -> dict[str, int]:
     """Lines of each function without its docstring."""
     found = {}
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
             found[f"{relative(path)}:{node.lineno} {node.name}"] = (
@@ -254,7 +258,7 @@ def test_names_of_metrics_belong_to_the_catalogue() -> None:
         node.value
         for path in MODULES
         if part(relative(path)) != "metrics"
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
     ]
     assert len(found) <= NAMED, "ask the record of the metric, or make a named set"

@@ -80,7 +80,7 @@ KINDS: dict[str, Make] = {
     ("store", "kind"),
     [
         *(("sqlite", kind) for kind in KINDS),
-        *(pytest.param("http", kind, marks=pytest.mark.server) for kind in ("binary", "child runs")),
+        pytest.param("http", "child runs", marks=pytest.mark.server),
     ],
     indirect=["store"],
 )

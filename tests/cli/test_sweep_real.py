@@ -196,6 +196,6 @@ def test_several_files_several_parents_each_its_line(
     assert [entry["sweep"]["n_trials"] for entry in body["runs"]] == [6, 10]
     assert [len(entry["trials"]) for entry in body["runs"]] == [6, 10]
     assert len(list(Path("pages").glob("*/evalreport_sweep.html"))) == 2
-    assert run(capsys, *command, "--jsonl", "-q").out.count("\n") == 2
+    assert run(capsys, *command[:-2], "--jsonl", "-q").out.count("\n") == 2
     refused = run(capsys, "sweep", "runs", *ids, "-o", "one.html", "-q")
     assert (refused.code, "use --out DIR" in refused.err) == (2, True)
