@@ -7,14 +7,12 @@ that what is told could change what somebody does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import calibration, confusions, labels, multilabel, sample, scores, skill, text
+from evalreport.findings.words import Rule
 from evalreport.values import Finding
-
-Rule: TypeAlias = Callable[[Evaluation], Finding | None]
 
 RULES: tuple[Rule, ...] = (
     skill.one_class,

@@ -12,8 +12,7 @@ from evalreport.curves import Reliability
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts.counts import Array
 from evalreport.findings.chance import SURE, chi_square_deviate, informative
-from evalreport.findings.words import describe, estimate
-from evalreport.values import Finding
+from evalreport.findings.words import Told, estimate, rule
 
 OFF = 0.05
 """Mean gap between probability and frequency that is worth a sentence."""
@@ -95,7 +94,11 @@ def gaps(ev: Evaluation) -> Gaps | None:
     return Gaps(n, n * score, n * observed, n * score * (1 - score), informative(ev) / per_row)
 
 
-def miscalibrated(ev: Evaluation) -> Finding | None:
+@rule(
+    section="calibration",
+    action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
+)
+def miscalibrated(ev: Evaluation) -> Told | None:
     """Probabilities that are off beyond chance, and in which direction."""
     found = gaps(ev)
     if found is None:
@@ -113,15 +116,7 @@ def miscalibrated(ev: Evaluation) -> Finding | None:
     template = f"{template} Their {spread}" if template and spread else template or f"The scores' {spread}"
     evidence |= _slope_evidence(ev) if spread else {}
     known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
-    return describe(
-        ev,
-        "miscalibrated",
-        "caution",
-        template,
-        evidence | known,
-        action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
-        section="calibration",
-    )
+    return Told(template, evidence | known)
 
 
 def _spread(ev: Evaluation) -> str:

@@ -10,9 +10,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
 from evalreport.findings.chance import SURE, deviation, informative, margins, poisson_tail
 from evalreport.findings.families import Family, kinship
-from evalreport.findings.words import describe
+from evalreport.findings.words import CLASSES, Told, rule
 from evalreport.labels import Binary
-from evalreport.values import Finding
 
 PART = 0.25
 """Share of a class that one other label takes, from which on it is a mix-up."""
@@ -46,7 +45,11 @@ class NotableConfusion:
     both_ways: bool
 
 
-def top_confusions(ev: Evaluation) -> Finding | None:
+@rule(
+    section="confusions",
+    action="Read a few examples of each pair: the definitions may overlap, or the truth may be wrong.",
+)
+def top_confusions(ev: Evaluation) -> Told | None:
     """What is mistaken for what, in words: one way or both."""
     found = (
         mix_ups(ev.confusion, informative(ev)) if ev.confusion is not None and ev.task == "multiclass" else []
@@ -68,14 +71,9 @@ def top_confusions(ev: Evaluation) -> Finding | None:
     total = sum(pair.weight + (pair.back if pair.both_ways else 0) for pair in found)
     wrong = _mistakes(ev.confusion)
     rest = ". {n:count} such mix-ups hold {share:whole} of all mistakes." if len(found) > 1 else "."
-    return describe(
-        ev,
-        "top_confusions",
-        "caution",
+    return Told(
         "; ".join(_pair(place, pair) for place, pair in enumerate(found[:SHOWN])) + rest,
         {"pairs": pairs, "n": len(found), "weight": total, "mistakes": wrong, "share": total / wrong},
-        action="Read a few examples of each pair: the definitions may overlap, or the truth may be wrong.",
-        section="confusions",
     )
 
 
@@ -126,7 +124,11 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
     return found
 
 
-def families(ev: Evaluation) -> Finding | None:
+@rule(
+    section="confusions",
+    action="Merge what need not be told apart; else sharpen the definitions or gather examples that differ.",
+)
+def families(ev: Evaluation) -> Told | None:
     """Groups of labels that are taken for one another more often than their mistakes would have it."""
     counts = ev.confusion
     if counts is None or ev.task != "multiclass" or not _mistakes(counts):
@@ -141,10 +143,7 @@ def families(ev: Evaluation) -> Finding | None:
         if len(found) == 1
         else f"inside {{n:count}} groups of look-alikes, such as {groups}"
     )
-    return describe(
-        ev,
-        "families",
-        "caution",
+    return Told(
         f"{{inside:count}} of {{mistakes:count}} mistakes ({{share:whole}}) are mix-ups {among}.",
         {
             "families": [
@@ -156,8 +155,6 @@ def families(ev: Evaluation) -> Finding | None:
             "mistakes": wrong,
             "share": inside / wrong,
         },
-        action="Merge what need not be told apart; else sharpen the definitions or gather examples that differ.",
-        section="confusions",
     )
 
 
@@ -181,7 +178,12 @@ def _mistakes(counts: Counts) -> float:
     return counts.total - float(counts.marginals.tp.sum())
 
 
-def class_shares(ev: Evaluation) -> Finding | None:
+@rule(
+    "note",
+    section={**CLASSES, "multiclass": "confusions"},
+    action="Whoever counts predictions to learn how frequent a class is will be misled by that much.",
+)
+def class_shares(ev: Evaluation) -> Told | None:
     """The shares of predicted classes differ from those of the truth, beyond chance and noticeably."""
     if ev.confusion is None:
         return None
@@ -199,10 +201,7 @@ def class_shares(ev: Evaluation) -> Finding | None:
         else "The classes drift: {label:label} is predicted {predicted:times} for {support:examples}, {least:label} "
         "{least_predicted:times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
     )
-    return describe(
-        ev,
-        "class_shares",
-        "note",
+    return Told(
         claim,
         {
             "label": shown.label,
@@ -214,6 +213,4 @@ def class_shares(ev: Evaluation) -> Finding | None:
             "moved": moved,
             "n": n,
         },
-        action="Whoever counts predictions to learn how frequent a class is will be misled by that much.",
-        section="threshold" if binary else "confusions",
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -20,9 +19,9 @@ from evalreport.findings.chance import (
     poisson_tail,
     ranking_skill,
 )
-from evalreport.findings.words import describe, value
-from evalreport.labels import Binary, Label, Multiclass, Multilabel
-from evalreport.values import Estimate, Finding, Result
+from evalreport.findings.words import CLASSES, Told, class_noun, rule, value
+from evalreport.labels import Label, Task
+from evalreport.values import Estimate, Result
 
 FEW = 6
 """Labels that a claim spells out whatever their length: who absorbs the others."""
@@ -38,6 +37,8 @@ SPURIOUS = 0.05
 """Share of the rows whose answer has no example from which on that is no detail."""
 GAP = 0.1
 """Difference of averages that is worth a sentence."""
+FAVOURITES: Mapping[Task, str] = dict.fromkeys(CLASSES, "confusions") | {"multilabel": "labels"}
+"""Section that shows what is absorbed."""
 AVERAGES = {
     "f1_macro": "over what occurs in truth or predictions (as scikit-learn does)",
     "f1_macro_supported": "over what has examples",
@@ -45,20 +46,8 @@ AVERAGES = {
 }
 
 
-def section(ev: Evaluation) -> str:
-    """Return the section that shows label by label."""
-    match ev.space:
-        case Binary():
-            return "threshold"
-        case Multiclass():
-            return "classes"
-        case Multilabel():
-            return "labels"
-        case never:
-            assert_never(never)
-
-
-def never_predicted(ev: Evaluation) -> Finding | None:
+@rule(section=CLASSES)
+def never_predicted(ev: Evaluation) -> Told | None:
     """Labels that have examples and no prediction, when that is not the luck of tiny classes.
 
     Labels of which no answer at all could be read are left to `unread_labels`.
@@ -70,10 +59,7 @@ def never_predicted(ev: Evaluation) -> Finding | None:
     weight = sum(margin.support for margin in silent)
     spoken = [m.label for m in sorted(margins(ev), key=lambda m: -m.predicted) if m.predicted > 0]
     broken = weight >= BROKEN * ev.weight or 4 * len(silent) >= len(known)  # a quarter of the labels
-    return describe(
-        ev,
-        "never_predicted",
-        "error" if broken else "caution",
+    return Told(
         _silence(ev, silent, spoken),
         {
             "n_never_predicted": len(silent),
@@ -83,8 +69,8 @@ def never_predicted(ev: Evaluation) -> Finding | None:
             "predicted_labels": spoken[: 2 * FEW],
             "absorbing": _absorbing(ev, silent),
         },
+        severity="error" if broken else "caution",
         action=_advice(ev),
-        section=section(ev),
     )
 
 
@@ -132,7 +118,11 @@ def _absorbing(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
     return [ev.space.shown[code] for code in order.tolist() if given[code] > 0]
 
 
-def favourite_labels(ev: Evaluation) -> Finding | None:
+@rule(
+    section=FAVOURITES,
+    action="See what is absorbed, then how often it stood in the training data or in the prompt.",
+)
+def favourite_labels(ev: Evaluation) -> Told | None:
     """Labels that absorb others: far more predictions than examples, beyond chance."""
     known = margins(ev)
     made, due = sum(m.predicted for m in known), sum(m.support for m in known)
@@ -156,10 +146,7 @@ def favourite_labels(ev: Evaluation) -> Finding | None:
             " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as "
             "{effective_labels_true:tenths}."
         )
-    return describe(
-        ev,
-        "favourite_labels",
-        "error" if share - part > ABSORBED else "caution",
+    return Told(
         claim,
         {
             "labels": [margin.label for margin in chosen],
@@ -171,8 +158,7 @@ def favourite_labels(ev: Evaluation) -> Finding | None:
             "support": chosen[0].support,
             **spread,
         },
-        action="See what is absorbed, then how often it stood in the training data or in the prompt.",
-        section="labels" if ev.task == "multilabel" else "confusions",
+        severity="error" if share - part > ABSORBED else "caution",
     )
 
 
@@ -182,23 +168,27 @@ def _is_favourite(ev: Evaluation, margin: Margin, more: float) -> bool:
     return often and deviation(ev, margin.excess, margin.discordant) > SURE
 
 
-def unread_labels(ev: Evaluation) -> Finding | None:
+@rule(
+    section="parsing",
+    action="Read these answers: the model may refuse, or name the label in words that the parser does not know.",
+)
+def unread_labels(ev: Evaluation) -> Told | None:
     """Labels of which no answer could be read: nothing is known of how well the model knows them."""
     lost = [m for m in margins(ev) if m.support > 0 and m.unread == m.support]
     if not lost or ev.confusion is None or ev.confusion.unparsed == ev.confusion.total:
         return None
-    return describe(
-        ev,
-        "unread_labels",
-        "caution",
+    return Told(
         "No answer to the {support:weight} of {labels:labels} could be read: what the model knows of {n:it} cannot be told.",
         {"labels": [m.label for m in lost], "n": len(lost), "support": sum(m.support for m in lost)},
-        action="Read these answers: the model may refuse, or name the label in words that the parser does not know.",
-        section="parsing",
     )
 
 
-def absent_classes(ev: Evaluation) -> Finding | None:
+@rule(
+    "note",
+    section=CLASSES,
+    action="Quote the average over what has examples, or add examples of what is missing.",
+)
+def absent_classes(ev: Evaluation) -> Told | None:
     """Labels without an example in this sample: nothing is known of them, and the model is not to blame."""
     known = margins(ev)
     missing = [margin.label for margin in known if margin.support == 0]
@@ -213,10 +203,7 @@ def absent_classes(ev: Evaluation) -> Finding | None:
         supported is not None and declared is not None and supported - declared > 0.001
     ):  # three decimals are shown
         claim += " Counting {n_absent:it} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
-    return describe(
-        ev,
-        "absent_classes",
-        "note",
+    return Told(
         claim,
         {
             "n_absent": len(missing),
@@ -225,46 +212,35 @@ def absent_classes(ev: Evaluation) -> Finding | None:
             "f1_macro_supported": supported,
             "f1_macro_declared": declared,
         },
-        action="Quote the average over what has examples, or add examples of what is missing.",
-        section=section(ev),
     )
 
 
-def spurious_classes(ev: Evaluation) -> Finding | None:
+@rule(section=CLASSES, action="Look at a few: the truth may lack the label, rather than the answer be wrong.")
+def spurious_classes(ev: Evaluation) -> Told | None:
     """Labels that are predicted and have no example."""
     extra = [m for m in margins(ev) if m.support == 0 and m.predicted > 0]
     weight = sum(margin.predicted for margin in extra)
     if weight < 0.005 * ev.weight or not extra:  # fewer are slips in the truth: chosen by hand
         return None
-    return describe(
-        ev,
-        "spurious_classes",
-        "caution" if weight >= SPURIOUS * ev.weight else "note",
+    return Told(
         "{predicted:predictions} {predicted:names} {n:classes} without any example here: {labels:labels}.",
         {"labels": [margin.label for margin in extra], "n": len(extra), "predicted": weight},
-        action="Look at a few: the truth may lack the label, rather than the answer be wrong.",
-        section=section(ev),
+        severity="caution" if weight >= SPURIOUS * ev.weight else "note",
     )
 
 
-def macro_definitions(ev: Evaluation) -> Finding | None:
+@rule("note", section="metrics", action="Say which one is quoted, and compare runs by the same one.")
+def macro_definitions(ev: Evaluation) -> Told | None:
     """The three macro averages of F1 differ, and which tool would say which."""
     found = {name: number for name in AVERAGES if (number := value(ev, name)) is not None}
     if len(found) < 2 or max(found.values()) - min(found.values()) <= 0.001:  # as they are shown
         return None
     parts = [f"{{{name}:ratio}} {AVERAGES[name]}" for name in found]
-    return describe(
-        ev,
-        "macro_definitions",
-        "note",
-        "Macro F1 has several definitions, which differ here: " + "; ".join(parts) + ".",
-        found,
-        action="Say which one is quoted, and compare runs by the same one.",
-        section="metrics",
-    )
+    return Told("Macro F1 has several definitions, which differ here: " + "; ".join(parts) + ".", found)
 
 
-def micro_macro_gap(ev: Evaluation) -> Finding | None:
+@rule(section=CLASSES, action="Read the table line by line, the weakest first, before one number is quoted.")
+def micro_macro_gap(ev: Evaluation) -> Told | None:
     """Micro F1 far above macro F1 over the labels that have examples: one number hides the others."""
     micro, macro = value(ev, "f1_micro"), value(ev, "f1_macro_supported")
     known = [entry for entry in ev.classes if entry.support > 0]
@@ -274,10 +250,7 @@ def micro_macro_gap(ev: Evaluation) -> Finding | None:
     if not any(_below(entry.metrics.get("f1"), micro, sure=True) for entry in weak):
         return None
     broken = macro < micro / 2 and 2 * len(weak) >= len(known)
-    return describe(
-        ev,
-        "micro_macro_gap",
-        "error" if broken else "caution",
+    return Told(
         ("One number hides a broken model: " if broken else "One number hides the weak: ")
         + "micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. "
         "{n_weak:count} of {n_with_examples:classes} {n_weak:has} an F1 below {half:of f1_micro}.",
@@ -288,11 +261,10 @@ def micro_macro_gap(ev: Evaluation) -> Finding | None:
             "half": micro / 2,
             "n_weak": len(weak),
             "n_with_examples": len(known),
-            "noun": "label" if ev.task == "multilabel" or ev.parsing is not None else "class",
+            "noun": class_noun(ev)[0],
             "weak": [entry.label for entry in sorted(weak, key=lambda e: -e.support)],
         },
-        action="Read the table line by line, the weakest first, before one number is quoted.",
-        section=section(ev),
+        severity="error" if broken else "caution",
     )
 
 
@@ -308,7 +280,11 @@ MISREAD = 0.01
 """Share of the rows, wrong by their spelling alone, from which on the numbers mean little."""
 
 
-def lookalikes(ev: Evaluation) -> Finding | None:
+@rule(
+    section=CLASSES,
+    action="If they are one class, write it alike in truth and predictions; nothing is put together unasked.",
+)
+def lookalikes(ev: Evaluation) -> Told | None:
     """Labels that differ only in spaces, in case or in how Unicode writes them."""
     groups = _groups(ev.space.names)
     if not groups:
@@ -322,10 +298,7 @@ def lookalikes(ev: Evaluation) -> Finding | None:
     claim += "."
     if mistaken:
         claim += " {mistaken:weight} {mistaken:is} counted as wrong for no other reason."
-    return describe(
-        ev,
-        "lookalikes",
-        "error" if mistaken >= MISREAD * ev.weight else "caution",
+    return Told(
         claim,
         {
             "first": one,
@@ -334,8 +307,7 @@ def lookalikes(ev: Evaluation) -> Finding | None:
             "n": len(groups),
             "mistaken": mistaken,
         },
-        action="If they are one class, write it alike in truth and predictions; nothing is put together unasked.",
-        section=section(ev),
+        severity="error" if mistaken >= MISREAD * ev.weight else "caution",
     )
 
 

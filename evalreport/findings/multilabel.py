@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from evalreport.curves import Curve, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, deviation, informative, margins
-from evalreport.findings.words import describe, value
+from evalreport.findings.words import Told, rule, value
 from evalreport.labels import Multilabel
-from evalreport.values import Estimate, Finding
+from evalreport.values import Estimate
 
 SPARSE = 0.8
 """Share of label decisions that are "no" from which on their accuracy flatters."""
@@ -22,7 +22,8 @@ GAIN = 0.02
 """Gain in micro F1 below which no other threshold is recommended."""
 
 
-def two_accuracies(ev: Evaluation) -> Finding | None:
+@rule(section="verdict", action="Quote subset accuracy, or F1 averaged over labels; never “accuracy” alone.")
+def two_accuracies(ev: Evaluation) -> Told | None:
     """Accuracy over label decisions flatters when most decisions are "no"."""
     exact, each, carried = (
         value(ev, name) for name in ("subset_accuracy", "label_accuracy", "cardinality_true")
@@ -34,10 +35,7 @@ def two_accuracies(ev: Evaluation) -> Finding | None:
         return None
     clear = each - none > (1 - none) / 2
     verdict = "no better" if each <= none else "better" if clear else "hardly better"
-    return describe(
-        ev,
-        "two_accuracies",
-        "note" if clear else "caution",
+    return Told(
         "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and "
         "{label_accuracy:percent} of single label decisions are right. Setting no label at all would get "
         "{all_zeros:of label_accuracy} of these right: the model is " + verdict + ".",
@@ -48,12 +46,12 @@ def two_accuracies(ev: Evaluation) -> Finding | None:
             "cardinality_true": carried,
             "n": ev.rows,
         },
-        action="Quote subset accuracy, or F1 averaged over labels; never “accuracy” alone.",
-        section="verdict",
+        severity="note" if clear else "caution",
     )
 
 
-def empty_predictions(ev: Evaluation) -> Finding | None:
+@rule(section="threshold", action="Lower the threshold, or always set the label with the highest score.")
+def empty_predictions(ev: Evaluation) -> Told | None:
     """Rows that get no label although they carry some."""
     empty, truly = value(ev, "empty_prediction_rate"), ev.no_skill.get("subset_accuracy")
     if empty is None or truly is None:
@@ -61,10 +59,7 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
     got, bare = empty * ev.weight, truly * ev.weight
     if got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
         return None
-    return describe(
-        ev,
-        "empty_predictions",
-        "caution",
+    return Told(
         "{empty:count} of {n:weight} ({share:of empty_prediction_rate}) get no label at all, "
         + ("and {bare:count} carry none" if bare >= 1 else "though all carry some")
         + ". On average {set:of cardinality_predicted} labels are set where {carried:of cardinality_true} belong.",
@@ -76,12 +71,12 @@ def empty_predictions(ev: Evaluation) -> Finding | None:
             "set": sum(m.predicted for m in margins(ev)) / ev.weight,
             "carried": sum(m.support for m in margins(ev)) / ev.weight,
         },
-        action="Lower the threshold, or always set the label with the highest score.",
-        section="labels" if ev.score_kind is None else "threshold",
+        section="labels" if ev.score_kind is None else None,
     )
 
 
-def label_load(ev: Evaluation) -> Finding | None:
+@rule(section="threshold", action="Move the threshold, or choose one for each label on validation data.")
+def label_load(ev: Evaluation) -> Told | None:
     """Many more, or many fewer, labels are set than rows carry."""
     known = margins(ev)
     made, due = sum(m.predicted for m in known), sum(m.support for m in known)
@@ -90,18 +85,18 @@ def label_load(ev: Evaluation) -> Finding | None:
     off = deviation(ev, made - due, sum(m.discordant for m in known) * len(ev.space) ** 0.5)
     if max(made / due, due / made) < LOAD or abs(off) < SURE:
         return None
-    return describe(
-        ev,
-        "label_load",
-        "caution",
+    return Told(
         "Too {many} labels are set: {made:count} in {n:weight}, where {carried:count} belong.",
         {"made": made, "carried": due, "n": ev.weight, "many": "many" if made > due else "few"},
-        action="Move the threshold, or choose one for each label on validation data.",
-        section="labels" if ev.score_kind is None else "threshold",
+        section="labels" if ev.score_kind is None else None,
     )
 
 
-def one_threshold(ev: Evaluation) -> Finding | None:
+@rule(
+    section="threshold",
+    action="Choose one threshold, or one for each label, on validation data (--tune-on FILE).",
+)
+def one_threshold(ev: Evaluation) -> Told | None:
     """All labels are decided at the default although another common threshold is better by F1 and by MCC.
 
     The other is the best on these very rows, so that its gain has to exceed the whole width of the interval.
@@ -120,10 +115,7 @@ def one_threshold(ev: Evaluation) -> Finding | None:
     right = sum(margin.right for margin in margins(ev))
     if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= max(GAIN, width / 2):
         return None
-    return describe(
-        ev,
-        "one_threshold",
-        "caution",
+    return Told(
         "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 "
         "would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
         {
@@ -133,8 +125,6 @@ def one_threshold(ev: Evaluation) -> Finding | None:
             "best_f1": best.f1,
             "n": ev.rows,
         },
-        action="Choose one threshold, or one for each label, on validation data (--tune-on FILE).",
-        section="threshold",
     )
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.findings.chance import informative, margins
-from evalreport.findings.labels import section
-from evalreport.findings.words import describe, spoken, value
+from evalreport.findings.words import CLASSES, Told, rule, spoken, value
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
-from evalreport.values import Estimate, Finding
+from evalreport.values import Estimate
 
 FEW_EVENTS = 100
 """Examples of either class below which a binary sample is small (Collins, Ogundimu & Altman 2016)."""
@@ -25,7 +24,11 @@ SHARES = frozenset(("precision", "average_precision", "mcc"))
 """Metrics that are lower in a group for no other reason than that positives are rarer in it."""
 
 
-def few_events(ev: Evaluation) -> Finding | None:
+@rule(
+    section="verdict",
+    action="More examples narrow the intervals. Runs on the same rows are better told apart by evalreport compare.",
+)
+def few_events(ev: Evaluation) -> Told | None:
     """Fewer than 100 examples of the rarer class of a binary problem."""
     support = _both_classes(ev)
     if support is None:
@@ -40,15 +43,7 @@ def few_events(ev: Evaluation) -> Finding | None:
         half = (found.high - found.low) / 2
         claim += ": the share of them that is found is known to about ±{half:points}"
         evidence |= {"half": half, "low": found.low, "high": found.high}
-    return describe(
-        ev,
-        "few_events",
-        "caution",
-        claim + ".",
-        evidence,
-        action="More examples narrow the intervals. Runs on the same rows are better told apart by evalreport compare.",
-        section="verdict",
-    )
+    return Told(claim + ".", evidence)
 
 
 def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
@@ -62,7 +57,8 @@ def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
     return None if share is None else (round((1 - share) * ev.weight, 9), round(share * ev.weight, 9))
 
 
-def small_classes(ev: Evaluation) -> Finding | None:
+@rule(section=CLASSES, action="Read their rows together with the intervals.")
+def small_classes(ev: Evaluation) -> Told | None:
     """Classes with fewer than 20 examples."""
     known = [margin for margin in margins(ev) if margin.support > 0]
     small = sorted((m for m in known if m.support * informative(ev) < FEW_ROWS), key=lambda m: m.support)
@@ -73,10 +69,7 @@ def small_classes(ev: Evaluation) -> Finding | None:
     claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has}} {few}: {{labels:labels}}"
     if len(small) == len(known) > 1:
         claim = f"Each of {{n:classes}} has {few}"
-    return describe(
-        ev,
-        "small_classes",
-        "caution",
+    return Told(
         claim + ". {n_small:Its} own numbers are mostly luck.",
         {
             "n_small": len(small),
@@ -86,22 +79,21 @@ def small_classes(ev: Evaluation) -> Finding | None:
             "least": small[0].support,
             "most": small[-1].support,
         },
-        action="Read their rows together with the intervals.",
-        section=section(ev),
     )
 
 
-def slice_gap(ev: Evaluation) -> Finding | None:
+@rule(
+    section="groups",
+    action="Look at the mistakes of this group before the overall number is used for it.",
+)
+def slice_gap(ev: Evaluation) -> Told | None:
     """The group that is furthest behind the rest, after correction for looking at all of them."""
     gaps = [(gap, part, name) for part in ev.slices for name, gap in _gaps(ev, part)]
     if not gaps:
         return None
     gap, part, name = min(gaps, key=lambda entry: entry[0].value)
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
-    return describe(
-        ev,
-        "slice_gap",
-        "caution",
+    return Told(
         "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:within least most}, "
         "{less:within least most} lower ({least:within least most} to {most:within least most})."
         + (" {more:count} more groups are behind." if len(groups) > 1 else ""),
@@ -117,8 +109,6 @@ def slice_gap(ev: Evaluation) -> Finding | None:
             "more": len(groups) - 1,
             "p_adjusted": part.p_adjusted[name],
         },
-        action="Look at the mistakes of this group before the overall number is used for it.",
-        section="groups",
     )
 
 
@@ -140,7 +130,8 @@ def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
     ]
 
 
-def duplicates(ev: Evaluation) -> Finding | None:
+@rule(section="provenance", action="Drop the repeats, or name what belongs together with --group.")
+def duplicates(ev: Evaluation) -> Told | None:
     """Texts that occur more than once, some of them with different truths."""
     again = ev.facts.get("duplicate_texts", 0)
     apart = ev.facts.get("conflicting_texts", 0)
@@ -151,35 +142,29 @@ def duplicates(ev: Evaluation) -> Finding | None:
         "too narrow"
     )
     claim += "; {apart:rows} {apart:shares} a text with one of another truth." if apart else "."
-    return describe(
-        ev,
-        "duplicates",
-        "caution",
-        claim,
-        {"again": again, "apart": apart, "n": ev.rows},
-        action="Drop the repeats, or name what belongs together with --group.",
-        section="provenance",
-    )
+    return Told(claim, {"again": again, "apart": apart, "n": ev.rows})
 
 
-def repeated_rows(ev: Evaluation) -> Finding | None:
+@rule(
+    section="provenance",
+    action="Look whether rows were joined or pasted twice: drop the repeats, or name what belongs together with --group.",
+)
+def repeated_rows(ev: Evaluation) -> Told | None:
     """Rows that equal another in truth, score and text, where no group says that they belong together."""
     again = ev.facts.get("repeated_rows", 0)
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
-    return describe(
-        ev,
-        "repeated_rows",
-        "caution",
+    return Told(
         "{again:rows} of {n:count} {again:repeats} another in its truth and, to the last digit, in its score, so that the "
         "intervals are too narrow.",
         {"again": again, "n": ev.rows},
-        action="Look whether rows were joined or pasted twice: drop the repeats, or name what belongs together with --group.",
-        section="provenance",
     )
 
 
-def effective_rows(ev: Evaluation) -> Finding | None:
+@rule(
+    "note", section="provenance", action="Read the intervals, which allow for it, and not the number of rows."
+)
+def effective_rows(ev: Evaluation) -> Told | None:
     """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there.
 
     Examples
@@ -196,21 +181,15 @@ def effective_rows(ev: Evaluation) -> Finding | None:
     why = "the weights are uneven" if ev.clusters is None else "rows of one group are alike"
     if ev.weighted and ev.clusters is not None:
         why = "weights are uneven, and rows of one group alike"
-    return describe(
-        ev,
-        "effective_rows",
-        "note",
+    return Told(
         "{n:rows} tell as much as {effective_n:about} independent ones of equal weight: " + why + ".",
         {"n": ev.rows, "effective_n": known},
-        action="Read the intervals, which allow for it, and not the number of rows.",
-        section="provenance",
     )
 
 
-def data_notes(ev: Evaluation) -> Finding | None:
+@rule("note", section="provenance")
+def data_notes(ev: Evaluation) -> Told | None:
     """What was done to the data at the door."""
     if not ev.notes:
         return None
-    return describe(
-        ev, "data_notes", "note", "{notes:notes}.", {"notes": list(ev.notes)}, section="provenance"
-    )
+    return Told("{notes:notes}.", {"notes": list(ev.notes)})

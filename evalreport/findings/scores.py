@@ -8,10 +8,10 @@ from typing import Any
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts
 from evalreport.findings.chance import ranking_skill
-from evalreport.findings.words import describe
+from evalreport.findings.words import Told, rule
 from evalreport.labels import Binary
 from evalreport.thresholds.optimum import Choice, Optimum
-from evalreport.values import Estimate, Finding, Result
+from evalreport.values import Estimate, Result
 
 GAIN = 0.01
 """Smallest gain of F1 or MCC that is ever claimed; half of the interval is asked for, too."""
@@ -107,7 +107,11 @@ MEANT = 0.005
 """Share of the decisions off the rule up to which the rule is still the one that was used."""
 
 
-def off_scores(ev: Evaluation) -> Finding | None:
+@rule(
+    section="provenance",
+    action="Check whether another rule decided, or whether the columns belong to different models.",
+)
+def off_scores(ev: Evaluation) -> Told | None:
     """Predictions that are not what the scores say, under any threshold."""
     off = ev.facts.get("off_scores", 0)
     if not off:
@@ -125,59 +129,52 @@ def off_scores(ev: Evaluation) -> Finding | None:
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
         claim = "{off:count} of {n:count} decisions {off:follows} from no threshold on the scores."
-    return describe(
-        ev,
-        "off_scores",
-        "caution",
-        claim + " Counts use the predictions, curves the scores.",
-        evidence,
-        action="Check whether another rule decided, or whether the columns belong to different models.",
-        section="provenance",
-    )
+    return Told(claim + " Counts use the predictions, curves the scores.", evidence)
 
 
-def own_scores(ev: Evaluation) -> Finding | None:
+@rule(
+    "error",
+    section="provenance",
+    action="Log the score of the positive label: one minus the score wherever the answer is the other label.",
+)
+def own_scores(ev: Evaluation) -> Told | None:
     """The scores are of the answer that was given, not of the positive label."""
     rows = ev.facts.get("own_scores", 0)
     if not rows or not isinstance(ev.space, Binary):
         return None
-    return describe(
-        ev,
-        "own_scores",
-        "error",
+    return Told(
         "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that "
         "was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
         {"negative": rows, "label": ev.space.shown[0], "positive": ev.space.shown[1]},
-        action="Log the score of the positive label: one minus the score wherever the answer is the other label.",
-        section="provenance",
     )
 
 
-def other_threshold(ev: Evaluation) -> Finding | None:
+@rule(
+    "note",
+    section="threshold",
+    action="Pass it with --threshold, so that the report can show what other thresholds would do.",
+)
+def other_threshold(ev: Evaluation) -> Told | None:
     """Predictions follow from the scores, at another threshold than the default."""
     near = ev.facts.get("near_threshold")
     if near is None or ev.score_kind == "decision" or ev.facts.get("off_scores", 0) > MEANT * ev.rows:
         return None
-    return describe(
-        ev,
-        "other_threshold",
-        "note",
+    return Told(
         "The predictions were decided at a threshold of about {near_threshold:threshold}, not at the default.",
         {"near_threshold": near, "off": ev.facts.get("off_scores", 0)},
-        action="Pass it with --threshold, so that the report can show what other thresholds would do.",
-        section="threshold",
     )
 
 
-def default_threshold(ev: Evaluation) -> Finding | None:
+@rule(
+    section="threshold",
+    action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by what mistakes cost.",
+)
+def default_threshold(ev: Evaluation) -> Told | None:
     """The threshold is the default although another is demonstrated to be better."""
     better = recommended(ev)
     if better is None or ev.threshold is None:
         return None
-    return describe(
-        ev,
-        "default_threshold",
-        "caution",
+    return Told(
         "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
         "{best_tp:count} instead of {tp:count} of {positives:weight} labelled {label:label}, with {best_fp:count} instead of "
         "{fp:alarms}. F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it.",
@@ -195,38 +192,32 @@ def default_threshold(ev: Evaluation) -> Finding | None:
             "best_f1_low": better.f1.low,
             "best_f1_high": better.f1.high,
         },
-        action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by what mistakes cost.",
-        section="threshold",
     )
 
 
-def unknown_threshold(ev: Evaluation) -> Finding | None:
+@rule(section="threshold", action="Pass --threshold, or a column of predictions with --pred.")
+def unknown_threshold(ev: Evaluation) -> Told | None:
     """Decision scores without predictions: nothing is decided yet."""
     if ev.confusion is not None or ev.classes or ev.score_kind != "decision":
         return None
-    return describe(
-        ev,
-        "unknown_threshold",
-        "caution",
+    return Told(
         "Nothing is decided: these are decision scores without a threshold, so that only the ranking is measured.",
         {"score_kind": ev.score_kind},
-        action="Pass --threshold, or a column of predictions with --pred.",
-        section="threshold",
     )
 
 
-def same_rows(ev: Evaluation) -> Finding | None:
+@rule(
+    "note",
+    section="threshold",
+    action="Quote the cross-fitted value beside it, or choose on other rows with --tune-on.",
+)
+def same_rows(ev: Evaluation) -> Told | None:
     """The threshold was chosen on the rows that judge it."""
     point = ev.threshold
     if point is None or point.origin != "cross-fitted" or not isinstance(ev.space, Binary):
         return None
-    return describe(
-        ev,
-        "same_rows",
-        "note",
+    return Told(
         "The threshold of {threshold:threshold} was chosen on these very rows: what is measured at it is a little too "
         "good.",
         {"threshold": point.value},
-        action="Quote the cross-fitted value beside it, or choose on other rows with --tune-on.",
-        section="threshold",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import (
@@ -18,11 +19,11 @@ from evalreport.findings.chance import (
     rarest,
     right_by_chance,
 )
-from evalreport.findings.words import describe, estimate, value
+from evalreport.findings.words import Told, estimate, rule, value
 from evalreport.labels import Binary, Task
 from evalreport.metrics.named_sets import OF_RANKING
 from evalreport.text import printable
-from evalreport.values import Finding, Undefined
+from evalreport.values import Undefined
 
 ENOUGH = 20
 """Rows from which on a flawless or a useless result is remarkable."""
@@ -36,62 +37,50 @@ ASSOCIATED = 1.96
 """Standard errors from which on an association of truth and answers is demonstrated."""
 RANKING: Mapping[Task, str] = {"binary": "curves", "multiclass": "cutoff", "multilabel": "labels"}
 """Section that shows how good a ranking is, by task."""
-Told: TypeAlias = tuple[str, dict[str, Any]]
-"""A template and its evidence."""
+BACKWARDS: Mapping[Task, str] = {**RANKING, "multiclass": "confusions"}
+"""The same where the answers may be what points the wrong way."""
 
 
-def one_class(ev: Evaluation) -> Finding | None:
+@rule("error", section="provenance", action="Evaluate on a sample in which every class occurs.")
+def one_class(ev: Evaluation) -> Told | None:
     """The truth never varies: most metrics have no value."""
     only = only_labels(ev)
     if only is None:
         return None
     what = "Only {labels:labels} occurs" if only else "No label occurs"
-    return describe(
-        ev,
-        "one_class",
-        "error",
+    return Told(
         what
         + " in the truth: {n_undefined:count} metrics cannot be known, among them all that compare classes.",
         {"labels": only, "n_undefined": sum(isinstance(r, Undefined) for r in ev.metrics.values())},
-        action="Evaluate on a sample in which every class occurs.",
-        section="provenance",
     )
 
 
-def no_skill(ev: Evaluation) -> Finding | None:
+@rule(
+    "error",
+    section="verdict",
+    action="Check that truth and predictions belong to the same rows in the same order; then the model.",
+)
+def no_skill(ev: Evaluation) -> Told | None:
     """The model knows next to nothing beyond an answer that never looks, and the sample can tell."""
     found = _without(ev, "none")
-    if found is None:
-        return None
-    template, evidence = found
-    return describe(
-        ev,
-        "no_skill",
-        "error",
-        "No skill: " + template + ".",
-        evidence,
-        action="Check that truth and predictions belong to the same rows in the same order; then the model.",
-        section="verdict",
-    )
+    return found and replace(found, template=f"No skill: {found.template}.")
 
 
-def skill_not_demonstrated(ev: Evaluation) -> Finding | None:
+@rule(
+    section="verdict",
+    action="Gather more examples, of the rarer class above all, before the model is called good or useless.",
+)
+def skill_not_demonstrated(ev: Evaluation) -> Told | None:
     """The interval covers an answer that never looks, and also a useful model: the sample cannot tell."""
     found = _without(ev, "not_demonstrated")
     if found is None:
         return None
-    template, evidence = found
-    what, fewest = "rank" if "roc_auc" in evidence else "decide", rarest(ev)
+    what, fewest = "rank" if "roc_auc" in found.evidence else "decide", rarest(ev)
     few = fewest < FEW_EVENTS and ev.task != "multilabel"
     why = "{fewest:examples} of the rarest class {fewest:is} too few to tell" if few else "it may be luck"
-    return describe(
-        ev,
-        "skill_not_demonstrated",
-        "caution",
-        f"Not demonstrated to {what} better than chance: {template}; {why}.",
-        evidence | {"fewest": fewest},
-        action="Gather more examples, of the rarer class above all, before the model is called good or useless.",
-        section="verdict",
+    return Told(
+        f"Not demonstrated to {what} better than chance: {found.template}; {why}.",
+        {**found.evidence, "fewest": fewest},
     )
 
 
@@ -107,9 +96,9 @@ def _without(ev: Evaluation, skill: Skill) -> Told | None:
     return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
 
 
-def _ranked(ev: Evaluation, template: str) -> str:
-    """A template whose numbers have the decimals of the area under the curve."""
-    return template.replace("NAME", f"of {OF_RANKING[ev.task]}")
+def _ranked(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> Told:
+    """What is told where the numbers have the decimals of the area under the curve."""
+    return Told(template.replace("NAME", f"of {OF_RANKING[ev.task]}"), evidence)
 
 
 def _ranks_by_chance(ev: Evaluation) -> Told | None:
@@ -117,10 +106,9 @@ def _ranks_by_chance(ev: Evaluation) -> Told | None:
     if auc is None:
         return None
     title = "ROC AUC" if ev.task == "binary" else "macro ROC AUC"
-    return (
-        _ranked(
-            ev, title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance reaches {no_skill:NAME}"
-        ),
+    return _ranked(
+        ev,
+        title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance reaches {no_skill:NAME}",
         {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
     )
 
@@ -128,7 +116,7 @@ def _ranks_by_chance(ev: Evaluation) -> Told | None:
 def _answers_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
-    return (
+    return Told(
         "{right:count} of {n:weight} {right:is} right; the same answers shuffled would be right for about "
         "{shuffled:about}, and always {majority:label} for {always:count}",
         {
@@ -144,30 +132,20 @@ def _answers_by_chance(ev: Evaluation) -> Told:
 def _sets_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
-    return (
+    return Told(
         "{found:count} of {carried:tags} {carried:is} found; the same answers shuffled would find about {shuffled:about}",
         {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 
 
-def inverted(ev: Evaluation) -> Finding | None:
+@rule("error", section=BACKWARDS)
+def inverted(ev: Evaluation) -> Told | None:
     """Worse than chance beyond doubt: scores or labels point the other way."""
     found = _ranks_backwards(ev) or _answers_backwards(ev)
-    if found is None:
-        return None
-    template, evidence = found
     fix = "Check that score columns and labels belong together."
     if isinstance(ev.space, Binary):
         fix = f"Check which label the scores are of: --positive {printable(str(ev.space.shown[0]))}, or another column."
-    return describe(
-        ev,
-        "inverted",
-        "error",
-        template,
-        evidence,
-        action=fix,
-        section="confusions" if ev.task == "multiclass" else RANKING[ev.task],
-    )
+    return found and replace(found, action=fix)
 
 
 def _ranks_backwards(ev: Evaluation) -> Told | None:
@@ -176,21 +154,17 @@ def _ranks_backwards(ev: Evaluation) -> Told | None:
         return None
     evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}
     if isinstance(ev.space, Binary):
-        return (
-            _ranked(
-                ev,
-                "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so "
-                "{negative:label} is ranked above {positive:label}. Turned round they would reach "
-                "{turned_round:NAME}.",
-            ),
+        return _ranked(
+            ev,
+            "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so "
+            "{negative:label} is ranked above {positive:label}. Turned round they would reach "
+            "{turned_round:NAME}.",
             evidence | {"negative": ev.space.shown[0], "positive": ev.space.shown[1]},
         )
-    return (
-        _ranked(
-            ev,
-            "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), "
-            "worse than chance.",
-        ),
+    return _ranked(
+        ev,
+        "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), "
+        "worse than chance.",
         evidence,
     )
 
@@ -199,45 +173,44 @@ def _answers_backwards(ev: Evaluation) -> Told | None:
     known = margins(ev)
     if ev.task == "multilabel" or not known or association(ev) > -SURE:
         return None
-    return (
+    return Told(
         "Worse than chance: {right:count} of {n:weight} {right:is} right, and the same answers shuffled would be right for "
         "about {shuffled:about}. The labels may be swapped.",
         {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_chance(ev)},
     )
 
 
-def constant_scores(ev: Evaluation) -> Finding | None:
+@rule("error", section=RANKING, action="Check that the right column was taken.")
+def constant_scores(ev: Evaluation) -> Told | None:
     """All scores are equal."""
     if not ev.facts.get("constant_scores"):
         return None
-    return describe(
-        ev,
-        "constant_scores",
-        "error",
+    return Told(
         "All scores are equal: the model ranks nothing, and a threshold flags every row or none.",
         {"constant_scores": 1},
-        action="Check that the right column was taken.",
-        section=RANKING[ev.task],
     )
 
 
-def hard_scores(ev: Evaluation) -> Finding | None:
+@rule(
+    section="calibration",
+    action="Log what the model computes before it is rounded (predict_proba).",
+)
+def hard_scores(ev: Evaluation) -> Told | None:
     """The scores are labels in disguise."""
     if not ev.facts.get("hard_scores"):
         return None
-    return describe(
-        ev,
-        "hard_scores",
-        "caution",
+    return Told(
         "Every score is either zero or one: these are decisions, not probabilities. They rank nothing within a class, "
         "and log loss and calibration say nothing.",
         {"hard_scores": 1},
-        action="Log what the model computes before it is rounded (predict_proba).",
-        section="calibration",
     )
 
 
-def too_perfect(ev: Evaluation) -> Finding | None:
+@rule(
+    section="verdict",
+    action="Check that no feature holds the answer, and that no row of the test set was in training.",
+)
+def too_perfect(ev: Evaluation) -> Told | None:
     """No mistake at all, which real data hardly ever allow."""
     if ev.rows < ENOUGH:
         return None
@@ -248,18 +221,17 @@ def too_perfect(ev: Evaluation) -> Finding | None:
         template = "The scores separate all {n:rows} without one exception"
     else:
         return None
-    return describe(
-        ev,
-        "too_perfect",
-        "caution",
+    return Told(
         template + ". Real data are seldom that clean: the truth may have leaked into the predictions.",
         {"n": ev.rows, "roc_auc": value(ev, "roc_auc")},
-        action="Check that no feature holds the answer, and that no row of the test set was in training.",
-        section="verdict",
     )
 
 
-def imbalance(ev: Evaluation) -> Finding | None:
+@rule(
+    section="metrics",
+    action="Judge by recall and precision of the rare classes, by average precision, or by MCC.",
+)
+def imbalance(ev: Evaluation) -> Told | None:
     """Accuracy misleads: one answer, always given, would already reach most of it."""
     known = margins(ev)
     if ev.task == "multilabel" or not known:
@@ -279,12 +251,8 @@ def imbalance(ev: Evaluation) -> Finding | None:
         else "Accuracy misleads: always answering {majority:label} is right for {always:of accuracy} of {n:units}; the model, "
         "at {accuracy:percent}, is " + verdict + "."
     )
-    return describe(
-        ev,
-        "imbalance",
-        "note" if clear else "caution",
+    return Told(
         template,
         {"accuracy": accuracy, "always": base, "majority": most.label, "n": ev.weight},
-        action="Judge by recall and precision of the rare classes, by average precision, or by MCC.",
-        section="metrics",
+        severity="note" if clear else "caution",
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import describe, value
+from evalreport.findings.words import Told, in_words, rule, value
 from evalreport.format import plural
-from evalreport.values import Finding
 
 REASONS = {
     "refusal": ("refusal", "refusals"),
@@ -43,7 +42,11 @@ FORMATS = 4
 """Formats that a claim names."""
 
 
-def parse_failures(ev: Evaluation) -> Finding | None:
+@rule(
+    section="parsing",
+    action="Constrain the output to the list of labels; and measure with the parser that serves.",
+)
+def parse_failures(ev: Evaluation) -> Told | None:
     """Answers from which no label could be read, by reason."""
     report = ev.parsing
     if report is None or not report.n_unparsed:
@@ -54,15 +57,12 @@ def parse_failures(ev: Evaluation) -> Finding | None:
     whole, readable = value(ev, "accuracy"), value(ev, "accuracy_parsed")
     claim = (
         "{n_unparsed:count} of {n:count} answers ({share:of parse_rate}) could not be read as a label: "
-        + joined(named)
+        + in_words(named)
     )
     if whole is not None and readable is not None:
         claim += ". They count as wrong: accuracy is {accuracy:percent}, among the readable {accuracy_parsed:percent}"
     broken = share >= BROKEN or "parser_error" in reasons
-    return describe(
-        ev,
-        "parse_failures",
-        "error" if broken else "caution" if share >= NOTICED else "note",
+    return Told(
         claim + ".",
         {
             "n_unparsed": report.n_unparsed,
@@ -72,29 +72,32 @@ def parse_failures(ev: Evaluation) -> Finding | None:
             "accuracy": whole,
             "accuracy_parsed": readable,
         },
-        action="Constrain the output to the list of labels; and measure with the parser that serves.",
-        section="parsing",
+        severity="error" if broken else "caution" if share >= NOTICED else "note",
     )
 
 
-def refusals(ev: Evaluation) -> Finding | None:
+@rule(
+    section="parsing",
+    action="Read a few: the prompt may touch a safety rule, or offer no label that fits.",
+)
+def refusals(ev: Evaluation) -> Told | None:
     """The model declines to answer."""
     report = ev.parsing
     declined = 0 if report is None else report.reasons.get("refusal", 0)
     if report is None or declined < max(5, NOTICED * report.n):  # a handful at least: chosen by hand
         return None
-    return describe(
-        ev,
-        "refusals",
-        "caution",
+    return Told(
         "The model declines to answer {refusals:count} of {n:rows} ({share:percent}).",
         {"refusals": declined, "n": report.n, "share": declined / report.n},
-        action="Read a few: the prompt may touch a safety rule, or offer no label that fits.",
-        section="parsing",
     )
 
 
-def format_drift(ev: Evaluation) -> Finding | None:
+@rule(
+    "note",
+    section="parsing",
+    action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
+)
+def format_drift(ev: Evaluation) -> Told | None:
     """Answers come in several formats, all of which the serving parser has to know."""
     report = ev.parsing
     if report is None:
@@ -105,41 +108,23 @@ def format_drift(ev: Evaluation) -> Finding | None:
         return None
     shares = {name: n / readable for name, n in found.items()}
     top = [f"{DRESS[name]} ({{shares[{name}]:whole}})" for name in list(shares)[:FORMATS]]
-    return describe(
-        ev,
-        "format_drift",
-        "note",
-        "The readable answers come in {n_formats:formats}, most often " + joined(top) + ".",
+    return Told(
+        "The readable answers come in {n_formats:formats}, most often " + in_words(top) + ".",
         {"n_formats": len(found), "formats": found, "shares": shares},
-        action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
-        section="parsing",
     )
 
 
-def fuzzy_labels(ev: Evaluation) -> Finding | None:
+@rule(
+    section="parsing",
+    action="Leave --fuzzy out unless the parser that serves guesses in the same way.",
+)
+def fuzzy_labels(ev: Evaluation) -> Told | None:
     """Labels that were guessed by similarity."""
     report = ev.parsing
     guessed = 0 if report is None else report.formats.get("fuzzy", 0)
     if report is None or not guessed:
         return None
-    return describe(
-        ev,
-        "fuzzy_labels",
-        "caution",
+    return Told(
         "{guessed:count} of {n:count} labels were guessed by similarity, not read.",
         {"guessed": guessed, "n": report.n},
-        action="Leave --fuzzy out unless the parser that serves guesses in the same way.",
-        section="parsing",
     )
-
-
-def joined(parts: list[str]) -> str:
-    """Return parts of a template with commas and a last "and".
-
-    Examples
-    --------
-    >>> joined(["a", "b", "c"])
-    'a, b and c'
-    """
-    *head, last = parts
-    return f"{', '.join(head)} and {last}" if head else last

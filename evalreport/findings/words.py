@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from string import Formatter
-from typing import Any
+from typing import Any, TypeAlias
 
 from evalreport.estimates import beside, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import cut
 from evalreport.format import at, count, counted, decimals, fixed, number, percent, plural, ratio, threshold
+from evalreport.labels import Task
 from evalreport.metrics.catalogue import find
 from evalreport.text import printable
 from evalreport.values import Estimate, Finding, Severity, Undefined
@@ -26,44 +29,73 @@ NAME = 60
 NOTE = 160
 """Characters of a note from the door."""
 FIELDS = Formatter()
+CLASSES: Mapping[Task, str] = {"binary": "threshold", "multiclass": "classes", "multilabel": "labels"}
+"""Section that shows every label, by task."""
 ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
 """Styles of a number that may be an estimate; without an interval it is shown as they say."""
 
 
-def describe(
-    ev: Evaluation,
-    rule: str,
-    severity: Severity,
-    template: str,
-    evidence: Mapping[str, Any],
-    *,
-    action: str = "",
-    section: str = "",
-) -> Finding:
-    """Return the finding whose claim is its template filled from its evidence.
+@dataclass(frozen=True)
+class Told:
+    """What a rule has found.
 
     Parameters
     ----------
-    ev : Evaluation
-        Whose words (unit, class or label) and number of rows the claim uses.
-    rule, severity, action, section : str
-        As in `Finding`.
     template : str
         ``{name:style}`` for what the evidence holds under that name (``{pairs[0][weight]:count}`` further
         inside), in one of `STYLES`; it has no digits of its own. A metric under its own name has the decimals
         of its interval; so has ``{low:of roc_auc}``, and ``{less:within least most}`` those of two ends.
     evidence : mapping from name to a number, a text, or a list of texts
+    severity, section, action : str, optional
+        Where what was found decides them, and not the rule.
+    """
+
+    template: str
+    evidence: Mapping[str, Any]
+    severity: Severity | None = None
+    section: str | None = None
+    action: str | None = None
+
+
+Rule: TypeAlias = Callable[[Evaluation], Finding | None]
+
+
+def rule(
+    severity: Severity = "caution", *, section: str | Mapping[Task, str], action: str = ""
+) -> Callable[[Callable[[Evaluation], Told | None]], Rule]:
+    """Make a rule of a function: its findings carry its name, and a claim filled from its evidence.
+
+    Parameters
+    ----------
+    severity, section, action : str
+        As in `Finding`; the section may be another for each task.
 
     Examples
     --------
     >>> from evalreport.evaluation.evaluate import evaluate_predictions
     >>> from evalreport.labels import Binary
     >>> from evalreport.predictions import predictions
-    >>> ev = evaluate_predictions(predictions(Binary("ham", "spam"), ["ham", "spam"], ["ham", "ham"]))
-    >>> describe(ev, "r", "note", "{n:rows} {n:is} called {label:label}.", {"n": 1, "label": "ham"}).claim
-    '1 case is called “ham”.'
+    >>> @rule("note", section="verdict")
+    ... def called(ev):
+    ...     return Told("{n:rows} {n:is} called {label:label}.", {"n": 1, "label": "ham"})
+    >>> found = called(evaluate_predictions(predictions(Binary("ham", "spam"), ["ham"], ["ham"])))
+    >>> found.rule, found.claim
+    ('called', '1 case is called “ham”.')
     """
-    return Finding(rule, severity, _filled(ev, template, evidence), evidence, action, section)
+
+    def made(tell: Callable[[Evaluation], Told | None]) -> Rule:
+        @wraps(tell)
+        def found(ev: Evaluation) -> Finding | None:
+            told = tell(ev)
+            if told is None:
+                return None
+            where = told.section or (section if isinstance(section, str) else section[ev.task])
+            claim, how = _filled(ev, told.template, told.evidence), told.severity or severity
+            return Finding(tell.__name__, how, claim, told.evidence, told.action or action, where)
+
+        return found
+
+    return made
 
 
 def _filled(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
