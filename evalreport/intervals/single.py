@@ -13,9 +13,11 @@ from evalreport.intervals.multiclass import multiclass_limits
 from evalreport.intervals.multilabel import multilabel_limits
 from evalreport.intervals.resampled import resampled_limits
 from evalreport.intervals.sampling import (
+    ALL_EQUAL,
     ALWAYS_AMONG,
     FEWEST,
     NOT_ASKED,
+    ONE_BIN,
     Limits,
     Sampling,
     by_rows,
@@ -71,7 +73,7 @@ def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
     least, most = metric.bounds(summary.scores)
     how = f"scores in bins: exact value from {least:.8g} to {most:.8g}"
     if known.low is None or known.high is None:
-        return replace(known, method=how)
+        return replace(known, method=how, reason=ONE_BIN if known.reason == ALL_EQUAL else known.reason)
     low = max(known.low - max(known.value - least, 0.0), metric.low)
     high = min(known.high + max(most - known.value, 0.0), metric.high)
     return replace(known, low=low, high=high, method=f"{known.method}; {how}")

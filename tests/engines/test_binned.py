@@ -71,6 +71,18 @@ def test_bounds_hold_and_counts_at_edges_are_exact(rows: list[tuple[float, bool]
         assert getattr(whole, name).tolist() == getattr(bins, name).tolist()
 
 
+def test_scores_of_one_bin_are_not_taken_for_equal_ones(tmp_path: Path) -> None:
+    """Of equal scores the area is known for sure, and a gate takes it so; of one bin it may be anything."""
+    rows = {"y_true": np.arange(100) % 2, "score": np.arange(1, 101) * 5e-324}
+    pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
+    ev = er.evaluate_files(tmp_path / "rows.parquet", approximate=True, **FEW)
+    area = ev["roc_auc"]
+    assert isinstance(area, Estimate) and area.low is None and "one bin" in str(area.reason)
+    assert area.method == "scores in bins: exact value from 0 to 1"
+    none = ev["observed_expected_ratio"]
+    assert isinstance(none, Undefined) and "or next to it" in none.reason
+
+
 @settings(max_examples=60)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 def test_bins_are_in_order_and_hold_their_scores(values: list[float]) -> None:
