@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from evalreport.estimates import beside, interval, valued
@@ -11,9 +12,13 @@ from evalreport.format import Style, count
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, is_text, units
-from evalreport.panels.parts import Cell, Column, Facts, Folded, Heading, Row, Section, Table
+from evalreport.panels.parts import Cell, Column, Facts, Folded, Heading, Note, Row, Section, Table
 from evalreport.panels.words import Sentence, listed, say, with_options
 from evalreport.values import Result, Undefined
+
+OFTEN = 3
+"""Metrics from which on a reason is told once, above the table, with a mark at each."""
+MARKS = "*†‡§"
 
 
 def panel(ev: Evaluation) -> Section:
@@ -31,7 +36,9 @@ def panel(ev: Evaluation) -> Section:
             undefined=undefined,
             units=units(ev),
         )
-    every = Folded("All metrics", (_table(ev, known),))
+    shared = _shared(ev)
+    notes = (Note(say("{mark} {reason}.", mark=mark, reason=reason)) for reason, mark in shared.items())
+    every = Folded("All metrics", (*notes, _table(ev, known, shared)))
     return Section.of("metrics", "All metrics", "Every number", summary, *guided, every)
 
 
@@ -41,24 +48,33 @@ def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
     return say("{metrics}.", metrics=listed(named)) + with_options(advice.reason)
 
 
-def _table(ev: Evaluation, known: Mapping[str, Metric]) -> Table:
-    rows = (_row(ev, name, result, known.get(name)) for name, result in ev.metrics.items())
+def _shared(ev: Evaluation) -> dict[str, str]:
+    """The mark of each reason that keeps several metrics undefined, and is told once."""
+    times = Counter(result.reason for result in ev.metrics.values() if isinstance(result, Undefined))
+    often = (reason for reason, number in times.items() if number >= OFTEN)
+    return dict(zip(often, MARKS, strict=False))
+
+
+def _table(ev: Evaluation, known: Mapping[str, Metric], shared: Mapping[str, str]) -> Table:
+    rows = (_row(ev, name, result, known.get(name), shared) for name, result in ev.metrics.items())
     level = f"{confidence_percent(ev)} interval"
     heads = ("Metric", "Estimate", level, "No-skill", Column("What it is", "text"))
     return Table.of("metrics-table", "Every metric", heads, rows, tall=True)
 
 
-def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None) -> Row:
+def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, shared: Mapping[str, str]) -> Row:
     reference = ev.no_skill.get(name)
     style: Style = "number" if metric is None else metric.style
     title = name if metric is None else metric.title
     meaning = "" if metric is None else metric.meaning
+    reason = result.reason if isinstance(result, Undefined) else ""
+    mark = f" {shared[reason]}" if reason in shared else ""
     return (
         Cell(title, sub=name),
-        _value(result, metric, style),
+        _value(result, metric, style) + mark,
         Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
         "–" if reference is None else beside(reference, result, style),
-        Cell(meaning, sub=result.reason if isinstance(result, Undefined) else ""),
+        Cell(meaning, sub="" if mark else reason),
     )
 
 

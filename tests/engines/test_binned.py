@@ -163,6 +163,9 @@ def test_an_evaluation_gives_bounds_exact_counts_and_reasons(files: list[Path]) 
     assert (edges_of(bins_of(chosen)) == chosen).all()
     page = er.to_html(bins)
     assert "bins (--approximate): ROC AUC is surely within" in page
+    table = page.split('id="metrics-table"')[1].split("</table>")[0]
+    assert "leave --approximate out" not in table and table.count("undefined *") > 10
+    assert page.split('id="metrics-table"')[0].count("leave --approximate out") == 1
     assert er.Evaluation.from_json(bins.to_json()) == bins
     assert "exact value from" in json.loads(bins.to_json())["metrics"]["roc_auc"]["method"]
 
