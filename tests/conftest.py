@@ -70,6 +70,24 @@ def pytest_collect_file(
     return [one for one in found if not isinstance(one, DoctestModule)]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests that share what takes long to start first, so that one worker has them all.
+
+    Workers begin with a part of the list each, and who is done takes from the end of another's part.
+    """
+    items.sort(key=shared)
+
+
+def shared(item: pytest.Item) -> int:
+    """Which of three costly things a test asks for: a server, a browser, a session of Spark, or none."""
+    asked = {*getattr(item, "fixturenames", ()), *(mark.name for mark in item.iter_markers())}
+    if "spark" in asked or item.name.endswith("[recipes/spark.md]"):
+        return 1
+    if "browser" in asked or "tests/browser/" in item.nodeid:
+        return 2
+    return 0 if asked & {"server", "mlflow_server"} else 3
+
+
 def pytest_collection_finish() -> None:
     """From here on there is garbage, in what tests make: less than a tenth of the objects that there are."""
     gc.freeze()
