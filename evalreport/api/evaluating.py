@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -287,9 +288,9 @@ def evaluate_files(
 def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any) -> Evaluation:
     """Evaluate the predictions of a Spark DataFrame where its rows are.
 
-    Each task counts its rows and sorts their scores into ranges; the driver gets counts, the rows that may be
-    among the worst mistakes, and each distinct score once. Nothing is sampled: the numbers are those of
-    `evaluate_files` on the same rows. The session stays as it is.
+    Each task counts its rows and sorts their scores into ranges, which one task reads for all metrics; the
+    driver gets their values; of several classes it gets each distinct score once. Nothing is sampled: the
+    numbers are those of `evaluate_files` on the same rows. The session stays as it is.
 
     Parameters
     ----------
@@ -317,7 +318,8 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
             fix="pass spark.table(name), or evaluate(frame) for a frame in memory",
         )
     wanted = asked(request, columns)
-    return viewed(Evaluation, evaluated_facts(collect_frame(frame, "Spark DataFrame", wanted), wanted))
+    work = partial(evaluated_facts, request=wanted)
+    return viewed(Evaluation, collect_frame(frame, "Spark DataFrame", wanted, work).made)
 
 
 def evaluate_run(

@@ -31,7 +31,7 @@ engine = together(
             metavar="SIZE",
             type=Bytes(),
             default="1GB",
-            help="Memory for the scores of a stream, or of those that come from Spark.",
+            help="Memory for the scores of a stream, or of the task of Spark that reads them.",
         ),
         evaluate(
             "--spill", type=FOLDER, help="Where they go beyond it, for a while; copies of a run's files, too."

@@ -37,7 +37,7 @@ class ThresholdSelection:
     objectives : mapping from an objective's name to Objective
         Binary alone.
     whole : Sweep or None
-        Binary: the counts at every threshold.
+        Binary: the counts at every threshold, where they were asked for.
     tuned_on : str
         Where the rows of the choice come from; empty when they are the same.
     common : mapping from an objective's name to ((percent, value), …)

@@ -70,6 +70,10 @@ class StoredColumn:
         found = self._read(*self._ends)
         return (found[::-1] if self._backward else found).astype(dtype or np.float64)
 
+    def __reduce__(self) -> tuple[Callable[[Array], Array], tuple[Array]]:
+        """Return what travels: the numbers."""
+        return np.asarray, (np.asarray(self),)
+
     @overload
     def __getitem__(self, index: int) -> float: ...
     @overload

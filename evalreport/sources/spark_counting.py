@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, replace
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ KEYS = "keys"
 """In place of the name of a table: keys of rows, by which it is counted how often each occurs."""
 FACTS, STATE, ERROR = -1, -2, -3
 """In place of the number of a range: what was counted, what else was observed, and what went wrong."""
+RANGES = f"bucket >= 0 and table <> '{KEYS}'"
+"""Rows that are ranges of scores; the others are few, and small."""
 ONE = "table string, bucket int, positive boolean, wide int, words binary, times binary"
 ALL = "table string, bucket int, wide int, words binary, positives binary, negatives binary"
 
@@ -91,12 +93,61 @@ class CountedTable:
     plan : PartitionPlan
         By which it was counted.
     distinct : int
-        Distinct scores that came to the driver.
+        Distinct scores.
     """
 
     watch: PartitionWatch
     plan: PartitionPlan
     distinct: int
+
+
+@dataclass(frozen=True, eq=False)
+class CountedParts:
+    """What tasks count of the partitions of a Spark table, once it is asked for.
+
+    Parameters
+    ----------
+    plan : PartitionPlan
+    parts : pyspark.sql.DataFrame
+        What each task finds.
+    rest : tuple of dict
+        What was merged and brought here already, and is not among the parts.
+    """
+
+    plan: PartitionPlan
+    parts: Any
+    rest: tuple[dict[str, Any], ...] = ()
+
+    @contextmanager
+    def kept(self) -> Iterator[CountedParts]:
+        """Count once, within the block: all but the scores is brought here, and these stay where they are."""
+        parts = self.parts.persist()
+        try:
+            rest = _rows(_merged(parts.where(f"not ({RANGES})"), self.plan))
+            yield replace(self, parts=parts.where(RANGES), rest=tuple(rest))
+        finally:
+            parts.unpersist()
+
+    def merged(self) -> Any:
+        """Return a frame of what tasks find, merged where it is."""
+        return _merged(self.parts, self.plan)
+
+    def brought(self) -> CountedTable:
+        """Bring everything here, a few ranges of scores at a time.
+
+        Raises
+        ------
+        DataError
+            A value that cannot be evaluated; names the partition and the row in it.
+        """
+        ranges = len(self.plan.buckets)
+        if ranges <= AT_ONCE:
+            return put_together(_rows(self.merged()), self.plan)
+        with self.kept() as kept:
+            edges = pairwise([*range(0, ranges, AT_ONCE), ranges])
+            some = (kept.parts.where(f"bucket >= {low} and bucket < {high}") for low, high in edges)
+            rows = (row for one in some for row in _rows(_merged(one, self.plan)))
+            return put_together(chain(kept.rest, rows), self.plan)
 
 
 def count_table(
@@ -105,8 +156,8 @@ def count_table(
     space: LabelSpace,
     buckets: Buckets,
     at: Threshold | None = None,
-) -> CountedTable:
-    """Count the predictions of a table where it is.
+) -> CountedParts:
+    """Have the predictions of a table counted where it is.
 
     Parameters
     ----------
@@ -117,32 +168,22 @@ def count_table(
         Without edges, which a sample of the scores settles.
     at : Threshold, optional
         Several labels per row: where they are decided.
-
-    Raises
-    ------
-    DataError
-        A value that cannot be evaluated; names the partition and the row in it.
     """
-    own = replace(stream, data=partition_of(table.shown, table.names, 0, iter(())))
-    plan = PartitionPlan(table.shown, own, space, buckets, at)
+    data = replace(partition_of(table.shown, table.names, 0, iter(())), files=table.files)
+    plan = PartitionPlan(table.shown, replace(stream, data=data), space, buckets, at)
     plan = replace(plan, buckets=_buckets(table, plan))
-    parts = table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
-    ranges = len(plan.buckets)
-    if ranges <= AT_ONCE:
-        return _collected(_merged(parts, plan), plan, buckets.budget)
-    parts = parts.persist()
-    try:
-        starts = [ERROR, *range(AT_ONCE, ranges, AT_ONCE), ranges]
-        some = (parts.where(f"bucket >= {low} and bucket < {high}") for low, high in pairwise(starts))
-        return _collected((row for one in some for row in _merged(one, plan)), plan, buckets.budget)
-    finally:
-        parts.unpersist()
+    return CountedParts(
+        plan, table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
+    )
 
 
-def _merged(parts: Any, plan: PartitionPlan) -> Iterator[dict[str, Any]]:
-    """What tasks found, merged where it is, and brought to the driver."""
-    whole = parts.groupBy("table", "bucket").applyInArrow(lambda found: merge_group(found, plan), ALL)
-    for batch in whole.toArrow().to_batches():
+def _merged(parts: Any, plan: PartitionPlan) -> Any:
+    """What tasks found, merged where it is."""
+    return parts.groupBy("table", "bucket").applyInArrow(lambda found: merge_group(found, plan), ALL)
+
+
+def _rows(frame: Any) -> Iterator[dict[str, Any]]:
+    for batch in frame.toArrow().to_batches():
         yield from batch.to_pylist()
 
 
@@ -229,10 +270,16 @@ def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]
                 yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64).ravel()})
 
 
-def _collected(rows: Iterable[Any], plan: PartitionPlan, budget: Budget) -> CountedTable:
-    """What came to the driver, in any order, put together."""
+def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
+    """Return what tasks found, which comes in any order, as one.
+
+    Raises
+    ------
+    DataError
+        A value that cannot be evaluated; names the partition and the row in it.
+    """
     watch = plan.watch()
-    with _Arrived(budget) as scores:
+    with _Arrived(plan.buckets.budget) as scores:
         for row in rows:
             key, kind, data = row["table"], row["bucket"], row["words"]
             if key == KEYS:
@@ -252,7 +299,7 @@ def _collected(rows: Iterable[Any], plan: PartitionPlan, budget: Budget) -> Coun
 
 
 class _Arrived:
-    """Ranges of scores as they came to the driver, in memory or in a file without a name."""
+    """Ranges of scores as they come, in memory or in a file without a name."""
 
     def __init__(self, budget: Budget) -> None:
         self._budget, self._file = budget, SpillFile(budget.spill).join()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from evalreport.errors import ArtifactNotFoundError, UsageError
 from evalreport.evaluation.model import Evaluation
@@ -34,12 +36,14 @@ from evalreport.workflow.shards import are_facts, collect_shards
 from evalreport.workflow.spark import collect_spark
 from evalreport.workflow.stream import (
     CollectedFacts,
+    MadeOfFacts,
     collect_run_rows,
     collect_stream,
     evaluated_facts,
     streams,
 )
 
+T = TypeVar("T")
 STDIN = "-"
 
 
@@ -99,44 +103,52 @@ class Item:
         (other,) = select_runs(self.opened, Selection(run_ids=(request.tune_on,)))
         return collect_run(self.opened, other, plain).predictions
 
-    def evaluate(self, request: Request) -> tuple[Evaluation, Collected | CollectedFacts]:
+    def evaluate(self, request: Request) -> tuple[Evaluation, Collected | MadeOfFacts[Evaluation]]:
         """Evaluate the predictions of the item with the engine that is asked for, or fits.
 
         Returns
         -------
         The evaluation, and what was read for it.
         """
-        read = self.read(request)
-        if isinstance(read, CollectedFacts):
-            return evaluated_facts(read, request), read
+        read = self.read(request, partial(evaluated_facts, request=request))
+        if isinstance(read, MadeOfFacts):
+            return read.made, read
         return evaluated(read, request, self.tuning_rows(request)), read
 
-    def read(self, request: Request, sought: Sequence[str] | None = None) -> Collected | CollectedFacts:
-        """Read the predictions of the item, or count them, or add up the facts that it is.
+    def read(
+        self,
+        request: Request,
+        work: Callable[[CollectedFacts], T],
+        sought: Sequence[str] | None = None,
+    ) -> Collected | MadeOfFacts[T]:
+        """Read the predictions of the item, or do work on what is counted of them.
 
         Parameters
         ----------
         request : Request
+        work : callable
+            On facts, done where they were counted; it and its result can be pickled.
         sought : sequence of str, optional
             Objectives for which thresholds are sought, empty for those of the task.
         """
         if are_facts(self.files):
-            return collect_shards(self.files, request)
+            return MadeOfFacts.of(collect_shards(self.files, request), work)
         source = self._source(request)
         if source is not None:
-            return self._counted(source, request)
+            return self._counted(source, request, work)
         data = self._streamed(request)
         if data is not None:
-            return collect_stream(data, request, sought)
+            return MadeOfFacts.of(collect_stream(data, request, sought), work)
         try:
-            if self.run is not None and not self.children and request.engine in ("auto", "stream"):
-                return collect_run_rows(self.opened, self.run, request, sought)
-            return self.collect(request)
+            if self.run is None or self.children or request.engine not in ("auto", "stream"):
+                return self.collect(request)
+            read = collect_run_rows(self.opened, self.run, request, sought)
         except ArtifactNotFoundError:
             source = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
             if source is None or request.engine != "auto":
                 raise
-        return self._counted(source, request)
+            return self._counted(source, request, work)
+        return MadeOfFacts.of(read, work) if isinstance(read, CollectedFacts) else read
 
     def _source(self, request: Request) -> SparkSource | None:
         """The table of Spark that holds the predictions of the item; None where other engines read it."""
@@ -166,13 +178,13 @@ class Item:
                 )
         return None
 
-    def _counted(self, source: SparkSource, request: Request) -> CollectedFacts:
+    def _counted(
+        self, source: SparkSource, request: Request, work: Callable[[CollectedFacts], T]
+    ) -> MadeOfFacts[T]:
         if self.run is None:
-            return collect_spark(source, request)
-        request = with_unit(request, self.run)
-        counted = collect_spark(source, request, run_origin(self.opened, self.run))
-        taken = (("source", f"table {source.shown}"), *counted.taken)
-        return replace(counted, taken=taken, sensitive=is_hidden(self.run))
+            return collect_spark(source, request, work)
+        request, origin = with_unit(request, self.run), run_origin(self.opened, self.run)
+        return collect_spark(source, request, work, origin, sensitive=is_hidden(self.run))
 
     def _streamed(self, request: Request) -> DataSet | None:
         """The files of the item where they are streamed."""

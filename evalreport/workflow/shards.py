@@ -27,7 +27,7 @@ from evalreport.sources.readers.limits import load
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import CollectedFacts, binned_note, table_in
+from evalreport.workflow.stream import CollectedFacts, MadeOfFacts, binned_note, table_in
 from evalreport.workflow.thresholds import chosen_on, number_of
 
 ENDING = ".facts"
@@ -101,7 +101,24 @@ def _facts(summary: Summary) -> dict[str, float]:
     return table_facts(summary.scores, None, probabilities=summary.score_kind != "decision")
 
 
-def write_facts(read: Collected | CollectedFacts, path: str, *, force: bool) -> None:
+def packed_facts(counted: CollectedFacts) -> bytes:
+    """Return the facts of what was counted as bytes.
+
+    Raises
+    ------
+    UsageError
+        Scores of several classes, whose rows are not at hand.
+    """
+    if isinstance(counted.seen.summary.scores, PlacedScores):
+        raise UsageError(
+            "facts of scores of several classes hold their rows, and a stream does not",
+            where="--facts",
+            fix="pass --engine memory, or leave the scores out (--no-scores)",
+        )
+    return to_bytes(counted.seen.summary)
+
+
+def write_facts(read: Collected | MadeOfFacts[bytes], path: str, *, force: bool) -> None:
     """Write the facts of what was read.
 
     Raises
@@ -114,20 +131,13 @@ def write_facts(read: Collected | CollectedFacts, path: str, *, force: bool) -> 
         raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
     if not force and place.is_file() and KEY not in place.read_bytes():
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
-    if isinstance(read, CollectedFacts):
-        summary = read.seen.summary
-        if isinstance(summary.scores, PlacedScores):
-            raise UsageError(
-                "facts of scores of several classes hold their rows, and a stream does not",
-                where="--facts",
-                fix="pass --engine memory, or leave the scores out (--no-scores)",
-            )
-    elif by_rows(read.predictions):
+    if isinstance(read, MadeOfFacts):
+        write_file(place, read.made)
+        return
+    if by_rows(read.predictions):
         raise UsageError(
             "facts do not know which rows weigh more or belong together",
             where="--facts",
             fix="leave --weight and --group out",
         )
-    else:
-        summary = summarise(read.predictions)
-    write_file(place, to_bytes(summary))
+    write_file(place, to_bytes(summarise(read.predictions)))

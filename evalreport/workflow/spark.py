@@ -2,32 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from evalreport import format
 from evalreport.engines.partitions import Buckets
 from evalreport.errors import UsageError
-from evalreport.labels import Multilabel, renamed
+from evalreport.facts.places import KeptRows, ScorePlaces
+from evalreport.labels import Binary, Multiclass, renamed
+from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
-from evalreport.sources.spark_counting import CountedTable, count_table
+from evalreport.sources.spark_counting import CountedTable, count_table, put_together
 from evalreport.sources.spark_placing import place_table
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
-from evalreport.sources.spark_tables import open_frame
+from evalreport.sources.spark_tables import SparkTable, open_frame
+from evalreport.sources.spark_task import done_there
 from evalreport.sources.streams import PredictionStream
 from evalreport.stages import stage
 from evalreport.workflow.collect import ordered
+from evalreport.workflow.label_aims import goals_of_stream
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import CollectedFacts, budget_of, check_bins, observed, point_of, stream_of
-from evalreport.workflow.thresholds import number_of
+from evalreport.workflow.stream import (
+    CollectedFacts,
+    MadeOfFacts,
+    budget_of,
+    cells_of,
+    check_bins,
+    observed,
+    point_of,
+    stream_of,
+)
+from evalreport.workflow.thresholds import chosen_label_by_label, no_scores_to_decide
+
+T = TypeVar("T")
+HERE, THERE = "came to the driver", "stayed in Spark"
+"""Of the scores."""
 
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
 
 
-def collect_spark(source: SparkSource, request: Request, origin: Provenance | None = None) -> CollectedFacts:
-    """Count the predictions of a table, in the session that runs or a new one.
+def collect_spark(
+    source: SparkSource,
+    request: Request,
+    work: Callable[[CollectedFacts], T],
+    origin: Provenance | None = None,
+    *,
+    sensitive: bool = False,
+) -> MadeOfFacts[T]:
+    """Count the predictions of a table, in the session that runs or a new one; as `collect_frame`.
 
     Raises
     ------
@@ -36,12 +62,19 @@ def collect_spark(source: SparkSource, request: Request, origin: Provenance | No
     """
     stage("beginning a session of Spark")
     with spark_session(request.spark_master) as spark:
-        return collect_frame(read_table(spark, source), source.shown, request, origin)
+        frame = read_table(spark, source)
+        return collect_frame(frame, source.shown, request, work, origin, sensitive=sensitive)
 
 
 def collect_frame(
-    frame: Any, name: str, request: Request, origin: Provenance | None = None
-) -> CollectedFacts:
+    frame: Any,
+    name: str,
+    request: Request,
+    work: Callable[[CollectedFacts], T],
+    origin: Provenance | None = None,
+    *,
+    sensitive: bool = False,
+) -> MadeOfFacts[T]:
     """Count the predictions of a Spark DataFrame where they are.
 
     Parameters
@@ -50,8 +83,12 @@ def collect_frame(
     name : str
         How messages call it.
     request : Request
+    work : callable
+        What is made of the facts: in a task of Spark, where scores are read there.
     origin : Provenance, optional
         What the run says that they are of.
+    sensitive : bool
+        Whether the run shows no examples.
 
     Raises
     ------
@@ -60,45 +97,103 @@ def collect_frame(
     """
     table = open_frame(frame, name, request.columns.where)
     with spark_errors(name):
-        try:
-            stage("looking at the columns in Spark")
-            stream = stream_of(table, request)
-            check_bins(stream, request)
-            _check_threshold(stream, request)
-        except UsageError as error:
-            fix = ELSEWHERE if "memory" in error.fix else error.fix
-            raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
+        stream = _stream(table, request)
+        made = partial(_made, request=request, name=name, origin=origin, sensitive=sensitive, work=work)
         stage("counting rows in Spark", 0, table.rows)
-        space = renamed(ordered(stream.space, request), dict(request.label_names))
-        buckets = Buckets(binned=request.approximate, budget=budget_of(request))
-        counted = count_table(table, stream, space, buckets, point_of(request))
-        watch = counted.watch
-        stream.read.append(watch.read)
-        stream.check_any(watch.rows)
-        if watch.again(request.sampling) and watch.places is not None:
-            stage("placing rows in Spark", 0, watch.rows)
-            place_table(table, counted.plan, watch, watch.places)
+        return _counted(table, stream, request, made)
+
+
+def _counted(
+    table: SparkTable, stream: PredictionStream, request: Request, made: Callable[..., MadeOfFacts[T]]
+) -> MadeOfFacts[T]:
+    """Count a table, and have made of it what is wanted: where all scores are."""
+    space = renamed(ordered(stream.space, request), dict(request.label_names))
+    buckets = Buckets(binned=request.approximate, budget=budget_of(request))
+    parts = count_table(table, stream, space, buckets, point_of(request))
+    if isinstance(space, Multiclass) or stream.found.scores is None:  # rows are placed among all scores
+        counted = parts.brought()
+        _place(table, counted, request)
+        return made(counted, where=HERE)
+    made = partial(made, where=THERE)
+    room = {"memory": request.memory, "cells": cells_of(stream, table.rows)}
+    if isinstance(space, Binary):
+        return done_there(parts, made, **room)
+    if request.threshold is not None and point_of(request) is None:
+        stage("choosing thresholds in a task of Spark")
+        point = done_there(parts, partial(_chosen, request=request), **room)
+        parts = count_table(table, stream, space, buckets, point)
+    with parts.kept() as kept:
+        counted = put_together(kept.rest, kept.plan)
+        _place(table, counted, request)
+        return done_there(kept, partial(made, kept=counted.watch.places), **room)
+
+
+def _chosen(counted: CountedTable, request: Request) -> Threshold:
+    """The threshold of each label that keeps a bound."""
+    scores = counted.watch.label_scores()
+    counted.plan.stream.check_any(counted.watch.rows)
+    if scores is None or request.threshold is None:
+        raise no_scores_to_decide()
+    return chosen_label_by_label(scores, counted.watch.space, request.threshold, request.sampling)
+
+
+def _stream(table: SparkTable, request: Request) -> PredictionStream:
+    """What the columns of a table mean; what neither a stream nor Spark can do is refused."""
+    try:
+        stage("looking at the columns in Spark")
+        stream = stream_of(table, request)
+        check_bins(stream, request)
+        if goals_of_stream(stream, request, None):
+            raise UsageError(
+                "thresholds of several labels are judged on rows that are read again, and Spark does not",
+                where="--threshold",
+                fix="pass a number, or a bound of each label such as recall>=0.9",
+            )
+    except UsageError as error:
+        fix = ELSEWHERE if "memory" in error.fix else error.fix
+        raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
+    return stream
+
+
+def _place(table: SparkTable, counted: CountedTable, request: Request) -> None:
+    """Have the rows of a table go by again where that is needed."""
+    watch = counted.watch
+    counted.plan.stream.check_any(watch.rows)
+    if watch.again(request.sampling) and watch.places is not None:
+        stage("placing rows in Spark", 0, watch.rows)
+        place_table(table, counted.plan, watch, watch.places)
+
+
+def _made(
+    counted: CountedTable,
+    *,
+    where: str,
+    request: Request,
+    name: str,
+    origin: Provenance | None,
+    sensitive: bool,
+    work: Callable[[CollectedFacts], T],
+    kept: ScorePlaces | KeptRows | None = None,
+) -> MadeOfFacts[T]:
+    """What is made of all that was counted, with the rows that another reading kept."""
+    watch, stream = counted.watch, replace(counted.plan.stream, read=[counted.watch.read])
+    stream.check_any(watch.rows)
+    if isinstance(kept, KeptRows) and watch.again(request.sampling) and watch.places is not None:
+        (rows, _, scores), *_ = kept.shards
+        watch.places.take_parts(rows, [scores], {})
     seen, sweep = observed(watch, stream, request)
     if stream.request.id is None:
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
-    taken = (*stream.found.taken, ("engine", _words(counted)))
+    taken = (*stream.found.taken, ("engine", _words(counted, where)))
+    told = () if origin is None else (("source", f"table {name}"),)
     origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
     notes = (*origin.notes, *stream.found.unused_note)
     provenance = replace(origin, source=name, columns=taken, **request.origin(), notes=notes)
-    return CollectedFacts(seen, taken, provenance, sweep)
+    facts = CollectedFacts(seen, (*told, *taken), provenance, sweep, sensitive=sensitive)
+    return MadeOfFacts.of(facts, work)
 
 
-def _check_threshold(stream: PredictionStream, request: Request) -> None:
-    chosen = request.threshold is not None and number_of(request.threshold) is None
-    if chosen and isinstance(stream.space, Multilabel):
-        raise UsageError(
-            "thresholds of several labels are chosen of rows that are read again, and Spark does not",
-            where="--threshold",
-            fix="pass a number, or --engine memory",
-        )
-
-
-def _words(counted: CountedTable) -> str:
+def _words(counted: CountedTable, where: str) -> str:
     parts = format.counted(counted.watch.partitions, "partition")
     what = "bins of scores" if counted.plan.buckets.binned else "distinct scores"
-    return f"Spark, {parts}; {counted.distinct:,} {what} came to the driver"
+    return f"Spark, {parts}; {counted.distinct:,} {what} {where}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation.evaluate import evaluate_facts
@@ -52,6 +53,7 @@ from evalreport.workflow.thresholds import (
     number_of,
 )
 
+T = TypeVar("T")
 ROW = 105
 """Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
 CELL = 24
@@ -76,6 +78,20 @@ class CollectedFacts:
     """Thresholds of several labels, by the objective that they were chosen for."""
     artifact: str = ""
     sensitive: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class MadeOfFacts(Generic[T]):
+    """What was made of what was counted, what was taken for what, and the file of the run that held it."""
+
+    made: T
+    taken: tuple[tuple[str, str], ...]
+    artifact: str = ""
+
+    @classmethod
+    def of(cls, counted: CollectedFacts, work: Callable[[CollectedFacts], T]) -> MadeOfFacts[T]:
+        """Do the work."""
+        return cls(work(counted), counted.taken, counted.artifact)
 
 
 def streams(paths: Sequence[str], request: Request) -> DataSet | None:
@@ -296,8 +312,13 @@ def _check_folder(folder: Path, data: DataSet, stream: PredictionStream) -> None
         raise UsageError(f"there is no folder {folder}", where="--spill", fix="make it, or name another")
     rows = data.rows if data.rows is not None else data.size // 4  # a row of text has four bytes or more
     wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
+    check_room(folder, cells_of(stream, rows) * wide)
+
+
+def cells_of(stream: PredictionStream, rows: int) -> int:
+    """Return how many scores are kept of some rows."""
     tables = len(stream.space) if isinstance(stream.space, Multilabel) else 1 + len(stream.request.slices)
-    check_room(folder, rows * wide * tables * (1 if stream.pred is None else 2))
+    return rows * tables * (1 if stream.pred is None else 2)
 
 
 def _count(stream: PredictionStream, watch: Watch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -45,7 +46,7 @@ from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.label_aims import check_cost, check_distinct, label_aims, not_at_hand
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
-from evalreport.workflow.stream import CollectedFacts
+from evalreport.workflow.stream import CollectedFacts, MadeOfFacts
 from evalreport.workflow.thresholds import check_both_classes, check_holdable, no_scores, table_of
 
 HOLDABLE = "recall>=0.9"
@@ -65,13 +66,14 @@ class ThresholdRequest:
     costs : str, CostMatrix or None
         Costs of a multiclass problem, or a file of them.
     search : Search or None
-        How Optuna searches where an objective does not fall apart. Without it, it searches such
-        objectives of several labels when they are chosen on other rows (a search is not repeated in
-        folds), and a function of the user's in any case.
+        How Optuna searches where an objective does not fall apart. Without it, it searches such ones of
+        several labels on other rows (no search is repeated in folds), and a function of the user's always.
     progress : callable, optional
         Called after every trial of a search.
     item : str
-        Name of the file or run, where there are several whose studies are kept in one storage.
+        Name of the file or run, where several studies are kept in one storage.
+    every : bool
+        Whether the counts at every threshold are wanted, beside those that the page shows.
     """
 
     objectives: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ class ThresholdRequest:
     search: Search | None = None
     progress: Callable[[SearchProgress], None] | None = None
     item: str = ""
+    every: bool = True
 
     def check_searched(self, *, found: bool) -> None:
         """Refuse settings of a search where nothing is searched.
@@ -117,7 +120,7 @@ class ThresholdRequest:
 
 def swept_item(
     item: Item, request: Request, asked: ThresholdRequest
-) -> tuple[ThresholdSelection, Collected | CollectedFacts]:
+) -> tuple[ThresholdSelection, Collected | MadeOfFacts[ThresholdSelection]]:
     """Read predictions, or count them, and choose the thresholds that are asked for.
 
     Raises
@@ -125,9 +128,9 @@ def swept_item(
     EvalreportError
         Whatever keeps a threshold from being chosen.
     """
-    read = item.read(request, asked.objectives)
-    if isinstance(read, CollectedFacts):
-        return chosen_of_facts(read, request, asked), read
+    read = item.read(request, partial(chosen_of_facts, request=request, asked=asked), asked.objectives)
+    if isinstance(read, MadeOfFacts):
+        return read.made, read
     return chosen(read, request, item.tuning_rows(request), asked), read
 
 
@@ -276,7 +279,7 @@ def _binary(
         ev,
         found,
         objectives,
-        whole=Sweep.of(ranked.table),
+        whole=Sweep.of(ranked.table) if asked.every else ev.sweep,
         deployed={name: _at(ranked, best, there) for name, best in found.items()} if there else {},
     )
 

@@ -1,33 +1,33 @@
 """A table of Spark on two cores: ``python -m tests.benchmarks.bench_spark``.
 
 Every measurement is of a session of its own, in seconds of CPU of Java, its workers and the driver from when
-the session stands, so that classes that Java has to load are part of it.
+the session stands, so that classes that Java has to load are part of it. Bytes are those that Spark's own log
+counts as results of tasks.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from shutil import which
 
-from tests.benchmarks.bench_scale import ROWS, written
+from tests.benchmarks.bench_scale import ROWS, written, written_wide
 from tests.benchmarks.measure import Result, show
 
-OWN = "frame.selectExpr('count(*)', 'sum(score)', 'sum(y_true)').collect(); told = 0"
-FACTS = (
-    "seen = collect_frame(frame, 'scores', Request()); told = dict(seen.taken)['engine'];"
-    "told = int(told.split('; ')[1].split(' ')[0].replace(',', ''))"
-)
+OWN = "frame.selectExpr('count(*)', 'sum(score)', 'sum(y_true)').collect()"
+WIDE = 100
+"""One row of 20 classes, or of 20 labels, for so many of two labels."""
 
 
 def cpu_of_all() -> float:
     """Return the seconds of CPU of this process and all below it, those included that have ended."""
-    import os
-
     parents, seconds = {}, {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -44,21 +44,30 @@ def cpu_of_all() -> float:
 
 
 def child(code: str, path: Path) -> tuple[float, int]:
-    """Return the CPU seconds of some work in a session of its own, and what it told."""
+    """Return the CPU seconds of some work in a session of its own, and the bytes that its tasks gave back."""
     asked = f"""
+import evalreport as er
 from evalreport.sources.spark_session import spark_session
-from evalreport.workflow.request import Request
-from evalreport.workflow.spark import collect_frame
 from tests.benchmarks.bench_spark import cpu_of_all
 with spark_session("local[2]") as spark:
     frame = spark.read.parquet({str(path)!r})
     start = cpu_of_all()
     {code}
-    print(cpu_of_all() - start, told)
+    print(cpu_of_all() - start)
 """
-    done = subprocess.run([sys.executable, "-c", asked], check=True, stdout=subprocess.PIPE, text=True)
-    took, told = done.stdout.split()[-2:]
-    return float(took), int(told)
+    with tempfile.TemporaryDirectory() as folder:
+        log = "spark.eventLog.enabled true\nspark.eventLog.compress false\n"
+        Path(folder, "spark-defaults.conf").write_text(f"{log}spark.eventLog.dir {Path(folder).as_uri()}\n")
+        done = subprocess.run(
+            [sys.executable, "-c", asked],
+            check=True,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"SPARK_CONF_DIR": folder},
+        )
+        events = map(json.loads, chain.from_iterable(file.open() for file in Path(folder).glob("*/events_*")))
+        told = sum(event["Task Metrics"]["Result Size"] for event in events if "Task Metrics" in event)
+    return float(done.stdout.split()[-1]), told
 
 
 def results() -> Iterator[Result]:
@@ -69,11 +78,18 @@ def results() -> Iterator[Result]:
         path = Path(folder) / "scores.parquet"
         written(path)
         own, _ = child(OWN, path)
-        took, distinct = child(FACTS, path)
+        took, told = child("er.evaluate_spark(frame)", path)
         rows = f"{ROWS:,} rows in Spark"
         against = f"{took / own:.1f} × the CPU of its own count and sum ({own:.2f} s)"
-        yield Result(f"{rows}: exact facts", f"{took:.2f} s", against, "≤ 6 ×", took <= 6 * own)
-        yield Result(f"{rows}: distinct scores that came to the driver", f"{distinct:,}")
+        yield Result(f"{rows}: evaluation", f"{took:.2f} s", against, "≤ 6 ×", took <= 6 * own)
+        yield Result(f"{rows}: bytes to the driver", f"{told:,}", "", "≤ 1 MB", told <= 1e6)
+        for what, truth in (("classes", "y_true"), ("labels", "true_*")):
+            path = Path(folder) / f"{what}.parquet"
+            written_wide(path, ROWS // WIDE, truth)
+            took, told = child(f"er.evaluate_spark(frame, truth={truth!r}, scores='proba_*')", path)
+            rows = f"{ROWS // WIDE:,} rows of 20 {what} in Spark"
+            yield Result(f"{rows}: evaluation", f"{took:.2f} s")
+            yield Result(f"{rows}: bytes to the driver", f"{told:,}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 import warnings
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def test_report_check_and_sweep_of_a_table_are_those_of_the_file(
     done = run(capsys, "report", "--table", "risk_scores", "--json", "-o", str(tmp_path / "page.html"))
     plain = run(capsys, "report", str(scores), "--json", "-o", str(tmp_path / "other.html"))
     assert done.code == 0, done.err
-    assert "distinct scores came to the driver" in (tmp_path / "page.html").read_text()
+    assert "distinct scores stayed in Spark" in (tmp_path / "page.html").read_text()
     (one,), (other,) = done.json["runs"], plain.json["runs"]
     assert one["metrics"] == other["metrics"]
     checked = run(capsys, "check", str(scores), "--engine", "spark", "--require", "roc_auc >= 0.99")
@@ -143,16 +144,20 @@ def test_without_java_or_pyspark_it_is_said_what_to_install(
 
 
 def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
-    spark: Any, scores: Path, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Spark's own log tells how many sessions there were."""
+    """Spark's own log tells how many sessions there were, and how many bytes came to the driver."""
+    path = tmp_path / "scores.parquet"
+    score = np.random.default_rng(7).random(100_000)  # with their counts 1 MB for each run, if they came
+    pq.write_table(pa.table({"y_true": (score > 0.6).astype(int), "score": score}), path)
     with fluent(sqlite_store):
         for _ in range(2):
-            with mlflow.start_run(tags={"evalreport.table": str(scores)}):
+            with mlflow.start_run(tags={"evalreport.table": str(path)}):
                 pass
     events = tmp_path / "events"
     events.mkdir()
-    own = f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
+    own = "spark.eventLog.enabled true\nspark.eventLog.compress false\n"
+    own += f"spark.eventLog.dir {events.as_uri()}\n"
     (tmp_path / "spark-defaults.conf").write_text(own)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "f1")
@@ -167,7 +172,10 @@ def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
     assert not {"WARN", "INFO", "Stage"} & set(done.stderr.replace("[", " ").split())
     logged = sqlite_store.client.search_runs(["0"])
     assert ["eval/f1" in run.data.metrics for run in logged] == [True, True]
-    assert len(list(events.iterdir())) == 1
+    (session,) = events.iterdir()
+    lines = chain.from_iterable(file.open() for file in session.glob("events_*"))
+    told = [event["Task Metrics"] for event in map(json.loads, lines) if "Task Metrics" in event]
+    assert 1000 < sum(task["Result Size"] for task in told) < 500_000
 
 
 def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(

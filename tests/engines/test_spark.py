@@ -152,7 +152,7 @@ def test_bins_are_those_of_a_stream(spark: Any, tmp_path: Path) -> None:
     asked: dict[str, Any] = {"positive": "ill", "slices": "site", "approximate": True, **FEW}
     found = er.evaluate_spark(spark.createDataFrame(ties()).repartition(PARTITIONS), **asked)
     assert_close(plain(found), plain(er.evaluate_files(path, **asked)))
-    assert "bins of scores came to the driver" in dict(found.provenance.columns)["engine"]
+    assert "bins of scores stayed in Spark" in dict(found.provenance.columns)["engine"]
     with pytest.raises(UsageError, match="in bins, and there are no scores"):
         er.evaluate_spark(
             spark.createDataFrame(answers()), pred="answer", missing="wrong", no_scores=True, approximate=True

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.errors import DataError
+from evalreport.errors import DataError, UsageError
 from evalreport.stages import listening
 from tests.engines.test_spark import assert_close, plain
 from tests.engines.test_stream import FEW
 from tests.engines.test_stream_classes import SIZES, classes, scored
-from tests.engines.test_stream_labels import FLAGS, LISTS, labelled
+from tests.engines.test_stream_labels import FLAGS, LISTS, SCORED, labelled
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
 
@@ -54,6 +54,7 @@ CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
         {"truth": "truth", "scores": "margin_*", "score_kind": "decision", "where": ("site=1",)},
     ),
     "labels at a threshold": (labelled(), {"truth": "true_*", "scores": "proba_*", "threshold": "0.3"}),
+    "labels under a bound": (labelled(), SCORED["a bound of each"]),
     "labels in lists": (labelled(), {**LISTS, "where": ("site=1",)}),
 }
 
@@ -80,6 +81,8 @@ def test_labels_of_lists_are_found_where_they_are(spark: Any, monkeypatch: pytes
     assert found.space.labels == ("anger", "fear", "grief", "joy")
     with pytest.raises(DataError, match="outside the label set") as caught:
         er.evaluate_spark(placed(spark, rows), **LISTS, labels=("anger", "fear", "joy"), confidence=None)
+    with pytest.raises(UsageError, match="and Spark does not"):
+        er.evaluate_spark(placed(spark, rows), **SCORED["lists"], threshold="max-f1", confidence=None)
     assert caught.value.where.startswith("Spark DataFrame, partition ")
 
 

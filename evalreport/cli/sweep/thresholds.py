@@ -79,7 +79,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
 
     def work(item: Item) -> Delivered[ThresholdSelection]:
         run = run_of(item, where)
-        asked_here = replace(asked, item=item.name) if len(items) > 1 else asked
+        asked_here = replace(asked, item=item.name if len(items) > 1 else "", every=console.json)
         found, collected = swept_item(item, request, asked_here)
         console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
         read = (*files_read(request, [item]), options["costs"])
