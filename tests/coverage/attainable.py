@@ -1,5 +1,7 @@
 """The share that intervals cannot help but hold, where counts jump: of proportions, and classes of few rows.
 
+What is read at a limit has its own: see `limits`.
+
 An interval that knows a proportion by its count alone holds the truth for some counts and not for others. Of
 a few rows no set of neighbouring counts has 95 % exactly: that with the least share of 95 % or more says how
 often any interval without chance of its own, and never below 95 %, has to hold this truth. An average over
@@ -19,14 +21,16 @@ from evalreport.facts import Marginals
 from evalreport.facts.counts import Array
 from evalreport.intervals.measured import NOMINAL
 from evalreport.metrics import Metric, view
-from evalreport.metrics.averages import Average
+from evalreport.metrics.averages import Average, Gap
 from evalreport.metrics.binary_counts import f1, precision, recall
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.strategies import Proportion
+from evalreport.metrics.strategies import CurvePoint, Proportion
+from tests.coverage.limits import attainable_reading
 from tests.coverage.measure import HUGE, MOST, population
 from tests.coverage.settings import Setting
 
 
+@cache
 def attainable(setting: Setting, name: str) -> float | None:
     """Return the least share of 95 % or more of a metric's counts; None where no count decides.
 
@@ -37,14 +41,17 @@ def attainable(setting: Setting, name: str) -> float | None:
     if name.startswith("label: "):
         return None
     metric: Metric = find(name, setting.task)
+    if isinstance(metric.strategy, CurvePoint):
+        return attainable_reading(setting, metric.strategy, population(setting, (name,))[name])
     if isinstance(metric.strategy, Proportion) and setting.kind in ("even", "uneven", "rare"):
         return _least(setting.n, population(setting, (name,))[name])
-    if not isinstance(metric.function, Average) or setting.task != "multiclass" or setting.kind == "groups":
+    average = metric.function.average if isinstance(metric.function, Gap) else metric.function
+    if not isinstance(average, Average) or setting.task != "multiclass" or setting.kind == "groups":
         return None
-    if metric.function.over == "weighted" or metric.function.of not in (f1, precision, recall):
+    if average.over == "weighted" or average.of not in (f1, precision, recall):
         return None
     counts = _marginals(replace(setting, n=0))
-    rows = counts.predicted if metric.function.of is precision else counts.support
+    rows = counts.predicted if average.of is precision else counts.support
     place = int(np.argmin(rows))
     return _over_rows(setting.n, rows[place] / counts.total, counts.tp[place] / rows[place])
 

@@ -120,10 +120,13 @@ def _metrics(p: Predictions, only: Sequence[str]) -> list[Metric]:
 def _results(p: Predictions, only: Sequence[str]) -> Iterator[tuple[str, Result]]:
     summary, sampling = summarise(p), Sampling(resamples=1000)
     yield from estimates(_metrics(p, only), summary, p, sampling).items()
-    if p.space.task != "binary" and (not only or any(name.startswith("label: ") for name in only)):
-        for name, result in class_estimates(PER_CLASS, summary, p, sampling)[LABEL].items():
-            if not only or f"label: {name}" in only:
-                yield f"label: {name}", result
+    if p.space.task != "binary" and (each := _of_labels(only)):
+        for name, result in class_estimates(each, summary, p, sampling)[LABEL].items():
+            yield f"label: {name}", result
+
+
+def _of_labels(only: Sequence[str]) -> list[Metric]:
+    return [metric for metric in PER_CLASS if not only or f"label: {metric.name}" in only]
 
 
 def population(setting: Setting, only: tuple[str, ...] = ()) -> dict[str, float]:
@@ -142,7 +145,7 @@ def _population(setting: Setting, only: tuple[str, ...]) -> dict[str, float]:
     summary = summarise(whole)
     values = {metric.name: metric.of(summary) for metric in _metrics(whole, only)}
     found = {name: value for name, value in values.items() if isinstance(value, float)}
-    if whole.space.task != "binary" and (not only or any(name.startswith("label: ") for name in only)):
-        labels = class_estimates(PER_CLASS, summary, None, Sampling())[LABEL]
+    if whole.space.task != "binary" and (each := _of_labels(only)):
+        labels = class_estimates(each, summary, None, Sampling().at(None))[LABEL]
         found |= {f"label: {n}": r.value for n, r in labels.items() if isinstance(r, Estimate)}
     return found
