@@ -46,11 +46,11 @@ def _few(count: Counts, rows: Counts, share: float) -> Bools:
     return found
 
 
-def _by_fpr(tp: Counts, fp: Counts, at: float) -> tuple[Bools, Bools]:  # noqa: ARG001
+def _by_fpr(tp: Counts, fp: Counts, at: float) -> tuple[Bools, Bools]:
     return _many(fp, fp[:, -1:], at), _few(fp, fp[:, -1:], at)
 
 
-def _by_recall(tp: Counts, fp: Counts, at: float) -> tuple[Bools, Bools]:  # noqa: ARG001
+def _by_recall(tp: Counts, fp: Counts, at: float) -> tuple[Bools, Bools]:
     return _few(tp, tp[:, -1:], at), _many(tp, tp[:, -1:], at)
 
 
@@ -63,8 +63,8 @@ READINGS: dict[Reading, tuple[Test, bool]] = {
     "fpr at tpr": (_by_recall, False),
     "recall at precision": (_by_precision, True),
 }
-"""The test of thresholds: which surely break the limit, and which surely keep it; and whether the recall of the
-laxest that keeps it is read, else the FPR of the strictest."""
+"""The test of thresholds: which surely break the limit, and which surely keep it; and whether the recall of
+the laxest that keeps it is read, else the FPR of the strictest."""
 
 
 def attainable_reading(setting: Setting, point: CurvePoint, truth: float) -> float | None:
@@ -117,9 +117,9 @@ def _samples(share: Array, rows: int) -> tuple[Counts, Counts]:
 
 
 def _thresholds(setting: Setting) -> Array:
-    """The share of rows of each kind between thresholds; of distinct scores these are a row of the sample apart."""
+    """The share of rows of each kind between thresholds; of distinct scores these are a row apart."""
     whole = view(summarise(setting.draw(np.random.default_rng(99), MOST)), "scores")
-    share = np.diff(np.stack(whole.path)) / whole.total
+    share: Array = np.diff(np.stack(whole.path)) / whole.total
     if share.shape[1] <= setting.n:
         return share
     place = np.minimum((share.sum(axis=0).cumsum() * setting.n).astype(np.int64), setting.n - 1)
