@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -200,7 +201,7 @@ def decided_at(summary: Summary, threshold: Threshold) -> Summary:
     if isinstance(table, BinnedTable) and isinstance(threshold.value, float):
         table.check_edge(threshold.value)
     tp, fp = table.path
-    flagged = len(table) - int(np.searchsorted(table.scores, threshold.value))
+    flagged = len(table) - bisect_left(table.scores, threshold.value)  # a stored column is not read whole
     cells = {
         0: table.negatives - fp[flagged],
         1: fp[flagged],
@@ -273,9 +274,13 @@ class Extremes:
     ) -> None:
         if isinstance(batch.scores, NoScores):
             return
-        rows, scores = np.flatnonzero(here), batch.scores.values
+        scores = batch.scores.values
         for sign in (1, -1):
-            some = rows
+            known, nearer = self._cells.get((*cell, sign), []), here
+            if len(known) == EXTREMES:  # of equal scores the row that came first is kept
+                last = known[-1].score
+                nearer = here & ((scores < last) if sign > 0 else (scores > last))
+            some = rows = np.flatnonzero(nearer)
             if len(rows) > EXTREMES:
                 key = sign * scores[rows]
                 near = rows[key <= np.partition(key, EXTREMES)[EXTREMES - 1]]

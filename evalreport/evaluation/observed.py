@@ -9,7 +9,7 @@ from evalreport.evaluation.parts import Mistake, Swap
 from evalreport.evaluation.row_facts import row_facts
 from evalreport.evaluation.rows import pair_texts, swaps, worst_mistakes
 from evalreport.evaluation.slices import SliceFacts, slice_facts
-from evalreport.facts import Counts, Summary
+from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.predictions import Predictions
 
 
@@ -51,7 +51,7 @@ def observed(p: Predictions, summary: Summary) -> Observed:
     """
     return Observed(
         summary=summary,
-        facts=row_facts(p),
+        facts=row_facts(p, summary.scores if isinstance(summary.scores, ScoreTable) else None),
         slices=slice_facts(p),
         mistakes=worst_mistakes(p),
         swaps=swaps(p),

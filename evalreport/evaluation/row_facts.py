@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
+from evalreport.facts.columns import PIECE
 from evalreport.facts.counts import Array, sums
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
@@ -28,8 +29,8 @@ MEANT = 0.01
 """Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
 
 
-def row_facts(p: Predictions) -> dict[str, float]:
-    """Return what is counted row by row.
+def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, float]:
+    """Return what is counted row by row; of two labels, a table of scores against the truth tells some of it.
 
     ``constant_scores``: 1 when all scores are equal. ``hard_scores``: 1 when probabilities are zeros and
     ones alone. ``off_scores``: decisions that do not follow from the scores, by the highest score of a row
@@ -53,7 +54,9 @@ def row_facts(p: Predictions) -> dict[str, float]:
     """
     facts = _effective(p) | _absent(p)
     if not isinstance(p.scores, NoScores):
-        facts |= _shape(p.scores) | _repeats(p, p.scores) | _rule(p, p.scores)
+        told = table is not None and not p.weighted and p.texts is None
+        repeats = _table_repeats(table) if told and table is not None else _repeats(p, p.scores)
+        facts |= _shape(p.scores) | repeats | _rule(p, p.scores)
     if p.texts is not None:
         facts |= _texts(p)
     return facts
@@ -117,6 +120,12 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
     return Repeats.of([np.unique(row_keys(p, scores.values), return_counts=True)[1]]).facts()
 
 
+def _table_repeats(table: ScoreTable) -> dict[str, float]:
+    """The same of a table of rows that weigh 1."""
+    pieces = (slice(start, start + PIECE) for start in range(0, len(table), PIECE))
+    return Repeats.of(part[piece] for piece in pieces for part in (table.pos, table.neg)).facts()
+
+
 @dataclass(frozen=True)
 class Repeats:
     """How often kinds of rows occur.
@@ -144,9 +153,12 @@ class Repeats:
         """Count kinds by how often each of them occurs, some of them 0 times."""
         found = cls()
         for part in parts:
-            times = part[part > 0].astype(np.int64)
-            once, common = int(np.count_nonzero(times == 1)), int(np.gcd.reduce(times))
-            found += cls(int(times.sum()), len(times), once, common)
+            rows, kinds = int(part.sum()), int(np.count_nonzero(part))
+            if rows == kinds:
+                found += cls(rows, kinds, kinds, min(kinds, 1))
+                continue
+            once, common = int(np.count_nonzero(part == 1)), int(np.gcd.reduce(part.astype(np.int64)))
+            found += cls(rows, kinds, once, common)
         return found
 
     def __add__(self, other: Repeats) -> Repeats:
@@ -181,7 +193,7 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     constant = len(table) == 1 and table.total > 1
     hard = probabilities and not constant and len(table) <= 2 and bool((table.scores % 1 == 0).all())
     facts = {"constant_scores": float(constant), "hard_scores": float(hard)}
-    facts |= Repeats.of(part[b] for b in table.blocks() for part in (table.pos, table.neg)).facts()
+    facts |= _table_repeats(table)
     if decided is None:
         return facts
     off, threshold = nearest_rule(decided)

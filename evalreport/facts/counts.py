@@ -38,6 +38,12 @@ def less(whole: Any, *parts: Any) -> Any:
     return np.where(left > 1e-12 * np.abs(whole), left, 0.0)
 
 
+def _cells(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
+    """Number of the cell of each row in a matrix of `size` rows, with a last column for answers unread."""
+    cells: npt.NDArray[np.int64] = np.where(y_pred < 0, size, y_pred) + y_true.astype(np.int64) * (size + 1)
+    return cells
+
+
 def run_starts(values: npt.NDArray[Any]) -> Places:
     """Return where each run of equal neighbours begins.
 
@@ -278,12 +284,14 @@ class Counts:
         cls, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int, weights: Array | None = None
     ) -> Counts:
         """Count codes of truth (0 … K-1) against codes of predictions (-1: unparsed)."""
-        column = np.where(y_pred < 0, size, y_pred)
-        cell = y_true.astype(np.int64) * (size + 1) + column
         if size <= 1000:  # 8 MB of cells are filled faster than as many codes are sorted
-            dense = sums(cell, weights, size * (size + 1))
+            dense, step = np.zeros(size * (size + 1)), max(1 << 16, 8 * size**2)  # rows that stay in cache
+            for b in (slice(start, start + step) for start in range(0, len(y_true), step)):
+                cell = _cells(y_true[b], y_pred[b], size)
+                dense += sums(cell, None if weights is None else weights[b], len(dense))
             found = np.flatnonzero(dense)
             return cls(size, found, dense[found])
+        cell = _cells(y_true, y_pred, size)
         found, inverse = np.unique(cell, return_inverse=True)
         weight = sums(inverse, weights, len(found))
         return cls(size, found[weight > 0], weight[weight > 0])

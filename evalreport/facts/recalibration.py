@@ -147,7 +147,7 @@ def cells(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
     if not is_stored(scores) and not (held := pos + neg > 0).all():  # none without weight is stored
         scores, pos, neg = scores[held], pos[held], neg[held]
     if len(scores) <= MANY:
-        return scores, pos, neg
+        return np.asarray(scores), np.asarray(pos), np.asarray(neg)
     places = np.append(0, np.searchsorted(scores, _steps()))
     starts = places[run_starts(places)]
     starts = starts[starts < len(scores)]

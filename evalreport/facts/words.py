@@ -30,6 +30,8 @@ ARRAYS = 160
 four times what they take, with their running sums."""
 ROW = 6
 """Bytes that a distinct score takes in a table that is stored, of float32."""
+STEPS = 16
+"""Bits of the steps that edges of ranges lie between: their table stays in a second-level cache."""
 HEAVY = 64
 """A score that one row in so many has, is counted instead of being kept."""
 
@@ -158,6 +160,7 @@ class ScoreWords:
         self._edges: Words = np.empty(0, dtype=np.uint64)
         self._heavy: Words = self._edges
         self._counted = np.zeros((2, 0))
+        self._ends, self._shift, self._range_of = (self._edges, self._edges), np.uint64(0), self._edges
         self._loose: list[tuple[Array, npt.NDArray[np.bool_]]] = []
         self._files: list[SpillFile] = []
         self.held = self._rows = 0
@@ -194,32 +197,52 @@ class ScoreWords:
         if words is None or (self._ranges and words.dtype != self._kind):
             self._loose.append((scores.astype(np.float64), positive))
             return
-        words.sort()
         self._take(words)
 
     def _take(self, words: Words) -> None:
-        """Put sorted words into their ranges."""
+        """Put words into their ranges, in no order: to sort what is sorted later costs four times as much."""
+        if not len(words):
+            return
         if not self._ranges:
-            self._begin(words)
-        for place, heavy in enumerate(self._heavy):
-            start, middle, stop = np.searchsorted(words, [heavy, heavy + 1, heavy + 2]).tolist()
-            self._counted[:, place] += middle - start, stop - middle
-            words = np.concatenate([words[:start], words[stop:]])
-        parts = np.split(words, np.searchsorted(words, self._edges))
+            self._begin(np.sort(words))
+        if len(self._heavy):
+            words = self._count(np.sort(words))
+        steps = np.clip(words, *self._ends) - self._ends[0] >> self._shift
+        ranges = self._range_of[steps.astype(np.uint16)]
+        stops = np.bincount(ranges, minlength=len(self._ranges)).cumsum()
+        parts = np.split(words[np.argsort(ranges, kind="stable")], stops[:-1])  # of bytes: a radix sort
         for one, part in zip(self._ranges, parts, strict=True):
             if len(part):
                 one.held.append(part.copy())  # a view would keep the whole batch
         self.held += words.nbytes
         self._budget.relieve()
 
+    def _count(self, words: Words) -> Words:
+        """Count the sorted words whose scores are counted, and return the others."""
+        for place, heavy in enumerate(self._heavy):
+            start, middle, stop = np.searchsorted(words, [heavy, heavy + 1, heavy + 2]).tolist()
+            self._counted[:, place] += middle - start, stop - middle
+            words = np.concatenate([words[:start], words[stop:]])
+        return words
+
     def _begin(self, words: Words) -> None:
-        """Settle edges and scores that are counted by the first batch; any of them are exact."""
+        """Settle edges and scores that are counted by the first batch, sorted; any of them are exact."""
         one, self._kind = words.dtype.type(1), words.dtype
         scores, times = np.unique(words >> one, return_counts=True)
         self._heavy = scores[times * HEAVY > len(words)] << one
         self._counted = np.zeros((2, len(self._heavy)))
-        places = np.arange(1, RANGES) * len(words) // RANGES
-        self._edges = np.unique((words[places] >> one) << one) if len(words) else words
+        light = words[~np.isin(words >> one, self._heavy >> one)]
+        quantiles = (light if len(light) else words)[np.arange(1, RANGES) * (len(light) or 1) // RANGES]
+        low = (quantiles[0] >> one) << one
+        self._ends = low, max(quantiles[-1], low + one + one)
+        # Edges lie on steps between these ends, so that a table tells the range of a word. They are even:
+        # words of one score stay together. The last of them parts words whatever they are.
+        reach = self._ends[1] - low
+        self._shift = words.dtype.type(max(1, int(reach).bit_length() - STEPS))
+        steps = np.unique(np.append(quantiles - low, reach) >> self._shift)
+        self._edges = low + (steps[steps > 0] << self._shift)
+        every = low + (np.arange(1 << STEPS, dtype=words.dtype) << self._shift)
+        self._range_of = np.searchsorted(self._edges, every, side="right").astype(np.uint8)
         self._ranges = [_Range() for _ in range(len(self._edges) + 1)]
 
     def write(self) -> None:
@@ -292,9 +315,7 @@ class ScoreWords:
         """Sort a range that is too large by ranges of its own."""
         with ScoreWords(self._budget) as finer:
             for piece in one.pieces(most):
-                words = piece.copy()
-                words.sort()
-                finer._take(words)
+                finer._take(piece)
             known = np.concatenate([finer._heavy, heavy])
             order = np.argsort(known)
             finer._heavy = known[order]
@@ -353,7 +374,7 @@ class KeyTimes:
     def add(self, keys: npt.NDArray[np.uint64]) -> None:
         """Take keys of shape (n,)."""
         if len(keys):
-            self._words._take(np.sort(keys))
+            self._words._take(keys)
 
     def times(self) -> Iterator[Array]:
         """Yield how often each key occurs, some of them 0 times; nothing is kept behind."""

@@ -214,7 +214,9 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
                 known = found.setdefault(name, set())
                 given = labels_of(filled, name)
                 if known and given.dtype.kind in "bi":  # to look for others costs less than to sort
-                    given = given[~np.isin(given, list(known))]
+                    least, most = int(given.min()), int(given.max())
+                    whole = most - least < len(known) and known.issuperset(range(least, most + 1))
+                    given = given[:0] if whole else given[~np.isin(given, list(known))]
                 known.update(distinct_labels(given))
                 check_count(known)
     if len(found) > 1:
