@@ -119,7 +119,7 @@ def gap_limits(
         return noisy.about(f * gaps, statistic) + f * moved * near_end
 
     truths = statistic(factors[:, None] * gaps, weight)
-    low, high = _inverted_between(value, drawn, truths, sampling, near_end=near_end)
+    low, high = inverted_between(value, drawn, truths, sampling, near_end=near_end)
     if here is not None:
         low, high = _far(low, high, value, here + moved, sampling, least=near_end)
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
@@ -172,10 +172,15 @@ def inverted(
     return low, float(np.interp(value + TIE, least, truths))
 
 
-def _inverted_between(
+def inverted_between(
     value: float, drawn: Callable[[Places], Array], truths: Array, sampling: Sampling, *, near_end: bool
 ) -> tuple[float, float]:
-    """As `inverted`, with draws only of some truths and of those near the limits, which are told by them."""
+    """Return what `inverted` does, with draws only of some truths and of those near the limits.
+
+    Parameters
+    ----------
+    drawn : function from places of truths to float64 array of shape (places, draws)
+    """
     some = np.arange(0, len(truths), COARSE)
     rows = drawn(some)
     least, most = np.maximum.accumulate(_tails(rows, sampling, near_end=near_end), axis=1)

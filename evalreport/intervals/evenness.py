@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from evalreport.facts.counts import Array, inner
-from evalreport.intervals.calibration import inverted
+from evalreport.facts.counts import Array, Places, inner
+from evalreport.intervals.calibration import inverted_between
 from evalreport.intervals.noise import FACTORS, gap_size
 from evalreport.intervals.sampling import Limits, Sampling
 from evalreport.metrics.multiclass import effective_labels
@@ -63,11 +63,15 @@ def evenness_limits(value: float, counts: Array, sampling: Sampling) -> Limits:
     moved = 1 / size + factors[:, None] * (share - 1 / size)
     moved = np.maximum(moved, 0) / np.maximum(moved, 0).sum(axis=1, keepdims=True)
     generator = sampling.generator(PLACE)
-    drawn = np.stack([generator.multinomial(rows, row, gap_size(size, sampling)) for row in moved])
-    lacks = size - effective_labels(drawn.astype(np.float64))
+
+    def lacks(place: Places) -> Array:
+        drawn = [generator.multinomial(rows, moved[at], gap_size(size, sampling)) for at in place]
+        lack: Array = size - effective_labels(np.stack(drawn).astype(np.float64))
+        return lack
+
     truths = np.maximum.accumulate(size - effective_labels(moved))
-    low, high = inverted(size - value, lacks, truths, sampling, near_end=True)
-    error = float(lacks[np.argmin(np.abs(factors - 1))].std())
+    low, high = inverted_between(size - value, lacks, truths, sampling, near_end=True)
+    error = float(lacks(np.argmin(np.abs(factors - 1), keepdims=True)).std())
     low, high = max(min(size - high, value), 1.0), min(max(size - low, value), float(size))
     return Limits(low, high, METHOD, error)
 

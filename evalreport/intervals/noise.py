@@ -22,8 +22,8 @@ CERTAIN = 1e-3
 """Nearest to 0 and 1 that a bin's probability is taken for where its noise is told by other means."""
 FEW_EXPECTED = 25.0
 """Variance of a count below which it is drawn as it is, and from which a normal serves."""
-FAR = 10.0
-"""Standard deviations, and rows, beyond which no count is told apart."""
+FAR = 6.0
+"""Standard deviations, and rows, beyond which counts are not told apart: a draw of 1e8 is there."""
 SMALLEST = 1e-15
 """Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import run_sums
-from evalreport.facts.counts import Array, Places, reached
+from evalreport.facts.counts import Array, Places, reached, run_starts
 
 LARGE = 16_384
 """Distinct scores from which variances are taken over blocks."""
@@ -56,7 +56,8 @@ class Tables:
         starts = reached(after, len(t), np.arange(-BLOCKS, 1.0))
         starts = starts[starts < len(t)]
         ends = np.arange(TAIL)
-        starts = np.union1d(starts, np.concatenate([ends, len(t) - 1 - ends]))
+        starts = np.sort(np.concatenate([starts, ends, len(t) - 1 - ends]))
+        starts = starts[run_starts(starts)]  # np.unique of ascending numbers would hash them
         pos, neg = run_sums(t.pos, starts), run_sums(t.neg, starts)
         mass = np.concatenate([_masses(t, part) for part in _spans(starts, len(t))])
         return ScoreTable(mass / np.maximum(pos + neg, np.finfo(np.float64).tiny), pos, neg)
