@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from evalreport.errors import DataError, FileMissingError, UsageError
+from evalreport.sources.folder_columns import folder_values, with_columns
 from evalreport.sources.readers.batches import (
     Batch,
     Opened,
@@ -172,7 +173,8 @@ def data_set(paths: Sequence[str | Path], format: str | None = None) -> DataSet:
     DataError
         A file that is broken.
     """
-    files = [path for one in paths for path in _files(str(one))]
+    found = {file: folder_values(file, one) for one in map(str, paths) for file in _files(one)}
+    files = [*found]
     formats = {path: format or reader_of(path.name, None).name for path in files}
     first = formats[files[0]]
     other = next((path for path in files if formats[path] != first), None)
@@ -192,7 +194,7 @@ def data_set(paths: Sequence[str | Path], format: str | None = None) -> DataSet:
     for path in files:
         with in_file(str(path)):
             opened.append(STREAMED[first](path))
-    return DataSet(tuple(files), tuple(opened), first)
+    return DataSet(tuple(files), tuple(with_columns(opened, [*found.values()])), first)
 
 
 def is_several(path: str) -> bool:
