@@ -67,7 +67,8 @@ def _expanded(body: Any, offset: int, length: int) -> int:
     """Return the size of a buffer, which stands before it; -1 says that it is as it is."""
     if length < 8:
         return 0
-    (size,) = struct.unpack("<q", body.slice(offset, 8).to_pybytes())
+    held = b"" if offset < 0 else body.slice(offset, 8).to_pybytes()  # too few bytes are no size
+    (size,) = struct.unpack("<q", held)
     return length if size < 0 else int(size)
 
 
