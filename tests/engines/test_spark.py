@@ -17,9 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
+from evalreport.api.given import asked as request_of
 from evalreport.engines.partitions import Buckets, PackedWords, merged
 from evalreport.errors import DataError, UsageError
 from evalreport.facts import ScoreTable
+from evalreport.workflow.spark import collect_frame
+from evalreport.workflow.stream import CollectedFacts, evaluated_facts
 
 FEW: dict[str, Any] = {"resamples": 100}
 N = 600
@@ -176,23 +179,32 @@ def assert_close(found: Any, expected: Any, at: str = "") -> None:
 
 
 def test_a_task_that_dies_once_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    """One that reads rows, and the one that reads all scores."""
     frame = spark.createDataFrame(ties()).repartition(2)
-    mark = str(tmp_path / "died")
 
-    def dying(batches: Iterator[Any]) -> Iterator[Any]:
-        yield from batches
+    def die_once(mark: Path) -> None:
         try:
             os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
             return
         os._exit(1)
 
-    asked: dict[str, Any] = {"positive": "ill", "confidence": None}
-    once = er.evaluate_spark(frame, **asked)
+    def dying(batches: Iterator[Any]) -> Iterator[Any]:
+        yield from batches
+        die_once(tmp_path / "reading")
+
+    known: dict[str, Any] = {"positive": "ill", "labels": ("well", "ill"), "confidence": None}
+    request = request_of(None, known)
+
+    def working(counted: CollectedFacts) -> Any:
+        die_once(tmp_path / "working")
+        return evaluated_facts(counted, request)
+
+    once = er.evaluate_spark(frame, **known)
     with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
         other = frame.mapInArrow(dying, frame.schema)
-    found = er.evaluate_spark(other, labels=("well", "ill"), **asked)
-    assert Path(mark).exists()
+    found = collect_frame(other, "rows", request, working).made
+    assert {path.name for path in tmp_path.iterdir()} == {"reading", "working"}
     assert plain(found)["metrics"] == plain(once)["metrics"]
 
 
