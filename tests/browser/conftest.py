@@ -96,8 +96,8 @@ def patient(browser: Browser, **options: Any) -> BrowserContext:
     return context
 
 
-def listen(page: Page, trouble: list[str], address: str) -> None:
-    """Write down every message, error, dialog and request other than for the page itself."""
+def listen(page: Page, trouble: list[str], address: str) -> Callable[[], None]:
+    """Write down messages, errors, dialogs and requests other than for the page; returns how to end that."""
 
     def requested(request: Request) -> None:
         if request.url.split("#")[0] != address:
@@ -107,10 +107,20 @@ def listen(page: Page, trouble: list[str], address: str) -> None:
         trouble.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    page.on("console", lambda message: trouble.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-    page.on("dialog", asked)
-    page.on("request", requested)
+    heard: dict[str, Callable[[Any], None]] = {
+        "console": lambda message: trouble.append(f"console: {message.text}"),
+        "pageerror": lambda error: trouble.append(f"error: {error}"),
+        "dialog": asked,
+        "request": requested,
+    }
+
+    def end() -> None:
+        for event, listener in heard.items():
+            page.remove_listener(event, listener)
+
+    for event, listener in heard.items():
+        page.on(event, listener)  # type: ignore[call-overload]
+    return end
 
 
 @pytest.fixture(scope="session")
@@ -145,22 +155,33 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return write
 
 
+@pytest.fixture(scope="session")
+def free() -> dict[frozenset[tuple[str, Any]], list[Page]]:
+    """Empty pages by the options of their contexts: a new one takes half a second, a used one a quarter."""
+    return {}
+
+
 @pytest.fixture
-def opened(browser: Browser, written: Callable[[str], Path]) -> Iterator[Callable[..., Page]]:
+def opened(
+    browser: Browser, written: Callable[[str], Path], free: dict[frozenset[tuple[str, Any]], list[Page]]
+) -> Iterator[Callable[..., Page]]:
     """Opens the page of a kind; a console message, an error or a request fails the test at its end."""
-    contexts = []
+    taken = []
     trouble: list[str] = []
 
-    def open_page(kind: str, *, width: int = 1400, height: int = 900, **options: object) -> Page:
-        context = patient(browser, viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        page = context.new_page()
+    def open_page(kind: str, *, width: int = 1400, height: int = 900, **options: Any) -> Page:
+        key = frozenset(options.items())
+        page = free[key].pop() if free.get(key) else patient(browser, **options).new_page()
+        page.set_viewport_size({"width": width, "height": height})
         address = written(kind).as_uri()
-        listen(page, trouble, address)
+        taken.append((key, page, listen(page, trouble, address)))
         page.goto(address)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for key, page, end in taken:
+        end()
+        page.goto("about:blank")
+        page.emulate_media(media="null", color_scheme="null")
+        free.setdefault(key, []).append(page)
     assert trouble == []

@@ -91,13 +91,13 @@ class Reader:
         return number(found[0]) if found else None
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def read(browser: Browser) -> Iterator[Callable[[str], Reader]]:
     """Opens a page and returns what can be seen of it."""
     context = patient(browser, viewport={"width": 1400, "height": 900})
+    page = context.new_page()
 
     def seen(page_text: str) -> Reader:
-        page = context.new_page()
         page.set_content(page_text)
         text = re.sub(r"\s+", " ", page.inner_text("main"))
         return Reader(page.inner_text("h1").strip(), text)

@@ -34,26 +34,23 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 
 
 @pytest.mark.parametrize("kind", PAGES)
-def test_no_barriers(browser: Browser, written: Callable[[str], Path], kind: str) -> None:
-    context = patient(browser, bypass_csp=True, viewport={"width": 1400, "height": 900})
-    page = context.new_page()
-    page.goto(written(kind).as_uri())
+def test_no_barriers(opened: Open, kind: str) -> None:
+    page = opened(kind, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     page.add_script_tag(path=AXE)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        assert barriers(page, "tag", RULES) == [], (kind, width)
+        assert barriers(page, "tag", RULES, contrast=width != WIDTHS[1]) == [], (kind, width)
     page.emulate_media(color_scheme="dark")  # colours alone have a scheme, and no width
     assert barriers(page, "rule", ["color-contrast"]) == [], kind
-    context.close()
 
 
-def barriers(page: Page, kind: str, rules: list[str]) -> object:
-    """What axe finds by rules, or by tags of rules."""
+def barriers(page: Page, kind: str, rules: list[str], *, contrast: bool = True) -> object:
+    """What axe finds by rules, or by tags of rules; a third of its time goes into contrast."""
     return page.evaluate(
-        "([type, values]) => axe.run({runOnly: {type, values}, resultTypes: ['violations']})"
+        "([type, values, rules]) => axe.run({runOnly: {type, values}, rules, resultTypes: ['violations']})"
         ".then(r => r.violations.map(v => [v.id, v.nodes.slice(0, 3).map(n => n.html)]))",
-        [kind, rules],
+        [kind, rules, {} if contrast else {"color-contrast": {"enabled": False}}],
     )
 
 
