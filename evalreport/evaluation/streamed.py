@@ -27,7 +27,7 @@ from evalreport.facts.label_tables import LabelTables
 from evalreport.facts.summary import tallied_alike
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
-from evalreport.intervals.calibration import PLACE, class_rows
+from evalreport.intervals.classwise import PLACE, class_rows
 from evalreport.labels import Binary, LabelSpace, Multilabel
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities, clipped_notes

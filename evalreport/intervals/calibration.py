@@ -4,22 +4,20 @@ A sum of absolute gaps is never 0 in a sample, so its estimate lies above the tr
 further above: of a calibrated model, bootstrap intervals of the ECE cover next to never. Here the gaps are
 scaled by a factor; a factor whose gaps, with the binomial noise of the bins, give the estimate seen within
 the central 95 % is not rejected, and the interval holds the errors of these factors. No gap at all is the end
-of the range, near which the share is not central (`tails`).
+of the range, near which the share is not central (`tails`); nor is it where noise adds so much that no sample
+falls short of the truth (`Inversion`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.facts import ClassBins, LabelScores, Summary
-from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, Places, centred, inner
 from evalreport.intervals.noise import (
-    CELLS,
     CERTAIN,
     FACTORS,
     SMALLEST,
@@ -30,12 +28,9 @@ from evalreport.intervals.noise import (
     gap_size,
     independent,
 )
-from evalreport.intervals.quantiles import normal_quantile
+from evalreport.intervals.quantiles import NORMAL, normal_quantile
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.tails import tails_near_end
-from evalreport.metrics import view
-from evalreport.metrics.multiclass import with_gaps
-from evalreport.metrics.strategies import ClassGaps
 
 COARSE = 4
 """Of so many factors one is drawn at first; the rest where the limits lie."""
@@ -45,12 +40,6 @@ INFLATED = 0.25
 """Standard errors by which noise may inflate a calibration error for it to count as well beyond the noise."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
-ROWS = 2000
-"""Rows that tell how the bins of several labels go together, at least (or all)."""
-PLACE = 8
-"""Place of the random numbers of bins of several labels."""
-UNITS = 400
-"""Sums that these rows are merged into at random."""
 
 
 def gap_limits(
@@ -61,6 +50,7 @@ def gap_limits(
     noise: Array | None = None,
     draws: Array | None = None,
     error: float | None = None,
+    between: float | None = None,
     doubt: Array | None = None,
     *,
     near_end: bool = True,
@@ -82,6 +72,8 @@ def gap_limits(
     error : float, optional
         Standard error of the calibration error where no gap is near 0; from the noise of independent bins
         by default.
+    between : float, optional
+        The part of it that comes from which rows fall into which bin, where it is known by itself.
     doubt : float64 array of shape (bins,), optional
         Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
         differ much within a bin; binomial by default.
@@ -111,20 +103,22 @@ def gap_limits(
         here, moved = None, np.zeros(len(normal))
     else:
         here = noisy.about(gaps[None], statistic)[0]
-        apart = _between(gaps, weight, here, error, squared=statistic is mean_square)
-        moved = apart * beside(len(normal), sampling)
+        if between is None:
+            between = _between(gaps, weight, here, error, squared=statistic is mean_square)
+        moved = between * beside(len(normal), sampling)
 
     def drawn(place: Places) -> Array:
         f = factors[place, None]
         return noisy.about(f * gaps, statistic) + f * moved * near_end
 
-    truths = statistic(factors[:, None] * gaps, weight)
-    low, high = inverted_between(value, drawn, truths, sampling, near_end=near_end)
-    if here is not None:
-        low, high = _far(low, high, value, here + moved, sampling, least=near_end)
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
-    return min(low, value), max(high, value, least**2 if statistic is mean_square else least)
+    least = least**2 if statistic is mean_square else least
+    inversion = Inversion(value, sampling, near_end, least if near_end else None)
+    low, high = inversion.between(drawn, statistic(factors[:, None] * gaps, weight))
+    if here is not None:
+        low, high = _far(low, high, value, here + moved, sampling, least=near_end)
+    return min(low, value), max(high, value, least)
 
 
 def _far(
@@ -146,68 +140,89 @@ def _far(
     return max(min(low, value - inflated - reach), 0.0), max(high, value - inflated + reach)
 
 
-def inverted(
-    value: float, drawn: Array, truths: Array, sampling: Sampling, *, near_end: bool = False
-) -> tuple[float, float]:
-    """Return the least and the greatest truth whose draws have the value within their central share.
+@dataclass(frozen=True)
+class Inversion:
+    """The truths whose draws have the value seen within their central share.
+
+    An upper limit that is never below the value, nor below the least one of all, misses no truth that samples
+    do not fall short of. Where noise adds to what is estimated that is next to all of them: the whole error
+    is then that of the lower limit, as it is near the end of a range.
 
     Parameters
     ----------
     value : float
         What was seen.
-    drawn : float64 array of shape (factors, draws)
-        What samples of each truth give.
-    truths : float64 array of shape (factors,), ascending
+    sampling : Sampling
     near_end : bool
         Whether the first truth is the end of the range and missed on one side alone: see `tails`.
+    least : float or None
+        What the upper limit is moved to at least, whatever the sample, and to the value; None: to neither.
 
     Examples
     --------
     >>> drawn = np.linspace(0, 1, 11)[:, None] + np.linspace(-0.2, 0.2, 801)
-    >>> [round(limit, 2) for limit in inverted(0.5, drawn, np.linspace(0, 1, 11), Sampling())]
+    >>> [round(limit, 2) for limit in Inversion(0.5, Sampling()).of(drawn, np.linspace(0, 1, 11))]
     [0.31, 0.69]
     """
-    least, most = np.maximum.accumulate(_tails(drawn, sampling, near_end=near_end), axis=1)
-    low = float(np.interp(value - TIE, most, truths))  # draws of counts are tied: the outermost truth counts
-    return low, float(np.interp(value + TIE, least, truths))
 
+    value: float
+    sampling: Sampling
+    near_end: bool = False
+    least: float | None = None
 
-def inverted_between(
-    value: float, drawn: Callable[[Places], Array], truths: Array, sampling: Sampling, *, near_end: bool
-) -> tuple[float, float]:
-    """Return what `inverted` does, with draws only of some truths and of those near the limits.
+    def of(self, drawn: Array, truths: Array) -> tuple[float, float]:
+        """Return the least and the greatest of them.
 
-    Parameters
-    ----------
-    drawn : function from places of truths to float64 array of shape (places, draws)
-    """
-    some = np.arange(0, len(truths), COARSE)
-    rows = drawn(some)
-    least, most = np.maximum.accumulate(_tails(rows, sampling, near_end=near_end), axis=1)
-    first = some[max(int(np.searchsorted(most, value - TIE)) - 1, 0)]
-    last = some[min(int(np.searchsorted(least, value + TIE, "right")), len(some) - 1)]
-    more = np.setdiff1d(np.arange(first, last), some)
-    place = np.concatenate([some, more])
-    order = np.argsort(place)
-    if len(more):
-        rows = np.concatenate([rows, drawn(more)])
-    return inverted(value, rows[order], truths[place[order]], sampling, near_end=near_end)
+        Parameters
+        ----------
+        drawn : float64 array of shape (truths, draws)
+            What samples of each truth give.
+        truths : float64 array of shape (truths,), ascending
+        """
+        fewest, most = np.maximum.accumulate(self._tails(drawn, truths), axis=1)
+        # draws of counts are tied: the outermost truth counts
+        low = float(np.interp(self.value - TIE, most, truths))
+        return low, float(np.interp(self.value + TIE, fewest, truths))
 
+    def between(self, drawn: Callable[[Places], Array], truths: Array) -> tuple[float, float]:
+        """Return the same, with draws only of some truths and of those near the limits.
 
-def _tails(drawn: Array, sampling: Sampling, *, near_end: bool) -> Array:
-    """Central limits of each row of draws; of few (their bins are many, the sum is normal) by moments."""
-    centre, spread = drawn.mean(axis=1), drawn.std(axis=1)
-    apart = (centre - centre[0]) / np.maximum(spread, SMALLEST) if near_end else np.full(len(drawn), np.inf)
-    below, above = tails_near_end(apart, sampling.level)
-    chances = np.clip([below, 1 - above], 1e-9, 1 - 1e-9)
-    if drawn.shape[1] < FEW:
-        quantiles = np.array([[normal_quantile(chance) for chance in side] for side in chances])
-        return np.asarray(centre + quantiles * spread)
-    ordered, row = np.sort(drawn, axis=1), np.arange(len(drawn))
-    place = chances * (drawn.shape[1] - 1)
-    first = place.astype(np.int64)
-    step = ordered[row, first + 1] - ordered[row, first]
-    return np.asarray(ordered[row, first] + (place - first) * step)
+        Parameters
+        ----------
+        drawn : function from places of truths to float64 array of shape (places, draws)
+        truths : float64 array of shape (truths,), ascending
+        """
+        some = np.arange(0, len(truths), COARSE)
+        rows = drawn(some)
+        fewest, most = np.maximum.accumulate(self._tails(rows, truths[some]), axis=1)
+        first = some[max(int(np.searchsorted(most, self.value - TIE)) - 1, 0)]
+        last = some[min(int(np.searchsorted(fewest, self.value + TIE, "right")), len(some) - 1)]
+        more = np.setdiff1d(np.arange(first, last), some)
+        place = np.concatenate([some, more])
+        order = np.argsort(place)
+        if len(more):
+            rows = np.concatenate([rows, drawn(more)])
+        return self.of(rows[order], truths[place[order]])
+
+    def _tails(self, drawn: Array, truths: Array) -> Array:
+        """Limits of each row of draws; of few draws (their bins are many, the sum is normal) by moments."""
+        centre, spread = drawn.mean(axis=1), np.maximum(drawn.std(axis=1), SMALLEST)
+        apart = (centre - centre[0]) / spread if self.near_end else np.full(len(drawn), np.inf)
+        below, few = tails_near_end(apart, self.sampling.level)[0], drawn.shape[1] < FEW
+        if self.least is not None:
+            short = (drawn < truths[:, None]).mean(axis=1)
+            if few:
+                short = np.array([NORMAL.cdf(far) for far in (truths - centre) / spread])
+            below = np.minimum(below, np.where(truths > self.least, short, 0.0))
+        chances = np.clip([below, self.sampling.level + below], 1e-9, 1 - 1e-9)
+        if few:
+            quantiles = np.array([[normal_quantile(chance) for chance in side] for side in chances])
+            return np.asarray(centre + quantiles * spread)
+        ordered, row = np.sort(drawn, axis=1), np.arange(len(drawn))
+        place = chances * (drawn.shape[1] - 1)
+        first = place.astype(np.int64)
+        step = ordered[row, first + 1] - ordered[row, first]
+        return np.asarray(ordered[row, first] + (place - first) * step)
 
 
 def _between(gaps: Array, weight: Array, here: Array, error: float | None, *, squared: bool) -> float:
@@ -238,84 +253,6 @@ def unit_draws(own: Array, sampling: Sampling) -> Array:
     alone = generator.standard_normal((size, own.shape[1]))
     drawn: Array = np.where(spread > 0, together / np.where(spread > 0, spread, 1.0), alone)
     return drawn
-
-
-def class_bins(gaps: ClassGaps, summary: Summary) -> tuple[tuple[Array, Array, Array], npt.NDArray[np.bool_]]:
-    """Return rows, summed probability and positives of the bins of the labels that count, and which.
-
-    Returns
-    -------
-    bins : three float64 arrays of shape (cells that count,)
-    cells : bool array of shape (labels * 15,)
-    """
-    bins: ClassBins = view(summary, "bins")
-    counted = with_gaps(bins, declared=gaps.declared)
-    parts = (bins.weight[counted].ravel(), bins.probability[counted].ravel(), bins.positives[counted].ravel())
-    return parts, np.repeat(counted, BINS)
-
-
-def class_rows(rows: int, size: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the rows that tell how the bins of several labels go together, ascending.
-
-    Examples
-    --------
-    >>> class_rows(3, 2, Sampling().generator(PLACE))
-    array([0, 1, 2])
-    """
-    return np.sort(generator.permutation(rows)[: max(ROWS, CELLS // size)])
-
-
-def class_error(gaps: ClassGaps, summary: Summary, sampling: Sampling) -> float:
-    """Return the standard error of a class-wise calibration error where no gap is near 0: the delta method.
-
-    A row lies in one bin of each label: what it does to all of them is added before it is squared. Taken as
-    independent, the bins of three uneven classes covered 90 %.
-    """
-    bins: ClassBins = view(summary, "bins")
-    scores: LabelScores = view(summary, "scores")
-    some = scores.take(class_rows(len(scores), scores.size, sampling.generator(PLACE)))
-    counted = with_gaps(bins, declared=gaps.declared)
-    moved = np.zeros(len(some))
-    for label in np.flatnonzero(counted):
-        own = some.scores[:, label].astype(np.float64)
-        side = np.sign(bins.probability[label] - bins.positives[label])[bin_of(own)]
-        moved += side * (own - some.positive(int(label))) / counted.sum()
-    return float(moved.std()) / math.sqrt(len(scores))
-
-
-def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
-    """Return standard normal draws of the bins of all labels, correlated as the rows' residuals are.
-
-    A row lies in one bin of each label, and its probabilities add up: taken as independent, the bins of
-    three classes covered 80 %, those of twenty 100 %.
-
-    Returns
-    -------
-    float64 array of shape (draws, labels * 15)
-
-    Examples
-    --------
-    >>> from evalreport.facts import ClassScores
-    >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
-    >>> class_draws(scores, Sampling()).shape
-    (2000, 30)
-    """
-    generator, size = sampling.generator(PLACE), scores.size * BINS
-    rows = class_rows(len(scores), scores.size, generator)
-    some = scores.take(rows)
-    values, truth = some.scores, some.truth
-    positive = truth if truth.ndim == 2 else truth[:, None] == np.arange(scores.size)
-    unit = generator.integers(0, UNITS, len(rows)) if len(rows) > UNITS else np.arange(len(rows))
-    bins = np.stack([bin_of(column) for column in values.T], axis=1)
-    place = unit[:, None] * size + np.arange(scores.size) * BINS + bins
-    sums = np.bincount(place.ravel(), (values - positive).ravel(), (unit.max() + 1) * size).reshape(-1, size)
-    sums -= sums.mean(axis=0)
-    spread = np.sqrt((sums**2).sum(axis=0))
-    number = int(np.clip(10 * CELLS // (FACTORS * size), 100, sampling.resamples))
-    drawn = generator.standard_normal((number, len(sums))) @ sums
-    alone = generator.standard_normal((number, size))
-    correlated: Array = np.where(spread > 0, drawn / np.where(spread > 0, spread, 1.0), alone)
-    return correlated
 
 
 def mean_gap(gaps: Array, weight: Array) -> Array:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from evalreport.facts.counts import Array, Places, inner
-from evalreport.intervals.calibration import inverted_between
+from evalreport.intervals.calibration import Inversion
 from evalreport.intervals.noise import FACTORS, gap_size
 from evalreport.intervals.sampling import Limits, Sampling
 from evalreport.metrics.multiclass import effective_labels
@@ -70,7 +70,7 @@ def evenness_limits(value: float, counts: Array, sampling: Sampling) -> Limits:
         return lack
 
     truths = np.maximum.accumulate(size - effective_labels(moved))
-    low, high = inverted_between(size - value, lacks, truths, sampling, near_end=True)
+    low, high = Inversion(size - value, sampling, near_end=True).between(lacks, truths)
     error = float(lacks(np.argmin(np.abs(factors - 1), keepdims=True)).std())
     low, high = max(min(size - high, value), 1.0), min(max(size - low, value), float(size))
     return Limits(low, high, METHOD, error)

@@ -28,7 +28,8 @@ METHODS = {
     "test inversion over groups": "the lower end by scaling how far the groups "
     "lie apart; the upper that of the two groups furthest apart, by MOVER (Zou & Donner 2008)",
     "test inversion": "the truths whose draws have the value seen within 95 % of them: the central ones, "
-    "near the end of the range the likeliest (Feldman & Cousins 1998)",
+    "near the end of the range the likeliest (Feldman & Cousins 1998), and above alone where noise adds so "
+    "much to an error that no sample falls short of its truth",
     "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
     "(Rubin 1981), with half a row beyond each end, and both tails on the one side on which the truth can be "
     "missed there or on a stair; where a precision is crossed by inverting its score test",

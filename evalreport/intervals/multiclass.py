@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
 from evalreport.intervals.binary import class_majority, proportion_limits, table_limits
-from evalreport.intervals.calibration import class_bins, class_draws, class_error, gap_limits, mean_gap
+from evalreport.intervals.classwise import class_gap_limits
 from evalreport.intervals.confusions import spreads
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.proportions import score_limits
@@ -58,15 +58,9 @@ def several_limits(
                 table: ScoreTable = view(summary, metric.reads)
                 limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
             case ClassGaps() as gaps:
-                limits[metric.name] = _class_gap_limits(gaps, value, summary, sampling)
+                ends = class_gap_limits(gaps, value, summary, sampling)
+                limits[metric.name] = Limits(*ends, "test inversion")
     return limits
-
-
-def _class_gap_limits(gaps: ClassGaps, value: float, summary: Summary, sampling: Sampling) -> Limits:
-    flat, cells = class_bins(gaps, summary)
-    draws = class_draws(view(summary, "scores"), sampling)[:, cells]
-    error = class_error(gaps, summary, sampling)
-    return Limits(*gap_limits(flat, value, mean_gap, sampling, draws=draws, error=error), "test inversion")
 
 
 def multiclass_limits(

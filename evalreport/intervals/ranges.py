@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evalreport.facts.counts import Array
-from evalreport.intervals.calibration import inverted
+from evalreport.intervals.calibration import Inversion
 from evalreport.intervals.noise import FACTORS
 from evalreport.intervals.sampling import Sampling
 from evalreport.values import Estimate, Result, Undefined
@@ -118,7 +118,7 @@ def _least(blocks: Sequence[Sequence[Estimate]], apart: Apart, sampling: Samplin
         noisy = generator.binomial(size.astype(np.int64), moved[:, None], (FACTORS, DRAWS, len(size))) / size
         drawn, truths = np.maximum(drawn, apart(noisy)), np.maximum(truths, apart(moved))
         seen = max(seen, float(apart(centre)))
-    return inverted(seen, drawn, np.maximum.accumulate(truths), sampling)[0]
+    return Inversion(seen, sampling).of(drawn, np.maximum.accumulate(truths))[0]
 
 
 def _rows(low: float, share: float, high: float, z: float) -> float:

@@ -15,7 +15,7 @@ from evalreport.facts import BinaryCounts, Marginals, ScoreTable, Summary
 from evalreport.facts.classes import bin_of
 from evalreport.facts.counts import Array
 from evalreport.intervals.binary import decided_counts
-from evalreport.intervals.calibration import class_bins, class_draws, gap_limits, mean_gap
+from evalreport.intervals.classwise import class_gap_limits
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.majority import greatest_limits, greatest_noise, majority_parts, replicated_noise
@@ -277,9 +277,7 @@ def _by_class(counts: BinaryCounts | Marginals) -> tuple[Array, Array, Array, Ar
 
 def _class_gap_limits(gaps: ClassGaps, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     noise = np.concatenate([_class_noise(replicates, label) for label in range(len(replicates.p.space))])
-    flat, cells = class_bins(gaps, replicates.summary)
-    draws = class_draws(view(replicates.summary, "scores"), sampling)[:, cells]
-    limits = gap_limits(flat, value, mean_gap, sampling, noise[cells], draws)
+    limits = class_gap_limits(gaps, value, replicates.summary, sampling, noise)
     return Limits(*limits, replicates.units.method)
 
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import binom
 
 from evalreport.intervals import Sampling
-from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.majority import majority_limits
-from evalreport.intervals.noise import few_counts
+from evalreport.intervals.noise import few_counts, sized
 from evalreport.intervals.tails import tails_near_end
 from evalreport.metrics.multiclass import effective_labels
 from evalreport.metrics.strategies import MostFrequent
@@ -46,6 +46,29 @@ def test_the_error_of_a_calibrated_model_is_held_as_often_as_promised() -> None:
         assert low <= value <= high
         held.append(low == 0)
     assert 0.9 < np.mean(held) < 0.985
+
+
+def test_what_can_be_missed_on_one_side_alone_has_the_whole_error_there() -> None:
+    """Noise that adds five standard errors: no sample lies below its truth, and 5 % are above the limit."""
+    truths = np.linspace(0, 1, 25)
+    drawn = truths[:, None] + 0.5 + 0.1 * np.array([NORMAL.inv_cdf((k + 0.5) / 2000) for k in range(2000)])
+    reach = {share: 0.1 * NORMAL.inv_cdf(share) for share in (0.95, 0.975)}
+    assert Inversion(1.0, QUICK, least=0.0).of(drawn, truths)[0] == pytest.approx(0.5 - reach[0.95], abs=1e-3)
+    assert Inversion(1.0, QUICK).of(drawn, truths)[0] == pytest.approx(0.5 - reach[0.975], abs=1e-3)
+    # an upper limit that is 2 at least misses none of these
+    assert Inversion(0.7, QUICK, least=2.0).of(drawn - 0.5, truths)[0] == pytest.approx(
+        0.7 - reach[0.95], abs=1e-3
+    )
+
+
+def test_noise_of_bins_that_hang_together_has_the_size_and_variance_of_counts() -> None:
+    normal = np.array([[NORMAL.inv_cdf((k + 0.5) / 20_000) for k in range(20_000)]])
+    for rows, rate in ((1, 0.45), (7, 0.02), (40, 0.3)):
+        off = np.abs(np.arange(rows + 1) - rows * rate)
+        share = binom.pmf(np.arange(rows + 1), rows, rate)
+        found = sized(normal, np.array([float(rows)]), np.array([rate]))
+        assert np.abs(found).mean() == pytest.approx(share @ off, rel=0.01)
+        assert found.var() == pytest.approx(share @ off**2, rel=0.02)
 
 
 def test_an_even_distribution_is_held_and_an_uneven_one_is_told_from_it() -> None:
