@@ -23,7 +23,7 @@ Apart = Callable[[Array], Array]
 """From values of shape (..., groups) to how far they lie apart, at least 0."""
 METHOD = "test inversion over groups"
 DRAWS = 500
-"""Draws at each factor: the fewest whose tails `inverted` reads as they are."""
+"""Draws at each factor: the fewest whose tails an `Inversion` reads as they are."""
 TAIL = 0.2
 """Distance from a half beyond which the sum of Wilson's limits tells the rows, within which their product."""
 
