@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,17 @@ def tree(page: str) -> Any:
     return html5lib.parse(page, treebuilder="etree")
 
 
+@cache
+def page_of(kind: str) -> str:
+    """The page of a kind, with all that it may have."""
+    return render(made(kind), checklist="tripod-ai")
+
+
+@cache
+def tree_of(kind: str) -> Any:
+    return tree(page_of(kind))
+
+
 def data_of(page: str) -> Any:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
@@ -41,9 +53,7 @@ def data_of(page: str) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_page(kind: str) -> None:
-    ev = made(kind)
-    page = render(ev, checklist="tripod-ai")
-    root = tree(page)
+    root = tree_of(kind)
     heads = [e for e in root.iter() if e.tag == f"{XHTML}h1"]
     assert len(heads) == 1
     assert "".join(heads[0].itertext()).strip()
@@ -66,9 +76,8 @@ def test_every_kind_has_a_page(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_page_of_the_json_is_the_page(kind: str) -> None:
     ev = made(kind)
-    page = render(ev)
-    assert render(ev) == page
-    assert render(Evaluation.from_json(ev.to_json())) == page
+    for same in (ev, Evaluation.from_json(ev.to_json())):
+        assert render(same, checklist="tripod-ai") == page_of(kind)
 
 
 @pytest.mark.parametrize("kind", ["binary-slices", "twenty", "multilabel", "text"])
@@ -104,9 +113,9 @@ def test_a_changed_script_has_another_policy() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_fetched_and_nothing_runs_from_attributes(kind: str) -> None:
-    page = render(made(kind), checklist="tripod-ai")
+    page = page_of(kind)
     outside = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
-    for element in tree(page).iter():
+    for element in tree_of(kind).iter():
         for name, value in element.items() if isinstance(element.tag, str) else ():
             assert not VOID_ATTRIBUTES.match(f" {name}="), name
             assert name not in ("src", "data", "poster", "srcdoc")
@@ -177,7 +186,7 @@ def test_a_page_has_the_parts_of_the_script_that_it_has_data_for() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_pages_stay_small(kind: str) -> None:
-    page = render(made(kind), checklist="tripod-ai")
+    page = page_of(kind)
     assert len(page.encode()) < 150_000
     script = re.search(r"<script>(.*?)</script>", page, re.DOTALL)
     assert script is not None and len(script[1].encode()) < 15_000
