@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +82,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 def _facts(console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]) -> int:
     """Write what was counted of one item, and no page."""
-    from evalreport.workflow.shards import packed_facts, write_facts
+    from evalreport.workflow.shards import check_place, packed_facts, write_facts
 
     if len(items) > 1:
         raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")
-    write_facts(items[0].read(request, packed_facts), options["facts"], force=options["force"])
+    check_place(options["facts"], force=options["force"])
+    write_facts(items[0].read(replace(request, for_facts=True), packed_facts), options["facts"])
     console.out(options["facts"])
     console.emit(runs=[{"source": items[0].shown, "ok": True, "files": [options["facts"]]}], ok=True)
     return 0

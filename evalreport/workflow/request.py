@@ -104,6 +104,8 @@ class Request(PageRequest):
         Folder to which scores of a stream go beyond that.
     spark_master : str or None
         Of a session of Spark that is begun; the active one, or Spark's own settings, without it.
+    for_facts : bool
+        Whether what is counted is to be kept as facts.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -127,6 +129,7 @@ class Request(PageRequest):
     memory: int = 1 << 30
     spill: str | None = None
     spark_master: str | None = None
+    for_facts: bool = False
 
     def origin(self) -> dict[str, Any]:
         """Return what the request itself says of where numbers come from, as fields of `Provenance`."""

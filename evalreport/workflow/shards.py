@@ -14,7 +14,6 @@ from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import table_facts
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.binned import BinnedTable
-from evalreport.facts.places import PlacedScores
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import KEY, from_bytes, to_bytes
 from evalreport.intervals.sampling import by_rows
@@ -102,35 +101,34 @@ def _facts(summary: Summary) -> dict[str, float]:
 
 
 def packed_facts(counted: CollectedFacts) -> bytes:
-    """Return the facts of what was counted as bytes.
-
-    Raises
-    ------
-    UsageError
-        Scores of several classes, whose rows are not at hand.
-    """
-    if isinstance(counted.seen.summary.scores, PlacedScores):
-        raise UsageError(
-            "facts of scores of several classes hold their rows, and a stream does not",
-            where="--facts",
-            fix="pass --engine memory, or leave the scores out (--no-scores)",
-        )
+    """Return the facts of what was counted as bytes."""
     return to_bytes(counted.seen.summary)
 
 
-def write_facts(read: Collected | MadeOfFacts[bytes], path: str, *, force: bool) -> None:
-    """Write the facts of what was read.
+def check_place(path: str, *, force: bool) -> None:
+    """Refuse a file that facts cannot be written to, before rows are counted.
 
     Raises
     ------
     UsageError
-        Rows that weigh or belong together, which facts do not know; or the file holds something else.
+        A name that is not of facts, or a file that holds something else.
     """
     place = Path(path)
     if not path.endswith(ENDING):
         raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
     if not force and place.is_file() and KEY not in place.read_bytes():
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
+
+
+def write_facts(read: Collected | MadeOfFacts[bytes], path: str) -> None:
+    """Write the facts of what was read.
+
+    Raises
+    ------
+    UsageError
+        Rows that weigh or belong together, which facts do not know.
+    """
+    place = Path(path)
     if isinstance(read, MadeOfFacts):
         write_file(place, read.made)
         return

@@ -110,7 +110,7 @@ def streams(paths: Sequence[str], request: Request) -> DataSet | None:
             raise UsageError(
                 "the engine in memory reads one file",
                 where=paths[0],
-                fix="leave --engine out, or pass stream",
+                fix="name one file; report, check, log and sweep stream several (leave --engine out)",
             )
         return None
     chosen = several or request.approximate or _is_large(paths[0], request)
@@ -235,6 +235,12 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
     _refuse(request)
     stream = open_stream(data, request.columns)
     _check_threshold(stream, request)
+    if request.for_facts and isinstance(stream.space, Multiclass) and stream.found.scores is not None:
+        raise UsageError(
+            "facts of scores of several classes hold their rows, and a stream does not",
+            where="--facts",
+            fix=f"pass {MEMORY}, or leave the scores out (--no-scores)",
+        )
     spill = budget_of(request).spill
     if spill is not None:
         _check_folder(spill, data, stream)

@@ -18,6 +18,7 @@ from evalreport.errors import DataError, UsageError
 from evalreport.facts import ClassScores
 from evalreport.facts.places import OwnScores, ScorePlaces
 from evalreport.sources.datasets import DataSet
+from evalreport.stages import listening
 from evalreport.workflow.request import Request
 from evalreport.workflow.stream import streams
 from tests.cli.running import run
@@ -174,7 +175,10 @@ def test_facts_of_scores_of_several_classes_hold_the_rows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, many = parts(scored(), tmp_path, ".parquet")
-    done = run(capsys, "report", str(many), "--scores", "proba_*", "--facts", str(tmp_path / "x.facts"))
+    stages: list[str] = []
+    with listening(lambda what, *_: stages.append(what)):
+        done = run(capsys, "report", str(many), "--scores", "proba_*", "--facts", str(tmp_path / "x.facts"))
+    assert "rows counted" not in stages  # it is said before, not after
     assert done.code == 2
     assert "--engine memory" in done.err
     assert not (tmp_path / "x.facts").exists()
