@@ -129,11 +129,10 @@ def test_sentences_say_what_the_json_says(kind: str) -> None:
     assert seen > 1
 
 
-@pytest.mark.parametrize(("classes", "rows"), [(50, 500), (77, 800)])
-def test_many_classes_and_labels_stay_within_their_budget(classes: int, rows: int) -> None:
+def test_many_classes_and_labels_stay_within_their_budget() -> None:
     pages = [
-        render(swept(multiclass(classes, rows))),
-        render(swept(multilabel(classes, rows), "f1_macro", "f1_micro", "label_accuracy")),
+        render(swept(multiclass(77, 800))),
+        render(swept(multilabel(77, 800), "f1_macro", "f1_micro", "label_accuracy")),
     ]
     for page in pages:
         assert len(page.encode()) < 150_000
