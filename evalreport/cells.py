@@ -148,7 +148,7 @@ def _exact(array: npt.NDArray[Any], what: str) -> npt.NDArray[np.int64]:
     large = np.flatnonzero(array > np.iinfo(np.int64).max) if array.dtype.kind == "u" else np.zeros(0, int)
     if large.size:
         raise _too_large(what, int(large[0]), array[large[0]])
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _too_large(what: str, row: int, value: object) -> DataError:

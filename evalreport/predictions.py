@@ -240,7 +240,7 @@ def predictions(
     _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items()))
     decided, point = _operating_point(space, decided, known, threshold)
     named = None if ids is None else ids_as_text(ids)
-    mass = np.ones(len(truth)) if weights is None else relative(checked_weights(weights))
+    mass = np.broadcast_to(1.0, len(truth)) if weights is None else relative(checked_weights(weights))
     found = Predictions(
         space=space,
         y_true=read_only(truth),
@@ -386,7 +386,7 @@ def _decide(space: LabelSpace, scores: KnownScores, threshold: Threshold) -> Cod
         raise UsageError(
             "a threshold needs scores, and there are none", fix="name the score column with --score"
         )
-    values = scores.values.astype(np.float64)
+    values = scores.values.astype(np.float64, copy=False)
     decided: npt.NDArray[np.bool_] = values >= np.asarray(threshold.value)
     return decided.astype(np.int32) if isinstance(space, Binary) else decided
 

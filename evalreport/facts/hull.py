@@ -117,8 +117,9 @@ def isotonic(scores: Array, path: tuple[Array, Array]) -> IsotonicFit:
     array([0.   , 0.667])
     """
     tp, fp = path
-    if not is_stored(scores):  # a score without weight is no point of a hull, and none is stored
-        moves = np.append(True, np.diff(tp + fp) > 0)
+    steps = (slice(start, start + PIECE + 1) for start in range(0, len(scores), PIECE))
+    if not is_stored(scores) and not all((np.diff(tp[b] + fp[b]) > 0).all() for b in steps):
+        moves = np.append(True, np.diff(tp + fp) > 0)  # a score without weight, of which none is stored
         tp, fp, scores = tp[moves], fp[moves], scores[moves[:0:-1]]
     corners = hull(fp, tp)[::-1]
     starts, ends = len(scores) - corners[:-1], len(scores) - corners[1:]

@@ -144,7 +144,8 @@ def cells(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
 
     A step stands at its middle score.
     """
-    if not is_stored(scores) and not (held := pos + neg > 0).all():  # none without weight is stored
+    if not is_stored(scores) and not all((pos[b] + neg[b] > 0).all() for b in _pieces(scores)):
+        held = pos + neg > 0  # none without weight is stored
         scores, pos, neg = scores[held], pos[held], neg[held]
     if len(scores) <= MANY:
         return np.asarray(scores), np.asarray(pos), np.asarray(neg)
