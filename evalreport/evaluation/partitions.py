@@ -19,6 +19,7 @@ from evalreport.evaluation.row_facts import Repeats
 from evalreport.evaluation.streamed import AnyStream, Watch
 from evalreport.evaluation.streamed_mistakes import MixUps
 from evalreport.facts import ScoreTable, Summary
+from evalreport.facts.keys import narrowed
 from evalreport.facts.places import KeptRows, OwnScores, ScorePlaces
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Threshold
@@ -124,7 +125,8 @@ class PartitionWatch(Watch):
             for label in range(len(self.space)):
                 own = tables.get(json.dumps([OWN, label]))
                 if own is not None:
-                    self._whole.own.take(label, np.repeat(own.scores, np.asarray(own.pos, dtype=np.intp)))
+                    times = np.asarray(own.pos, dtype=np.intp)
+                    self._whole.own.take(label, np.repeat(narrowed(np.asarray(own.scores)), times))
 
     def take_repeats(self, repeats: Repeats) -> None:
         """Add how often rows occur that all partitions have."""

@@ -226,8 +226,12 @@ class ScorePlaces:
         return ScorePlaces, (self._own, self.kept.wanted)
 
     def part(self, start: int, stop: int) -> ScorePlaces:
-        """Return what places the rows between two."""
-        return ScorePlaces(self._own, self.kept.part(start, stop).wanted)
+        """Return what places the rows between two, among the same scores."""
+        part = object.__new__(ScorePlaces)  # `copy` would sort anew, as `__reduce__` does
+        vars(part).update(vars(self))
+        part._each, part._pool = [one.anew() for one in self._each], self._pool.anew()
+        part._against, part.kept = np.zeros_like(self._against), self.kept.part(start, stop)
+        return part
 
     def counts(self) -> dict[str, npt.NDArray[Any]]:
         """Return what is counted of rows, and adds up."""
