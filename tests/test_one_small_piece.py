@@ -57,15 +57,13 @@ RANKING_RECORD = """
 FINDING = '''"""A finding of its own."""
 
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import describe
-from evalreport.values import Finding
+from evalreport.findings.words import Told, rule
 
 
-def even_rows(ev: Evaluation) -> Finding | None:
+@rule("note", section="metrics")
+def even_rows(ev: Evaluation) -> Told | None:
     """The number of rows is even."""
-    if ev.rows % 2:
-        return None
-    return describe(ev, "even_rows", "note", "{n:rows} is an even number.", {"n": ev.rows}, section="metrics")
+    return None if ev.rows % 2 else Told("{n:rows} is an even number.", {"n": ev.rows})
 '''
 PANEL = '''"""A panel of its own."""
 
