@@ -123,6 +123,7 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "axes.titlesize": 11,
+    "axes.titley": 1.0,  # else its place is worked out anew with every text of both axes
     "axes.grid": False,
     "grid.color": LINE,
     "xtick.color": GREY,
@@ -135,6 +136,9 @@ STYLE: Any = {
 
 MARGINS: Any = {"left": 0.11, "right": 0.98, "bottom": 0.1, "top": 0.94}
 """Room for titles and numbers around a unit square, which need no layout to be worked out."""
+
+FIFTHS = tuple(k / 5 for k in range(6))
+"""Where the ticks of a unit square stand: known beforehand, none is made that lies outside."""
 
 P = ParamSpec("P")
 _one_at_a_time = RLock()
@@ -195,7 +199,7 @@ def unit_square(figure: Figure, axes: Axes, x: str, y: str) -> None:
     """Set both axes to 0 … 1 with their names, and the margins."""
     figure.set_layout_engine(None)
     figure.subplots_adjust(**MARGINS)
-    axes.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
+    axes.set(xticks=FIFTHS, yticks=FIFTHS, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
     axes.grid(visible=True, linewidth=0.6)
     axes.set_axisbelow(True)
 
