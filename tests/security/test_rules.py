@@ -80,7 +80,12 @@ def test_one_environment_escapes_always() -> None:
 
 
 def test_nothing_unpickles_runs_text_or_trusts_any_certificate() -> None:
-    assert [f"{path.relative_to(ROOT)}: {what}" for path in SOURCES for what in unsafe(path)] == []
+    found = [f"{path.relative_to(ROOT / 'evalreport')}: {what}" for path in SOURCES for what in unsafe(path)]
+    assert found == [OF_SPARK]
+
+
+OF_SPARK = "sources/spark_task.py: pickle"
+"""A task of Spark that this process began answers as all of PySpark do: pickled, by our own code."""
 
 
 def unsafe(path: Path) -> Iterator[str]:
@@ -112,9 +117,9 @@ def test_certificates_are_never_waived() -> None:
 def test_every_exception_to_a_security_rule_is_known() -> None:
     """Ruff's S rules are on for the package; none is waived in passing."""
     found = [
-        f"{path.name}: {line.strip()}"
+        path.relative_to(ROOT / "evalreport").as_posix()
         for path in SOURCES
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r"noqa[^#]*\bS(?!101)\d{3}", line)
     ]
-    assert found == []
+    assert found == [OF_SPARK.partition(":")[0]]
