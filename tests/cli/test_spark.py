@@ -50,8 +50,11 @@ def test_report_check_and_sweep_of_a_table_are_those_of_the_file(
     plain = run(capsys, "report", str(scores), "--json", "-o", str(tmp_path / "other.html"))
     assert done.code == 0, done.err
     assert "distinct scores stayed in Spark" in (tmp_path / "page.html").read_text()
-    (one,), (other,) = done.json["runs"], plain.json["runs"]
-    assert one["metrics"] == other["metrics"]
+    facts = str(tmp_path / "all.facts")
+    assert run(capsys, "report", "--table", "risk_scores", "--facts", facts).code == 0
+    added = run(capsys, "report", facts, "--json", "-o", str(tmp_path / "added.html"))
+    (one,), (other,), (third,) = (told.json["runs"] for told in (done, plain, added))
+    assert one["metrics"] == other["metrics"] == third["metrics"]
     checked = run(capsys, "check", str(scores), "--engine", "spark", "--require", "roc_auc >= 0.99")
     assert checked.code == 1 and "roc_auc" in checked.out
     swept = [
