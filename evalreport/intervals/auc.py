@@ -14,7 +14,8 @@ from evalreport.intervals.quantiles import t_quantiles
 from evalreport.metrics.derivatives import placements
 
 SHRINK = 10
-"""Rows of the smaller class that weigh as much as the model for the variance: see `auc_limits`."""
+"""Rows of the smaller class that weigh as much as the model for the variance, and the degrees of freedom that
+the model adds: see `auc_limits`."""
 
 
 def delong(table: ScoreTable) -> tuple[float, float]:
@@ -58,9 +59,12 @@ def auc_limits(
 
     Newcombe's method 5 solves ``(auc - a)² = q² V(a)``, so that its limits lie in [0, 1] and are apart even
     at AUC = 1; but its V, of Hanley & McNeil's form, is a model: with scores of unequal spread it covers
-    86 to 100 % at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate;
-    the logarithm of the ratio is shrunk by m / (m + 10), m the size of the smaller class, and q is a
-    quantile of Student's t.
+    86 to 100 % at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate.
+    Where the model's is the greater, it is lent: the logarithm of the ratio is shrunk by m / (m + 10), m the
+    size of the smaller class. And q is a quantile of Student's t, moderated: a variance that a model makes up
+    as ten rows do is known with ten degrees of freedom more (Smyth 2004). With those of DeLong's alone the
+    limits of labels of five to ten rows held the truth in 98 to 99 %; with a model lent where it is the
+    less, too, an AUC of ten rows of unequal spread covered 91 %.
 
     Parameters
     ----------
@@ -69,25 +73,26 @@ def auc_limits(
     sizes : tuple of float or array
         Positives and negatives; limits are NaN where one is below 2.
     df : float or array
-        Degrees of freedom of the variance.
+        Degrees of freedom of DeLong's variance.
 
     References
     ----------
-    Newcombe 2006, Statistics in Medicine 25:559, method 5; Hanley & McNeil 1982.
+    Newcombe 2006, Statistics in Medicine 25:559, method 5; Hanley & McNeil 1982; Smyth 2004, Statistical
+    Applications in Genetics and Molecular Biology 3:3.
 
     Examples
     --------
     >>> low, high = auc_limits(1.0, 0.0, (10, 190), 9)
     >>> float(low.round(3)), float(high)
-    (0.863, 1.0)
+    (0.882, 1.0)
     """
     auc, P, N = (np.asarray(x, dtype=np.float64) for x in (auc, *sizes))
     smaller = np.minimum(P, N)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.asarray(variance, dtype=np.float64) / _model(auc, P, N)
         ratio = np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
-        quantile = t_quantiles((1 + level) / 2, np.maximum(df, 1))
-        scale = ratio ** (smaller / (smaller + SHRINK)) * quantile**2
+        quantile = t_quantiles((1 + level) / 2, np.maximum(df, 1) + SHRINK)
+        scale = np.maximum(ratio, ratio ** (smaller / (smaller + SHRINK))) * quantile**2
 
     known = smaller >= 2
     parts: tuple[Any, ...] = (auc + 0 * scale, np.where(known, P, 2.0), np.where(known, N, 2.0), scale)

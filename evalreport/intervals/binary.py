@@ -18,7 +18,7 @@ from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
-from evalreport.intervals.scales import transformed
+from evalreport.intervals.scales import area_limits, transformed
 from evalreport.intervals.smooth import smooth_gap_limits, too_little
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
@@ -279,8 +279,11 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     error, df = standard_error(table, found), _freedom(found, table)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")
-    events = smaller if metric.interval == "ranking" else n
+    ranking = metric.interval == "ranking"
+    events = smaller if ranking else n
     quantile = t_quantile(sampling.upper, max(min(df, events - 1), 1))
+    if ranking:
+        return Limits(*area_limits(metric, value, error, quantile, events), "influence", error)
     low, high = transformed(metric, value, error, quantile, events)
     if metric.needs == "probabilities" and metric.better in ("lower", "higher"):
         lent, more = promised_error(table, found, error, df)

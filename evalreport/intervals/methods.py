@@ -5,7 +5,7 @@ from __future__ import annotations
 METHODS = {
     "wilson": "Wilson's score interval of a proportion (Wilson 1927; Newcombe 1998)",
     "delong": "DeLong's variance (DeLong et al. 1988) in Newcombe's score interval of the AUC (2006, method "
-    "5), with Student's t",
+    "5), with Student's t, moderated by the model's variance (Smyth 2004)",
     "exact under separation": "the AUC at which a ranking without a mistake has probability 2.5 %, in "
     "Hanley & McNeil's model (Lehmann 1953)",
     "newcombe": "square-and-add of Wilson's limits of both rates (Newcombe 1998, method 10) at the best "
@@ -18,10 +18,10 @@ METHODS = {
     "smoothed bootstrap by row": "the same from the counts of each label, and what rows vary together from "
     "their influence",
     "score of each class": "limits of each class that may be the most frequent, the extreme of them, as "
-    "far below as the noise of several about equal puts the greatest above",
-    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log; "
-    "losses lend from the variance that the probabilities promise, averages of areas stand off as those of "
-    "the classes do",
+    "far below as the noise of several about equal puts the greatest above (Romano, Shaikh & Wolf 2014)",
+    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log, "
+    "of the area under one curve as a score interval; losses lend from the variance that the probabilities "
+    "promise, averages of areas stand off as those of the classes do",
     "influence over folds": "the mean over folds, from the influence of each row on the value of its own "
     "fold (LeDell, Petersen & van der Laan 2015; Bayle et al. 2020), Student's t, on the logit or the log",
     "t": "Student's t of a mean over rows, as a score interval where the range has two ends",

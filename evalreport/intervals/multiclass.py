@@ -131,14 +131,14 @@ def ranking_limits(
             limits[metric.name] = no_limits("no label has two rows of either kind")
             continue
         whole, value = area_error(metric, summary, error), values[metric.name]
-        quantile = t_quantile(sampling.upper, max(df, 1.0))
         if average.over == "micro":
-            ends = transformed(metric, value, whole, quantile, df + 1)
+            ends = transformed(metric, value, whole, t_quantile(sampling.upper, max(df, 1.0)), df + 1)
             limits[metric.name] = Limits(*ends, "influence", whole)
             continue
         if average.area not in each:
             each[average.area] = AreaLimits.of(average.area, ranked, sampling.level)
-        spread = area_spread(average, ranked, each[average.area], whole, sampling.level)
+        spread, more = area_spread(average, ranked, each[average.area], whole, sampling.level)
+        quantile = t_quantile(sampling.upper, max(df, 1.0) + more)
         limits[metric.name] = spread_limits(metric, value, spread, quantile, df + 1, "influence")
     return limits
 

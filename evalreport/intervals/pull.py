@@ -20,7 +20,7 @@ import numpy as np
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array, inner
 from evalreport.facts.rankings import Rankings
-from evalreport.intervals.auc import auc_limits, delong
+from evalreport.intervals.auc import SHRINK, auc_limits, delong
 from evalreport.intervals.influence import influence, standard_error
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import normal_quantile
@@ -173,12 +173,14 @@ class AreaLimits:
 
 def area_spread(
     average: AreaAverage, ranked: Rankings, each: AreaLimits, error: float, level: float
-) -> Spread:
+) -> tuple[Spread, float]:
     """Return the spread of an average of areas with how far its limits stand off, from those of each class.
 
-    What the limits of a class are wider than its standard error says is added to that of the average, as far
-    as one class makes it (among many such reserves are not needed at once); Student's t is left to the
-    average, whose degrees of freedom are not those of a class.
+    As far as one class makes the average (among many such reserves are not needed at once) what its limits
+    are wider than its standard error says is added to that of the average. Of ROC AUC the limits have the
+    variance that a model moderates: it stands in place of DeLong's, be it more or less, and adds its degrees
+    of freedom. Only ever adding it, with a class of ten rows 99 % were covered. Of average precision about
+    as much bias is left as is told, and counts as an error: without it twenty uneven classes covered 91 %.
 
     Parameters
     ----------
@@ -192,6 +194,12 @@ def area_spread(
     level : float
         Confidence level.
 
+    Returns
+    -------
+    spread : Spread
+    more : float
+        Degrees of freedom beyond those of the average.
+
     Examples
     --------
     >>> from evalreport.facts import ClassScores
@@ -199,13 +207,16 @@ def area_spread(
     >>> truth = np.array([0] * 45 + [1] * 5)
     >>> scores = ClassScores(rng.random((50, 2)) + (truth[:, None] == np.arange(2)), truth, None)
     >>> each = AreaLimits.of("average_precision", scores.rankings, 0.95)
-    >>> area_spread(AreaAverage("average_precision", "macro"), scores.rankings, each, 0.05, 0.95).pull < 0
-    True
+    >>> spread, more = area_spread(
+    ...     AreaAverage("average_precision", "macro"), scores.rankings, each, 0.05, 0.95
+    ... )
+    >>> spread.pull < 0, more
+    (True, 0.0)
     """
     z, weight = normal_quantile((1 + level) / 2), average.weights(ranked)
     bias, used = inner(weight, each.bias), (weight > 0) & ~np.isnan(each.value)
     if not used.any():
-        return Spread(error, bias, pull=0.0)
+        return Spread(error, bias, pull=0.0), 0.0
     share = weight[used]
     value, low, high, variance = (part[used] for part in (each.value, each.low, each.high, each.variance))
     reach, off = (high - low) / 2, (high + low) / 2 - value
@@ -215,8 +226,9 @@ def area_spread(
     more = one * (total / z**2 - inner(share**2, variance))
     pull = shared(share, reach, off)
     if average.area == "average_precision":
-        pull = min(pull, 0.0)  # of few examples it is too high already, so that nothing pulls it up
-    return Spread(math.sqrt(error**2 + max(more, 0.0)), bias, pull=pull)
+        # Of few examples it is too high already, so that nothing pulls it up.
+        return Spread(math.sqrt(error**2 + max(more, 0.0) + bias**2), bias, pull=min(pull, 0.0)), 0.0
+    return Spread(math.sqrt(max(error**2 + more, one * total / z**2)), bias, pull=pull), SHRINK * one
 
 
 def average_precision_bias(table: ScoreTable) -> float:
