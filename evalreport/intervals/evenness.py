@@ -50,13 +50,14 @@ def evenness_limits(value: float, counts: Array, sampling: Sampling) -> Limits:
     chance = (size + 2 * math.sqrt(size)) / (2 * rows)
     spread = _spread(share, rows)
     if lack > FAR * chance:
-        # Far from even a smooth function of the shares; its bias is Miller's (1955). Labels of a few rows may
-        # be as many as Wilson's limits say, by z² / 2 rows each.
-        centre = math.log(value) + (np.count_nonzero(counts) - 1) / (2 * rows)
+        # Far from even a smooth function of the shares; its bias is Miller's (1955), but for the lower end
+        # where one label makes the variance: score limits of a count have none. Labels of a few rows may be
+        # as many as Wilson's limits say, by z² / 2 rows each.
+        bias = (np.count_nonzero(counts) - 1) / (2 * rows)
         more = (counts + sampling.z**2 / 2) / (rows + size * sampling.z**2 / 2)
         above, wide = inner(more, -np.log(more)), _spread(more, rows)
-        low = math.exp(centre - sampling.z * spread)
-        high = math.exp((centre + above) / 2 + sampling.z * wide)
+        low = value * math.exp(bias * (1 - _one(share)) - _down(counts, sampling.z))
+        high = math.exp((math.log(value) + bias + above) / 2 + sampling.z * wide)
         return Limits(max(min(low, value), 1.0), min(max(high, value), size), METHOD, value * spread)
     widest = math.sqrt(1 + 4 * (chance + spread) / lack)
     factors = np.linspace(0, widest, FACTORS)
@@ -80,3 +81,27 @@ def _spread(share: Array, rows: float) -> float:
     """Standard error of the entropy of shares."""
     surprise = -np.log(share)
     return math.sqrt(inner(share, (surprise - inner(share, surprise)) ** 2) / rows)
+
+
+def _one(share: Array) -> float:
+    """How far one label makes the variance of the entropy: 1 over the labels that make it."""
+    surprise = -np.log(share)
+    variance = share * (surprise - inner(share, surprise)) ** 2
+    return inner(variance, variance) / max(float(variance.sum()) ** 2, 1e-300)
+
+
+def _down(counts: Array, z: float) -> float:
+    """How far down the entropy reaches: the root of the summed squares of what each label takes off it.
+
+    MOVER (Zou & Donner 2008) over labels whose rows come by themselves: each as few or as many as the score
+    limits of its count say. By the normal the lower limit of three rows lies below none, and with one rare
+    label 99 % were covered.
+    """
+    middle, half = counts + z**2 / 2, z * np.sqrt(counts + z**2 / 4)
+    other = np.maximum(np.stack([middle - half, middle + half]), 0.0)
+    rows = float(counts.sum())
+    total = rows - counts + other
+    mass, moved = (x * np.log(np.where(x > 0, x, 1.0)) for x in (counts, other))
+    entropy = np.log(total) - (mass.sum() - mass + moved) / total
+    taken = np.minimum((entropy - math.log(rows) + float(mass.sum()) / rows).min(axis=0), 0.0)
+    return math.sqrt(inner(taken, taken))
