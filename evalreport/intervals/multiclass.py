@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from evalreport.facts import Counts, ScoreTable, Summary, Tally
 from evalreport.intervals.averages import ranking_errors
@@ -139,7 +140,9 @@ def ranking_limits(
             each[average.area] = AreaLimits.of(average.area, ranked, sampling.level)
         spread, more = area_spread(average, ranked, each[average.area], whole, sampling.level)
         quantile = t_quantile(sampling.upper, max(df, 1.0) + more)
-        limits[metric.name] = spread_limits(metric, value, spread, quantile, df + 1, "influence")
+        own = spread_limits(metric, value, spread, quantile, df + 1, "influence")
+        # Of the bias of average precision about half is told: the lower end holds as much again.
+        limits[metric.name] = replace(own, low=max(own.low - max(spread.bias, 0.0), metric.low))
     return limits
 
 
