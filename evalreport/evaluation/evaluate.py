@@ -19,7 +19,7 @@ from evalreport.facts import Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.intervals.folds import Folds, fold_notes, folded
 from evalreport.intervals.measured import missed
-from evalreport.intervals.sampling import NOT_ASKED
+from evalreport.intervals.sampling import NOT_ASKED, by_rows
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.later import MadeWhenRead
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
@@ -208,8 +208,13 @@ def _class_values(
         case Multilabel() if len(summary.space) > WHOLE_LIST:
             return class_estimates(PER_CLASS, summary, p, sampling)
         case Multilabel():
-            rows = ((k, None if p is None else label_rows(p, k)) for k in range(len(summary.space)))
-            return (estimates(BINARY, one_label(summary, k), own, sampling) for k, own in rows)
+            rows = p if p is not None and by_rows(p) else None  # others are not looked at
+            return (
+                estimates(
+                    BINARY, one_label(summary, k), None if rows is None else label_rows(rows, k), sampling
+                )
+                for k in range(len(summary.space))
+            )
 
 
 def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
