@@ -241,7 +241,8 @@ def test_another_address_is_the_same_run(mlflow_server: MlflowServer, capsys: Ca
     store = connect(mlflow_server.uri)
     made = make_run(store, {"predictions.csv": SCORES})
     again = mlflow_server.uri.replace("127.0.0.1", "localhost")
-    for command in (["log", "--confidence", "none", "--metrics", "f1"], ["sweep", "thresholds", "--log"]):
+    sweep = ["sweep", "thresholds", "--log", "--resamples", "100"]
+    for command in (["log", "--confidence", "none", "--metrics", "f1"], sweep):
         for uri, word in ((store.uri, "logged"), (again, "unchanged"), (f"{store.uri}/", "unchanged")):
             done = run(capsys, *command, "--run-id", made.run_id, "--tracking-uri", uri)
             assert done.code == 0, done.err
