@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,14 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 
 
+@cache
+def paper(kind: str) -> bytes:
+    return render_paper(RESULTS[kind]())
+
+
 @pytest.mark.parametrize("kind", RESULTS)
 def test_any_result_has_two_pages_with_fonts_and_a_title(kind: str) -> None:
-    data = render_paper(RESULTS[kind]())
+    data = paper(kind)
     assert data.startswith(b"%PDF")
     assert len(re.findall(rb"/Type /Page\b", data)) == 2
     assert b"/Title (" in data
@@ -50,9 +56,9 @@ def test_any_result_has_two_pages_with_fonts_and_a_title(kind: str) -> None:
 
 
 def test_the_same_result_gives_the_same_bytes_whatever_the_settings_of_the_user() -> None:
-    before = render_paper(made("binary-slices"))
+    before = paper("binary")
     with mpl.rc_context({"font.size": 31, "pdf.fonttype": 3, "axes.facecolor": "red"}):
-        assert render_paper(made("binary-slices")) == before
+        assert render_paper(RESULTS["binary"]()) == before
 
 
 def test_what_is_drawn_is_what_the_page_has() -> None:
