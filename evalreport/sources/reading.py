@@ -9,7 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from evalreport.errors import DataError, FileMissingError
+from evalreport.sources.datasets import DataSet, data_set
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content
 from evalreport.sources.request import Columns
@@ -38,6 +41,37 @@ def read_for(
     return read_table(
         source, format=format, columns=wanted(request), name=name, further=named_after_labels(request)
     )
+
+
+def read_parts(
+    folder: Path, request: Columns, *, format: str | None = None, name: str | None = None
+) -> RawTable:
+    """Read the files of a folder as one table, whose columns are compared first; otherwise as `read_for`.
+
+    Raises
+    ------
+    UsageError, DataError
+    """
+    data = data_set([folder], format)
+    columns = _columns(data, {*wanted(request)(data.names)})
+    more = {*named_after_labels(request)(Content(data.names, columns))} - columns.keys()
+    if more:
+        columns |= _columns(data, more)
+    rows = len(next(iter(columns.values()), ()))
+    return RawTable(columns, rows, name or folder.name, data.sha256, data.format, data.names)
+
+
+def _columns(data: DataSet, names: Collection[str]) -> dict[str, Array]:
+    batches = [batch for *_, batch in data.settled(names).batches(names)]
+    return {name: _together([batch[name] for batch in batches]) for name in data.names if name in names}
+
+
+def _together(parts: Sequence[Array]) -> Array:
+    """One column of its parts; lists of one length in some of them stay lists."""
+    if len({part.shape[1:] for part in parts}) == 1:
+        return np.concatenate(parts)
+    rows = [row for part in parts for row in part.tolist()]
+    return np.fromiter(rows, dtype=object, count=len(rows))
 
 
 def read_truth(source: Path, table: RawTable, request: Columns) -> RawTable:

@@ -17,7 +17,7 @@ from evalreport.report.names import is_ours
 from evalreport.sources.artifacts import Artifact, downloaded, with_parts
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.places import local_path
-from evalreport.sources.reading import read_for
+from evalreport.sources.reading import read_for, read_parts
 from evalreport.sources.request import Columns
 from evalreport.sources.runs import DatasetSource, RunInfo
 from evalreport.sources.streams import PredictionStream
@@ -71,14 +71,18 @@ class RunFileReader:
     @contextmanager
     def keeping(self) -> Iterator[Self]:
         """Keep the copies of what is opened while inside; errors name the files as the run does."""
-        with self._kept:
-            try:
-                yield self
-            except EvalreportError as error:
-                texts = [error.message, error.where, error.fix]
-                for folder in self._folders:
-                    texts = [text.replace(f"{folder}{os.sep}", "") for text in texts]
-                raise type(error)(texts[0], where=texts[1], fix=texts[2]) from error
+        with self._kept, self._as_in_run():
+            yield self
+
+    @contextmanager
+    def _as_in_run(self) -> Iterator[None]:
+        try:
+            yield
+        except EvalreportError as error:
+            texts = [error.message, error.where, error.fix]
+            for folder in self._folders:
+                texts = [text.replace(f"{folder}{os.sep}", "") for text in texts]
+            raise type(error)(texts[0], where=texts[1], fix=texts[2]) from error
 
     def read(self, store: Store, run: RunInfo, artifact: Artifact, request: RunRequest) -> Rows:
         """Download an artifact, and read it or open it."""
@@ -87,7 +91,8 @@ class RunFileReader:
             copy = downloaded(store, run, artifact, any_size=large, into=self._into)
             local = copies.enter_context(copy)
             self._folders.append(local.parents[artifact.path.count("/")])
-            rows = self.read_copy(local, request, artifact.path)
+            with self._as_in_run():
+                rows = self.read_copy(local, request, artifact.path)
             if isinstance(rows, PredictionStream):
                 self._kept.push(copies.pop_all())
         return rows
@@ -96,7 +101,8 @@ class RunFileReader:
         """Read a file of this machine, or open it."""
         is_streamed = path.is_dir() or Artifact(path.name).is_streamed(request.format)
         stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
-        return stream or read_for(path, request.columns, format=request.format, name=name)
+        read = read_parts if path.is_dir() else read_for
+        return stream or read(path, request.columns, format=request.format, name=name)
 
 
 Rows: TypeAlias = RawTable | PredictionStream
@@ -127,7 +133,7 @@ def kinds_of(
     models.discard(".")  # beside a model at the root lies everything else
     readable = [
         file
-        for file in (files if reader.opened is None else with_parts(files))
+        for file in _as_tables(files, request)
         if all(_is_readable(part.path) for part in file.files)
         and not is_ours(file.path)
         and not models & set(map(str, PurePosixPath(file.path).parents))
@@ -141,6 +147,12 @@ def kinds_of(
         made = (Candidate(file.path, partial(reader.read, store, run, file, request)) for file in kind)
         yield CandidateKind(tuple(made), meant=number < 2)
     yield CandidateKind(tuple(_datasets(store, run, request, reader)))
+
+
+def _as_tables(files: list[Artifact], request: RunRequest) -> Iterator[Artifact]:
+    """Files, with the parts of a table that can be read one after the other as one."""
+    for file in with_parts(files):
+        yield from (file,) if file.is_streamed(request.format) or not file.parts else file.parts
 
 
 def _is_readable(path: str) -> bool:

@@ -246,7 +246,7 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
 def _named(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
     pattern = request.artifact or ""
     exact = find_artifact(store, run, pattern)
-    if exact is None and reader.opened is not None and is_safe(pattern) and not has_magic(pattern):
+    if exact is None and is_safe(pattern) and not has_magic(pattern):
         inside = [file for file in list_artifacts(store, run, pattern) if file.is_streamed(request.format)]
         exact = Artifact.folder(pattern, inside) if inside else None
     files = [exact] if exact else list_artifacts(store, run, skip=_SKIPPED)

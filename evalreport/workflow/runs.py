@@ -194,7 +194,7 @@ class Item:
             raise UsageError(
                 f"{self.shown} is read as a whole",
                 where="--engine stream",
-                fix="name a file, or leave it out",
+                fix="leave it out; of a cross-validation, each child run by itself is streamed",
             )
         return None
 

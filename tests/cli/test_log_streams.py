@@ -198,6 +198,33 @@ def test_an_interrupted_stream_leaves_nothing(
     assert not metrics(sqlite_store, made)
 
 
+def test_parts_are_one_table_where_rows_are_held_too(
+    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+) -> None:
+    """Folds of a cross-validation, runs that are compared, and the engine in memory."""
+    rows = TABLES["two labels"][0]
+    half = len(rows) // 2
+    kept: dict[str, Any] = {"experiment": "cv", "folder": tmp_path}
+    parent = make_run(sqlite_store, {}, **kept).run_id
+    for part in (rows.slice(0, half), rows.slice(half)):
+        make_run(sqlite_store, in_parts(part), tags={"mlflow.parentRunId": parent}, **kept)
+    found = on(capsys, sqlite_store, "log", parent, "--children", "--dry-run", "--json")
+    assert found.code == 0 and found.json["runs"][0]["metrics"]["accuracy"]["n"] == len(rows), found.err
+    told = on(capsys, sqlite_store, "log", parent, "--children", "--engine", "stream")
+    assert "each child run by itself" in told.err
+    runs = [make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id for _ in range(2)]
+    for more in ((), ("--artifact", "out/preds")):
+        done = on(capsys, sqlite_store, "log", runs[0], "--dry-run", "--engine", "memory", "--json", *more)
+        assert done.code == 0, done.err
+        assert done.json["runs"][0]["metrics"]["accuracy"]["n"] == len(rows)
+    compared = on(capsys, sqlite_store, "compare", runs[0], "--run-id", runs[1])
+    assert compared.code == 0, compared.err
+    bad = {**in_parts(rows), "out/preds/part-00002-ab.snappy.parquet": b"PAR1"}
+    cut = make_run(sqlite_store, bad, folder=tmp_path).run_id
+    broken = on(capsys, sqlite_store, "compare", cut, "--run-id", runs[0])
+    assert "part-00002" in broken.err and str(copies) not in broken.err
+
+
 def test_runs_that_hold_no_stream_say_so(
     sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
 ) -> None:
