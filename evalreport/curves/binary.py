@@ -22,7 +22,6 @@ from evalreport.curves.thin import CANDIDATES, along, bends, stairs
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.binned import NOT_TOLD, BinnedTable
 from evalreport.facts.counts import Array, Places
-from evalreport.facts.hull import hull
 from evalreport.facts.recalibration import logit
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.smooth import smooth_band
@@ -165,7 +164,7 @@ def binary_curves(
 def _path(table: ScoreTable) -> _Path:
     tp, fp = table.path
     P, N = table.positives, table.negatives
-    vertices = hull(fp, tp)
+    vertices = table.corners
 
     def length(place: Places) -> Array:
         return tp[place] / max(P, 1e-300) + fp[place] / max(N, 1e-300)

@@ -38,18 +38,24 @@ def hull(x: Array, y: Array) -> Places:
     """
     if is_stored(x):  # vertices of the whole are vertices of every piece that they lie in
         ends = (slice(at, at + PIECE - 1) for at in range(0, len(x), PIECE - 2))
-        found = [at.start + hull(x[at], y[at]) for at in ends if at.start < len(x) - 1 or at.start == 0]
-        few = np.unique(np.concatenate(found))
+        pieces = [at for at in ends if at.start < len(x) - 1 or at.start == 0]
+        few = np.unique(np.concatenate([at.start + _pruned(x[at], y[at], FEW // 32) for at in pieces]))
         return few[hull(x[few], y[few])]
+    kept = _pruned(x, y, FEW)
+    return kept if len(kept) > FEW else kept[_chain(x[kept].tolist(), y[kept].tolist())]
+
+
+def _pruned(x: Array, y: Array, few: int) -> Places:
+    """Return places among which all vertices are: no more than `few` of them, or the vertices alone."""
     # A vertex is where the line goes up just before and right just after.
     inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1
     kept = np.concatenate([[0], inner, [len(x) - 1]])
-    while len(kept) > FEW:  # what lies on or under the chord of its neighbours is no vertex
+    while len(kept) > few:  # what lies on or under the chord of its neighbours is no vertex
         under = _turns(x[kept], y[kept]) >= 0
         if not under.any():
-            return kept
+            break
         kept = kept[np.concatenate([[True], ~under, [True]])]
-    return kept[_chain(x[kept].tolist(), y[kept].tolist())]
+    return kept
 
 
 def _turns(x: Array, y: Array) -> Array:
@@ -101,7 +107,7 @@ class IsotonicFit:
         return inner(self.pos, 1 - self.rate) / float(self.pos.sum() + self.neg.sum())
 
 
-def isotonic(scores: Array, path: tuple[Array, Array]) -> IsotonicFit:
+def isotonic(scores: Array, path: tuple[Array, Array], corners: Places) -> IsotonicFit:
     """Return the isotonic fit of the truth on the scores.
 
     Parameters
@@ -109,11 +115,13 @@ def isotonic(scores: Array, path: tuple[Array, Array]) -> IsotonicFit:
     scores : float64 array of shape (m,), ascending
     path : two float64 arrays of shape (m + 1,)
         Weight of true and false positives from the strictest threshold to the laxest, 0 first.
+    corners : int array
+        Places in the path of the vertices of its convex hull.
 
     Examples
     --------
     >>> scores, path = np.array([0.1, 0.4, 0.6]), (np.array([0.0, 1, 2, 2]), np.array([0.0, 1, 1, 2]))
-    >>> isotonic(scores, path).rate.round(3)
+    >>> isotonic(scores, path, hull(path[1], path[0])).rate.round(3)
     array([0.   , 0.667])
     """
     tp, fp = path
@@ -121,7 +129,8 @@ def isotonic(scores: Array, path: tuple[Array, Array]) -> IsotonicFit:
     if not is_stored(scores) and not all((np.diff(tp[b] + fp[b]) > 0).all() for b in steps):
         moves = np.append(True, np.diff(tp + fp) > 0)  # a score without weight, of which none is stored
         tp, fp, scores = tp[moves], fp[moves], scores[moves[:0:-1]]
-    corners = hull(fp, tp)[::-1]
+        corners = hull(fp, tp)
+    corners = corners[::-1]
     starts, ends = len(scores) - corners[:-1], len(scores) - corners[1:]
     pos, neg = tp[corners[:-1]] - tp[corners[1:]], fp[corners[:-1]] - fp[corners[1:]]
     return IsotonicFit(scores[starts], scores[ends - 1], pos, neg)

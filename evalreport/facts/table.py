@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.columns import StoredColumns
-from evalreport.facts.counts import Array, run_starts
-from evalreport.facts.hull import IsotonicFit, isotonic
+from evalreport.facts.counts import Array, Places, run_starts
+from evalreport.facts.hull import IsotonicFit, hull, isotonic
 from evalreport.facts.passes import ProbabilitySums, RankingSums
 from evalreport.facts.recalibration import MANY, cells, recalibrate, shift
 from evalreport.facts.smoothing import SmoothCurve, smooth_curve
@@ -178,7 +178,12 @@ class ScoreTable:
     @cached_property
     def isotonic(self) -> IsotonicFit:
         """The share of positives as a function of the score that never falls."""
-        return isotonic(self.scores, self.path)
+        return isotonic(self.scores, self.path, self.corners)
+
+    @cached_property
+    def corners(self) -> Places:
+        """Places in `path` of the vertices of the ROC curve's convex hull."""
+        return hull(self.path[1], self.path[0])
 
 
 def pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
