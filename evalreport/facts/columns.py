@@ -286,6 +286,11 @@ class _CountTape:
         inside: Array = np.where(np.arange(STEP) < (places - block * STEP)[:, None], rows, 0.0).sum(axis=1)
         return self._before[np.minimum(block, len(self._before) - 1)] + inside
 
+    def upto(self, place: int) -> float:
+        """Return the sum of all counts before one place, which is asked for at every piece that is read."""
+        block = min(place // STEP, len(self._before) - 1)
+        return float(self._before[block] + self.read(block * STEP, place).sum())
+
     def _exact(self, found: npt.NDArray[Any], places: Places) -> Array:
         exact = found.astype(np.float64)
         row, column = np.nonzero(found == MOST)
@@ -338,7 +343,7 @@ class StoredColumns:
         size = len(self._scores)
 
         def read(start: int, stop: int) -> Array:
-            first = tape.total - tape.below(np.array([start]))[0]
+            first = tape.total - tape.upto(start)
             counts = tape.read(start, min(stop, size) - 1) if stop - start > 1 else np.empty(0)
             found = np.empty(stop - start)
             found[0] = first

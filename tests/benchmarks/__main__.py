@@ -30,6 +30,11 @@ TAIL = """
 - **Another sort.** On AMD's Zen 4 NumPy's AVX-512 sort takes 54 ms for a million float64, its AVX2 sort
   11 ms (`NPY_DISABLE_CPU_FEATURES`, read when NumPy is imported: for whoever starts the process). Bucketed
   by 16 bits and merged, the same takes 46 ms, and would be slower wherever NumPy's own sort is fast.
+- **Batches of a stream sorted as they come**, and their ranges again: 0.29 s of 10,000,000 float32, where to
+  put words into ranges by a table of their upper bits takes 0.08 and the ranges are sorted in any case.
+  Presorted pieces do not help: 0.30 s in place of 0.29 (0.22 with NumPy's stable sort).
+- **Smaller previews of figures**: WebP's fastest method and a coarser shrinking save 6 of 35 ms, PNG at the
+  lowest compression 10 of 25 ms, for files that are a fifth to a third larger.
 - **Running sums as integers.** Whole numbers in blocks, checked, added, turned back: 3.5 ms a million; as
   floats 3.4.
 - **Ranges of equal width** for placing 100,000 scores among a class's examples: 0.6 ms for even scores in
