@@ -24,6 +24,8 @@ ROWS = 2000
 """Rows that tell how the bins of several classes go together, at least (or all)."""
 TOGETHER = 1000
 """Rows whose outcomes are drawn to tell so, at most."""
+FAR = 6.0
+"""Standard deviations from which on a gap moves its size by what it moves."""
 PLACE = 8
 """Place of the random numbers."""
 
@@ -67,13 +69,13 @@ def class_rows(rows: int, size: int, generator: np.random.Generator) -> npt.NDAr
 
 
 def _slope(weight: Array, said: Array, positives: Array) -> tuple[Array, Array]:
-    """By how much the mean size of a gap changes with the gap, and its noise.
+    """By how much the mean size of a gap changes with the gap, 2Φ(gap / noise) - 1, and its noise.
 
-    Little within the noise, where it is seen as large whatever it is; the slope of the root of the sum of
-    both squares is about that of a normal's mean size.
+    Within its noise a gap is seen as large whatever it is; Φ is Page's (1977, Applied Statistics 26:75).
     """
     noise = binomial_noise(np.maximum(weight, np.finfo(float).tiny), positives, said)
-    return (said - positives) / np.hypot(said - positives, math.sqrt(math.pi / 2) * noise), noise
+    apart = np.clip((said - positives) / noise, -FAR, FAR)
+    return np.tanh(math.sqrt(2 / math.pi) * (apart + 0.044715 * apart**3)), noise
 
 
 def _noise_alone(parts: tuple[Array, Array, Array], draws: Array) -> float:
