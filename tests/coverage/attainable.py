@@ -54,7 +54,9 @@ def attainable(setting: Setting, name: str) -> float | None:
         return _of_greatest(replace(setting, n=0), setting.n)
     if isinstance(metric.strategy, Proportion) and setting.kind in ("even", "uneven", "rare"):
         return _least(setting.n, population(setting, (name,))[name])
-    average = metric.function.average if isinstance(metric.function, Gap) else metric.function
+    average = metric.function
+    if isinstance(average, Gap) and setting.kind == "rare":
+        average = average.average  # what all classes have together varies by next to nothing beside it
     several = setting.task == "multiclass" and setting.kind != "groups"
     if not isinstance(average, Average) or not several or average.over == "weighted":
         return None
