@@ -9,13 +9,12 @@ import pytest
 
 from evalreport.codec import decode, encode
 from evalreport.engines.memory import summarise
-from evalreport.evaluation.disparities import disparities
+from evalreport.evaluation.disparities import disparities, gap_between
 from evalreport.evaluation.parts import Disparity, Slice
 from evalreport.evaluation.slices import judged_slices, slice_facts
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.proportions import wilson
-from evalreport.intervals.ranges import gap_between
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE

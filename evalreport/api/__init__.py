@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from evalreport.api.comparisons import Comparison, compare
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
 from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run, evaluate_spark
-from evalreport.api.sweeps import sweep
+from evalreport.api.results import Comparison, compare, sweep
 from evalreport.api.views import Evaluation
 from evalreport.comparison import system_values as seeded
 from evalreport.comparison import values as compared

@@ -6,8 +6,8 @@ of three ways: a number's range by `Between` within its hint, keys that are told
 (the hint of `from_wire`) is what stands in the file.
 """
 
-from evalreport.codec.kinds import LARGEST, Between, Infinite, Mass, NullIsInfinite, Share, Whole
 from evalreport.codec.reading import decode, loads
+from evalreport.codec.scalars import LARGEST, Between, Infinite, Mass, NullIsInfinite, Share, Whole
 from evalreport.codec.writing import alike, differing, dumps, encode
 
 __all__ = [

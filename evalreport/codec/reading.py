@@ -10,8 +10,7 @@ from dataclasses import is_dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from evalreport.codec.kinds import DRAWN, LARGEST, MisfitError, NullIsInfinite
-from evalreport.codec.scalars import SCALARS, Reader, short, text
+from evalreport.codec.scalars import DRAWN, LARGEST, SCALARS, MisfitError, NullIsInfinite, Reader, short, text
 from evalreport.codec.writing import encode, names_of, value_at
 from evalreport.errors import DataError, EvalreportError
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from evalreport.curves.binary import BinaryCurves, binary_curves, of_summary
-from evalreport.curves.one_threshold import LabelSweep
 from evalreport.curves.series import Band, Cardinality, Curve, Histogram, Reliability
-from evalreport.curves.several import MulticlassCurves, MultilabelCurves, of_multiclass, of_multilabel
+from evalreport.curves.several import (
+    LabelSweep,
+    MulticlassCurves,
+    MultilabelCurves,
+    of_multiclass,
+    of_multilabel,
+)
 from evalreport.facts import Summary
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.values import Undefined

@@ -1,20 +1,29 @@
-"""What streams of several classes and of several labels share: counts and means over rows, which add up."""
+"""The streaming engine for several classes, and for several labels per row.
+
+What both share, counts and means over rows, adds up; areas of classes are counted in two readings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.engines.memory import counted
-from evalreport.engines.stream import ScoreHolder, check_plain
-from evalreport.facts import Summary, Tally
+from evalreport.engines.stream import Holders, ScoreHolder, check_plain
+from evalreport.facts import BinaryCounts, ScoreTable, Summary, Tally
+from evalreport.facts.classes import right_between
 from evalreport.facts.counts import sums
+from evalreport.facts.label_tables import LabelTables
+from evalreport.facts.places import KeptRows, OwnScores, ScorePlaces
 from evalreport.facts.summary import merge, tallied_alike
+from evalreport.facts.tally import LabelMoments
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions
-from evalreport.scores import ScoreKind
+from evalreport.scores import NoScores, Probabilities, ScoreKind, highest
 
 
 class SeveralStream:
@@ -87,3 +96,194 @@ class SeveralStream:
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
+
+
+class ClassStream(SeveralStream):
+    """Facts of predictions of several classes, added batch by batch.
+
+    Parameters
+    ----------
+    space : Multiclass
+    holders : Holders
+        What the confidences go into, such as a `Budget`.
+    tables : bool
+        Whether scores are ranked; without it there are counts and means over rows alone.
+
+    Examples
+    --------
+    >>> from evalreport.facts.words import Budget
+    >>> from evalreport.labels import Multiclass
+    >>> from evalreport.predictions import predictions
+    >>> stream = ClassStream(Multiclass("abc"), Budget())
+    >>> for truth in ("ab", "ca"):
+    ...     stream.add(predictions(Multiclass("abc"), list(truth), list("ab")))
+    >>> stream.summary().counts.marginals.tp
+    array([1., 1., 0.])
+    """
+
+    def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
+        super().__init__(space, tables=tables)
+        self.own = OwnScores(len(space))
+        self._confidence = holders.holder()
+        self.places: ScorePlaces | None = None
+        """What rows go by again for."""
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch, and keep the scores that rows have of their own class."""
+        super().add(batch)
+        if self._tables and not isinstance(batch.scores, NoScores):
+            values = batch.scores.values
+            self.own.add(values, batch.y_true)
+            if isinstance(batch.scores, Probabilities):
+                best = highest(values)
+                self._confidence.add(values[np.arange(len(best)), best], best == batch.y_true)
+
+    def again(self, wanted: npt.NDArray[Any]) -> None:
+        """Make ready for the same rows to go by again, of which some are kept whole."""
+        self.places = ScorePlaces(self.own.sorted(), wanted)
+
+    def place(self, batch: Predictions) -> None:
+        """Place the scores of a batch among those of the first time."""
+        if self.places is not None and not isinstance(batch.scores, NoScores):
+            self.places.add(batch.scores.values, batch.y_true)
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the confidences, by a name."""
+        return {"confidence": self._confidence} if self._tables else {}
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        facts = super().summary()
+        if self.places is None:
+            return replace(facts, bins=None)
+        confidence = None if facts.bins is None else self._confidence.table()
+        return replace(facts, scores=self.places.scores(), confidence=confidence)
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        self._confidence.close()
+
+
+class LabelStream(SeveralStream):
+    """Facts of predictions of several labels per row, added batch by batch.
+
+    Each label is a binary problem, whose scores go into a holder of its own.
+
+    Parameters
+    ----------
+    space : Multilabel
+    holders : Holders
+        What the scores go into, such as a `Budget`.
+    tables : bool
+        Whether scores are kept; without it there are counts and means over rows alone.
+
+    Examples
+    --------
+    >>> from evalreport.facts.words import Budget
+    >>> from evalreport.predictions import predictions
+    >>> from evalreport.labels import Multilabel
+    >>> stream = LabelStream(Multilabel("ab"), Budget())
+    >>> for truth in (["a"], ["a", "b"]):
+    ...     stream.add(predictions(Multilabel("ab"), [truth], [["a"]]))
+    >>> stream.summary().counts.tp
+    array([2., 0.])
+    """
+
+    def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
+        super().__init__(space, tables=tables)
+        self._holders = holders
+        self._truth: list[ScoreHolder] = []
+        self._right = holders.holder()
+        self.always = 0
+        """Rows that are wholly right above any threshold, up to one."""
+        self._decided: list[ScoreHolder] = []
+        self._kind: npt.DTypeLike = np.float64
+        self._scores: LabelTables | None = None
+        self.places = KeptRows(np.empty(0, dtype=np.intp))
+        """What rows go by again for."""
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch, and keep its scores label by label."""
+        super().add(batch)
+        if not self._tables or isinstance(batch.scores, NoScores):
+            return
+        values = np.ascontiguousarray(batch.scores.values.T)
+        if not self._truth:
+            self._kind = values.dtype
+            self._truth = [self._holders.holder() for _ in values]
+        _add(self._truth, values, batch.y_true)
+        self._add_right(batch.scores.values, batch.y_true.astype(bool))
+        if batch.y_pred is not None and (batch.threshold is None or batch.threshold.origin == "predictions"):
+            self._decided = self._decided or [self._holders.holder() for _ in values]
+            _add(self._decided, values, batch.y_pred)
+
+    def _add_right(self, values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> None:
+        low, high = right_between(values, truth)
+        can = low < high
+        ends = (low[can & np.isfinite(low)], high[can & np.isfinite(high)])
+        self.always += int(np.count_nonzero(can & np.isinf(low)))
+        self._right.add(np.concatenate(ends), np.repeat([True, False], [*map(len, ends)]))
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, with a holder for each table of scores."""
+        super().take(counted)
+        if self.is_scored:
+            self._truth = [self._holders.holder() for _ in self.space.names]
+            answered = counted.counts is not None and counted.threshold is None
+            self._decided = [self._holders.holder() for _ in self.space.names] if answered else []
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the scores of each label, and those of rows that are wholly right, by a name."""
+        held = {"truth": self._truth, "answers": self._decided, "right": [self._right]}
+        return {f"{name} {label}": one for name, each in held.items() for label, one in enumerate(each)}
+
+    def scores(self) -> LabelTables:
+        """Return the table of each label; nothing can be added after it."""
+        if self._scores is None:
+            tables = [one.table() for one in self._truth]
+            self._scores = LabelTables(
+                tables, self._right.table(), float(self.always), self._kind, self._holders.budget
+            )
+        return self._scores
+
+    def decided(self) -> list[ScoreTable]:
+        """Return each label's scores against its answers; none where these follow from a threshold."""
+        unknown = self._facts is not None and self._facts.threshold is None
+        return [one.table() for one in self._decided] if unknown else []
+
+    def again(self, wanted: npt.NDArray[Any]) -> None:
+        """Make ready for the same rows to go by again, of which some are kept whole."""
+        self.places = self.scores().kept = KeptRows(wanted)
+
+    def place(self, batch: Predictions) -> None:
+        """Take a batch that goes by again."""
+        if not isinstance(batch.scores, NoScores):
+            self.places.add(batch.scores.values, batch.y_true)
+
+    def _of(self, batch: Predictions) -> Summary:
+        facts = super()._of(batch)
+        if batch.y_pred is None:
+            return facts
+        moments = LabelMoments.of(batch.y_true.astype(bool), batch.y_pred.astype(bool))
+        return replace(facts, together=moments)
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        facts = super().summary()
+        if isinstance(facts.counts, BinaryCounts) and facts.threshold is None:
+            unknown = np.full(len(self.space), np.nan)  # where some batches agreed with a threshold by chance
+            facts = replace(facts, counts=replace(facts.counts, threshold=unknown))
+        if not self.is_scored:
+            return replace(facts, bins=None)
+        self.places.check_all(self.rows)
+        return replace(facts, scores=self.scores())
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        for one in (*self._truth, *self._decided, self._right):
+            one.close()
+
+
+def _add(holders: Sequence[ScoreHolder], values: npt.NDArray[Any], flags: npt.NDArray[Any]) -> None:
+    for holder, column, flag in zip(holders, values, flags.T, strict=True):
+        holder.add(column, np.ascontiguousarray(flag, dtype=np.bool_))

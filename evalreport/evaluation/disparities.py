@@ -7,19 +7,133 @@ Fairlearn has them; the others are the same of what a group is judged by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from evalreport.evaluation.parts import Disparity, Slice
 from evalreport.evaluation.slices import SliceFacts, rows_with
 from evalreport.facts import Summary
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.ranges import gap_between
+from evalreport.facts.counts import Array
+from evalreport.intervals import estimates
+from evalreport.intervals.calibration import Inversion
+from evalreport.intervals.noise import FACTORS
+from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import OF_GROUPS
 from evalreport.predictions import Predictions
-from evalreport.values import Estimate, Result
+from evalreport.values import Estimate, Result, Undefined
+
+Apart = Callable[[Array], Array]
+"""From values of shape (..., groups) to how far they lie apart, at least 0."""
+METHOD = "test inversion over groups"
+DRAWS = 500
+"""Draws at each factor: the fewest whose tails an `Inversion` reads as they are."""
+TAIL = 0.2
+"""Distance from a half beyond which the sum of Wilson's limits tells the rows, within which their product."""
+
+
+def span(values: Array) -> Array:
+    """Return the greatest less the least."""
+    apart: Array = values.max(axis=-1) - values.min(axis=-1)
+    return apart
+
+
+def shortfall(values: Array) -> Array:
+    """Return what the least lacks to the greatest, as a share of it; 0 where all are 0."""
+    most = values.max(axis=-1)
+    ratio: Array = np.where(most > 0, values.min(axis=-1) / np.where(most > 0, most, 1.0), 1.0)
+    return 1 - ratio
+
+
+def gap_between(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> tuple[Result, Result]:
+    """Return the greatest difference between groups, and the ratio of the least to the greatest.
+
+    Parameters
+    ----------
+    blocks : sequence of sequences of Estimate
+        Values in [0, 1] of each group, of independent rows; of several metrics (equalized odds) the worst
+        counts.
+    sampling : Sampling
+
+    Returns
+    -------
+    difference, ratio : Estimate or Undefined
+
+    Examples
+    --------
+    >>> values = [Estimate(0.8, 100, 0.711, 0.867), Estimate(0.6, 100, 0.502, 0.691)]
+    >>> difference, ratio = gap_between([values], Sampling())
+    >>> round(difference.value, 2), round(ratio.value, 2), bool(difference.low > 0.05)
+    (0.2, 0.75, True)
+    """
+    if min(len(block) for block in blocks) < 2:
+        few = Undefined("fewer than two groups have a value")
+        return few, few
+    gap, lack = (max(float(apart(_values(block)[1])) for block in blocks) for apart in (span, shortfall))
+    n = sum(value.n for value in blocks[0])
+    none = max(value.value for block in blocks for value in block) <= 0
+    if any(value.low is None or value.high is None for block in blocks for value in block):
+        reason = "a group has no interval"
+        difference, ratio = Estimate(gap, n, reason=reason), Estimate(1 - lack, n, reason=reason)
+    else:
+        pairs = [_furthest(*_values(block)) for block in blocks]
+        most, least = max(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
+        low, lacks = (_least(blocks, apart, sampling) for apart in (span, shortfall))
+        difference = Estimate(gap, n, min(low, gap), max(most, gap), METHOD)
+        ratio = Estimate(1 - lack, n, min(least, 1 - lack), max(1 - lacks, 1 - lack), METHOD)
+    return difference, Undefined("the value is 0 in every group", n) if none else ratio
+
+
+def _values(block: Sequence[Estimate]) -> tuple[Array, Array, Array]:
+    """Lower limits, values and upper limits of groups."""
+    ends = [(value.low or 0.0, value.value, 1.0 if value.high is None else value.high) for value in block]
+    low, centre, high = np.array(ends).T
+    return low, centre, high
+
+
+def _furthest(low: Array, centre: Array, high: Array) -> tuple[float, float]:
+    """The greatest upper limit of a difference of two groups, and the least lower limit of a ratio of two.
+
+    By MOVER (Zou & Donner 2008; for the ratio Donner & Zou 2012, Statistical Methods in Medical Research
+    21:347).
+    """
+    up = centre[:, None] - centre + np.hypot((high - centre)[:, None], centre - low)
+    np.fill_diagonal(up, 0.0)
+    a, b = np.meshgrid(centre, centre, indexing="ij")
+    below, above = np.meshgrid(low, high, indexing="ij")
+    room, reach = below * (2 * a - below), above * (2 * b - above)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        down = (a * b - np.sqrt(np.maximum((a * b) ** 2 - room * reach, 0.0))) / reach
+        ends = below / above  # where the upper limit is more than twice the value, MOVER has no root
+    down = np.where((reach > 0) & np.isfinite(down), down, np.where(above > 0, ends, 0.0))
+    np.fill_diagonal(down, 1.0)
+    return float(up.max()), float(max(down.min(), 0.0))
+
+
+def _least(blocks: Sequence[Sequence[Estimate]], apart: Apart, sampling: Sampling) -> float:
+    """The lower limit of how far the groups lie apart in the worst of the blocks."""
+    factors, generator = np.linspace(0, 1, FACTORS), sampling.generator(12)
+    drawn, truths, seen = np.zeros((FACTORS, DRAWS)), np.zeros(FACTORS), 0.0
+    for block in blocks:
+        size = np.array([_rows(*ends, sampling.z) for ends in zip(*_values(block), strict=True)])
+        centre = _values(block)[1]
+        middle = np.average(centre, weights=size)
+        moved = np.clip(middle + factors[:, None] * (centre - middle), 0, 1)
+        noisy = generator.binomial(size.astype(np.int64), moved[:, None], (FACTORS, DRAWS, len(size))) / size
+        drawn, truths = np.maximum(drawn, apart(noisy)), np.maximum(truths, apart(moved))
+        seen = max(seen, float(apart(centre)))
+    return Inversion(seen, sampling).of(drawn, np.maximum.accumulate(truths))[0]
+
+
+def _rows(low: float, share: float, high: float, z: float) -> float:
+    """How many rows would give a proportion these limits, were they Wilson's."""
+    if abs(share - 0.5) > TAIL:  # Wilson's limits are the roots of (share - x)^2 = z^2 x (1 - x) / n
+        rows = z**2 * (low + high - 1) / (2 * share - low - high)
+    else:
+        rows = z**2 * low * high / (share**2 - low * high)
+    return max(1.0, round(rows)) if rows > 0 else 1.0
+
 
 EQUALIZED_ODDS = "equalized_odds"
 """The worse of recall and false positive rate; no metric of the catalogue."""

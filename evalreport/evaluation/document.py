@@ -11,8 +11,7 @@ import numpy as np
 
 from evalreport.codec import Infinite, Mass, Whole
 from evalreport.curves import BinaryCurves, MulticlassCurves, MultilabelCurves
-from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
-from evalreport.evaluation.row_counts import RowCounts
+from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, RowCounts, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds

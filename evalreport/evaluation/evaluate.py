@@ -12,7 +12,7 @@ from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.disparities import disparities
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.observed import Observed, observed
-from evalreport.evaluation.row_counts import row_counts
+from evalreport.evaluation.parts import row_counts
 from evalreport.evaluation.rows import one_label as label_rows
 from evalreport.evaluation.slices import judged_slices
 from evalreport.facts import Counts, ScoreTable, Summary

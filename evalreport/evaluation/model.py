@@ -12,8 +12,7 @@ from evalreport.curves import Curves
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.estimates import valued
 from evalreport.evaluation.document import CLASS_KEYS, ConfusionRecord, EvaluationRecord
-from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, Slice, Swap
-from evalreport.evaluation.row_counts import RowCounts
+from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, RowCounts, Slice, Swap
 from evalreport.facts import Counts
 from evalreport.intervals import Sampling
 from evalreport.intervals.folds import Folds

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.engines.class_stream import ClassStream
-from evalreport.engines.label_stream import LabelStream
 from evalreport.engines.partitions import Buckets, BucketWords, KeysAway, PackedWords
+from evalreport.engines.several_stream import ClassStream, LabelStream
 from evalreport.engines.stream import BinaryStream, ScoreHolder
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import Repeats

@@ -10,16 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import counted_wrong
-from evalreport.engines.class_stream import ClassStream
-from evalreport.engines.label_stream import LabelStream
-from evalreport.engines.stream import BinaryStream, Holders, TruthDigest, decided_at
+from evalreport.engines.several_stream import ClassStream, LabelStream
+from evalreport.engines.stream import BinaryStream, Holders, KeyHolder, TruthDigest, decided_at
 from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.parts import Swap
-from evalreport.evaluation.row_facts import absent_labels, nearest_rule, table_facts
+from evalreport.evaluation.row_facts import (
+    Repeats,
+    absent_labels,
+    nearest_rule,
+    row_keys,
+    table_facts,
+    unlike_scores,
+)
 from evalreport.evaluation.rows import most_swapped
 from evalreport.evaluation.slices import MOST_VALUES
-from evalreport.evaluation.streamed_facts import RowFacts
 from evalreport.evaluation.streamed_mistakes import MixUps, ScoredMistakes, WorstRows
 from evalreport.facts import ScoreTable, Summary
 from evalreport.facts.binned import BinnedTable
@@ -28,9 +33,80 @@ from evalreport.facts.summary import tallied_alike
 from evalreport.intervals import Sampling
 from evalreport.intervals.averages import looked_at
 from evalreport.intervals.classwise import PLACE, class_rows
-from evalreport.labels import Binary, LabelSpace, Multilabel
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities, clipped_notes
+
+
+class RowFacts:
+    """What `row_facts` says of scores of several labels.
+
+    Examples
+    --------
+    >>> from evalreport.predictions import predictions
+    >>> from evalreport.facts.words import Budget
+    >>> facts = RowFacts(Budget().keys())
+    >>> for scores in ([[0.9, 0.1]], [[0.0, 1.0]]):
+    ...     facts.add(predictions(Multiclass("ab"), ["a"], scores=Probabilities(scores)))
+    >>> facts.found()
+    {'constant_scores': 0.0, 'hard_scores': 0.0, 'off_scores': 0.0}
+    """
+
+    def __init__(self, keys: KeyHolder) -> None:
+        self.keys = keys
+        self.repeats = Repeats()
+        """Of rows that were looked at elsewhere."""
+        self._seen: dict[str, Any] = {"cells": 0, "first": None, "constant": True, "hard": True, "off": None}
+
+    def add(self, batch: Predictions) -> None:
+        """Look at a batch."""
+        if isinstance(batch.scores, NoScores):
+            return
+        values = batch.scores.values
+        first, known = values.flat[0].item(), batch.y_pred is not None and isinstance(batch.space, Multiclass)
+        self.take(
+            {
+                "cells": values.size,
+                "first": first,
+                "constant": bool((values == first).all()),
+                "hard": isinstance(batch.scores, Probabilities) and not (values % 1).any(),
+                "off": unlike_scores(batch) if known else None,
+            }
+        )
+        self.keys.add(row_keys(batch, values))
+
+    def state(self) -> dict[str, Any]:
+        """Return what was seen as what JSON can hold, but for the keys of rows."""
+        return self._seen
+
+    def take(self, seen: Mapping[str, Any]) -> None:
+        """Add what was seen of other rows."""
+        if not self._seen["cells"] or not seen["cells"]:
+            self._seen = dict(seen if seen["cells"] else self._seen)
+            return
+        one, off = self._seen, [part["off"] for part in (self._seen, seen) if part["off"] is not None]
+        self._seen = {
+            "cells": one["cells"] + seen["cells"],
+            "first": one["first"],
+            "constant": one["constant"] and seen["constant"] and one["first"] == seen["first"],
+            "hard": one["hard"] and seen["hard"],
+            "off": sum(off) if off else None,
+        }
+
+    def found(self) -> dict[str, float]:
+        """Return the facts; nothing can be added after it."""
+        if not self._seen["cells"]:
+            return {}
+        off, hard = self._seen["off"], self._seen["hard"]
+        constant = self._seen["constant"] and self._seen["cells"] > 1
+        facts = {"constant_scores": float(constant), "hard_scores": float(hard and not constant)}
+        facts |= (self.repeats + Repeats.of(self.keys.times())).facts()
+        return facts if off is None else {**facts, "off_scores": off}
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        self.keys.close()
+
 
 MOST_SLICES = 1000
 """Values of a column up to which each is counted: every one has a table of its own."""

@@ -12,9 +12,8 @@ from typing import Any
 from evalreport.errors import DataError
 from evalreport.facts.classes import ClassBins, LabelScores
 from evalreport.facts.counts import BinaryCounts, Counts
-from evalreport.facts.moments import LabelMoments
 from evalreport.facts.table import ScoreTable
-from evalreport.facts.tally import Tally
+from evalreport.facts.tally import LabelMoments, Tally
 from evalreport.labels import LabelSpace
 from evalreport.later import Later
 from evalreport.predictions import Threshold

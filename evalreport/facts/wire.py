@@ -19,10 +19,9 @@ from evalreport.facts.binned import BinnedTable, bins_of, edges_of
 from evalreport.facts.classes import ClassBins, ClassScores
 from evalreport.facts.counts import BinaryCounts, Counts
 from evalreport.facts.label_tables import LabelTables
-from evalreport.facts.moments import LabelMoments
 from evalreport.facts.summary import Summary
 from evalreport.facts.table import ScoreTable
-from evalreport.facts.tally import Tally
+from evalreport.facts.tally import LabelMoments, Tally
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Origin, Threshold
 from evalreport.scores import ScoreKind

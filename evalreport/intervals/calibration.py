@@ -28,9 +28,8 @@ from evalreport.intervals.noise import (
     gap_size,
     independent,
 )
-from evalreport.intervals.quantiles import NORMAL, normal_quantile
+from evalreport.intervals.quantiles import NORMAL, normal_quantile, tails_near_end
 from evalreport.intervals.sampling import Sampling
-from evalreport.intervals.tails import tails_near_end
 
 COARSE = 4
 """Of so many factors one is drawn at first; the rest where the limits lie."""

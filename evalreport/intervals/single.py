@@ -9,8 +9,6 @@ from typing import assert_never
 from evalreport.facts import Summary
 from evalreport.facts.binned import BinnedTable
 from evalreport.intervals.binary import binary_limits
-from evalreport.intervals.multiclass import multiclass_limits
-from evalreport.intervals.multilabel import multilabel_limits
 from evalreport.intervals.resampled import resampled_limits
 from evalreport.intervals.sampling import (
     ALL_EQUAL,
@@ -24,6 +22,7 @@ from evalreport.intervals.sampling import (
     estimate,
     no_limits,
 )
+from evalreport.intervals.several import multiclass_limits, multilabel_limits
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
 from evalreport.metrics.strategies import Proportion

@@ -33,8 +33,9 @@ from evalreport.sources.run_candidates import (
     RunRequest,
     dataset_path,
     kinds_of,
+    one_of,
+    paired,
 )
-from evalreport.sources.run_files import one_of, paired
 from evalreport.sources.runs import RunInfo, parent_alone
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.naming import is_beside

@@ -18,11 +18,11 @@ from evalreport.sources.datasets import DataSet
 from evalreport.sources.readers.content import Content, in_file
 from evalreport.sources.reading import named_after_labels
 from evalreport.sources.request import Columns
-from evalreport.sources.shapes.given import in_label_order
 from evalreport.sources.shapes.multilabel import is_multilabel, lists_of
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, is_confidence, one_spelling
 from evalreport.sources.shapes.roles import Part, pred_part, wanted
 from evalreport.sources.shapes.scoring import score_part
+from evalreport.sources.shapes.single import in_label_order
 from evalreport.sources.shapes.spaces import check_count, labels_of, like
 from evalreport.sources.shapes.unfold import truth_of, unfolded
 from evalreport.sources.streams import (

@@ -27,11 +27,11 @@ from evalreport.sources.readers.content import in_file
 from evalreport.sources.request import Columns
 from evalreport.sources.shapes.join import Rows, check_ids
 from evalreport.sources.shapes.layout import raw_scores
-from evalreport.sources.shapes.nested import matrix_of
 from evalreport.sources.shapes.roles import Part
 from evalreport.sources.shapes.single import named_like, scores_in_order
 from evalreport.sources.shapes.spaces import harmonised, labels_of
 from evalreport.sources.shapes.subsets import rows_where, taken_rows
+from evalreport.sources.shapes.unfold import matrix_of
 from evalreport.sources.tables import RawTable
 
 MEMORY = "--engine memory"

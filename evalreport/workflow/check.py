@@ -12,10 +12,9 @@ from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.errors import ColumnNotFoundError, FileMissingError, PromotionError, UsageError
 from evalreport.evaluation.model import Evaluation
-from evalreport.gate.change import NEEDS, check_change
 from evalreport.gate.data import TrainingRows, data_checks
 from evalreport.gate.results import CheckResult, is_open, tally
-from evalreport.gate.rules import rule_checks
+from evalreport.gate.rules import NEEDS, check_change, rule_checks
 from evalreport.metrics.catalogue import find
 from evalreport.panels.verdict.headline import headline
 from evalreport.sinks.registry import GateVerdict, promote, record

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.codec.kinds import EDGE, MisfitError
-from evalreport.codec.scalars import LONGEST, SCALARS, anything, short
+from evalreport.codec.scalars import EDGE, LONGEST, SCALARS, MisfitError, anything, short
 
 TAKEN: dict[Any, tuple[Any, ...]] = {
     bool: (True, False),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.comparison.crossed import MeasuredRuns, crossed
+from evalreport.comparison.seeds import MeasuredRuns, crossed
 from evalreport.comparison.systems import compare_systems
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.model import Evaluation

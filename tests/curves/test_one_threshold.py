@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from evalreport.codec import encode
 from evalreport.curves import LabelSweep, MultilabelCurves, curves
-from evalreport.curves.one_threshold import label_sweep, thresholds
+from evalreport.curves.several import label_sweep, thresholds
 from evalreport.engines.memory import summarise
 from evalreport.facts import ClassScores
 from evalreport.labels import Multilabel

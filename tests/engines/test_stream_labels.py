@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.engines.label_stream import LabelStream
+from evalreport.engines.several_stream import LabelStream
 from evalreport.errors import UsageError
 from evalreport.facts import ClassScores
-from evalreport.facts.moments import LabelMoments
+from evalreport.facts.tally import LabelMoments
 from evalreport.facts.words import Budget
 from evalreport.labels import Multilabel
 from evalreport.predictions import predictions

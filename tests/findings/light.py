@@ -10,8 +10,8 @@ import numpy as np
 
 from evalreport.curves import BinaryCurves, Curve, Curves, MultilabelCurves, curves
 from evalreport.curves.bins import reliability
-from evalreport.curves.one_threshold import label_sweep
 from evalreport.curves.series import numbers
+from evalreport.curves.several import label_sweep
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.classes import class_results
 from evalreport.evaluation.model import Evaluation

@@ -9,7 +9,7 @@ import evalreport as er
 from evalreport.bounds import Bound
 from evalreport.comparison.compare import compare
 from evalreport.errors import UsageError
-from evalreport.gate.change import check_change, measured_change
+from evalreport.gate.rules import check_change, measured_change
 
 
 def run_of(seed: int, skill: float) -> er.Evaluation:

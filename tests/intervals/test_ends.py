@@ -13,7 +13,7 @@ from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.noise import few_counts, sized
-from evalreport.intervals.tails import tails_near_end
+from evalreport.intervals.quantiles import tails_near_end
 from evalreport.metrics.multiclass import effective_labels
 from evalreport.metrics.strategies import MostFrequent
 
