@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from evalreport.codec import Between, Whole, alike, dumps
+from evalreport.codec import dumps
 from evalreport.comparison.matched_values import AlarmList, MatchedPoint, RocCrossing
-from evalreport.comparison.pairing import Kind, Pairing
+from evalreport.comparison.pairing import Pairing
 from evalreport.evaluation.model import Evaluation
 from evalreport.thresholds.objectives import Costs
 from evalreport.values import Estimate
@@ -211,64 +211,6 @@ class PairVerdict:
 
 
 @dataclass(frozen=True)
-class PairingRecord:
-    """A pair of runs, and how its examples were matched, as it stands in a file."""
-
-    run: str
-    baseline: str
-    kind: Kind
-    n_shared: Whole
-    reason: str
-    only_run: Whole
-    only_baseline: Whole
-
-    @classmethod
-    def of(cls, run: str, baseline: str, pairing: Pairing) -> PairingRecord:
-        """Return the record of a pair."""
-        p = pairing
-        return cls(run, baseline, p.kind, p.n_shared, p.reason, p.only_run, p.only_baseline)
-
-
-@dataclass(frozen=True)
-class ComparisonRecord:
-    """A comparison as it stands in a file.
-
-    Told again for readers that want one pair: `pairing`, the weakest of the pairs, and `movement`, of the
-    only pair.
-    """
-
-    KEYS: ClassVar = (
-        *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
-        *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alarms"),
-        *("crossings", "notes"),
-    )
-
-    baseline: str | None
-    level: Annotated[float, Between(0, 1)]
-    primary: str
-    pairings: tuple[PairingRecord, ...]
-    differences: tuple[Difference, ...]
-    parts: tuple[Difference, ...]
-    mcnemar: tuple[McNemarResult, ...]
-    delong: tuple[DelongResult, ...]
-    movements: tuple[Movement, ...]
-    verdicts: tuple[PairVerdict, ...]
-    ranking: tuple[RankedRun, ...]
-    costs: Costs | None
-    matched: tuple[MatchedPoint, ...]
-    alarms: tuple[AlarmList, ...]
-    crossings: tuple[RocCrossing, ...]
-    notes: tuple[str, ...]
-
-    def again(self, key: str) -> Any:
-        """Return what is told a second time under `key`."""
-        if key == "movement":
-            return self.movements[0] if len(self.movements) == 1 else None
-        weakest = min(self.pairings, key=lambda pair: (pair.kind == "paired", pair.n_shared))
-        return {"kind": weakest.kind, "n_shared": weakest.n_shared, "reason": weakest.reason}
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Several runs against a baseline, or all against all.
 
@@ -308,6 +250,12 @@ class Comparison:
     Comparison(run 1 and run 2: paired, 11 differences, judged by accuracy)
     """
 
+    KEYS: ClassVar = (
+        *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
+        *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alarms"),
+        *("crossings", "notes"),
+    )
+
     names: tuple[str, ...]
     evaluations: tuple[Evaluation, ...]
     baseline: int | None
@@ -345,14 +293,22 @@ class Comparison:
         """Return whether a difference between two runs is demonstrated."""
         return any(d.demonstrated and {d.run, d.baseline} == {a, b} for d in self.of(metric))
 
-    def to_wire(self) -> ComparisonRecord:
-        """Return the comparison as it stands in a file; the evaluations have files of their own."""
-        own: dict[str, Any] = {
+    def to_wire(self) -> dict[str, Any]:
+        """Return the comparison as it stands in a file; the evaluations have files of their own.
+
+        Told again for readers that want one pair: `pairing`, the weakest of the pairs, and `movement`, of
+        the only pair.
+        """
+        pairings = (how for *_, how in self.pairings)
+        weakest = min(pairings, key=lambda how: (how.kind == "paired", how.n_shared))
+        own = {
             "baseline": None if self.baseline is None else self.names[self.baseline],
-            "pairings": tuple(PairingRecord.of(*entry) for entry in self.pairings),
+            "pairing": {"kind": weakest.kind, "n_shared": weakest.n_shared, "reason": weakest.reason},
+            "pairings": [{"run": run, "baseline": base, **vars(how)} for run, base, how in self.pairings],
+            "movement": self.movement[0] if len(self.movement) == 1 else None,
             "movements": self.movement,
         }
-        return ComparisonRecord(**(alike(self, ComparisonRecord) | own))
+        return {key: own[key] if key in own else getattr(self, key) for key in self.KEYS}
 
     def to_json(self) -> str:
         """Return the comparison as JSON: the same text for the same value; what is not finite is null."""

@@ -34,13 +34,12 @@ MADE: dict[str, tuple[str, str | None, str]] = {
 """Predictions, truth of another file, and what is to be told of them."""
 NO_WARNING = ""
 FOLLOWED = {
-    "api.comparisons.Comparison.notes": "a comparison",
+    "api.results.Comparison.notes": "a comparison",
     "api.views.Evaluation.notes": "an id of several rows",
     "cli.console.Console.warnings": "a setting",
     "cli.settings.Settings.warnings": "a setting",
     "comparison.system_values.SystemsComparison.notes": "systems",
     "comparison.values.Comparison.notes": "a comparison",
-    "comparison.values.ComparisonRecord.notes": "a comparison",
     "evaluation.document.EvaluationRecord.notes": "an id of several rows",
     "evaluation.model.Evaluation.notes": "an id of several rows",
     "evaluation.observed.Observed.notes": "an id of several rows",
