@@ -15,7 +15,6 @@ from evalreport.figures.canvas import (
     BLUE,
     BLUES,
     GREY,
-    INK,
     LINES,
     ORANGE,
     drawn,
@@ -27,7 +26,6 @@ from evalreport.values import Estimate, Undefined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
 COLORS = (BLUE, ORANGE, GREY, "#4a8fcf", "#71200a")
@@ -190,8 +188,6 @@ def _range(ev: Evaluation, metric: str) -> str:
 
 ANNOTATED = 20
 """Labels up to which every cell carries its count."""
-DARK = 0.6
-"""Share of its row from which a cell is so dark that its count is written in white."""
 NAMED = 80
 """Labels up to which every row is named; above, about forty of them are."""
 
@@ -233,16 +229,25 @@ def confusion_matrix(ev: Evaluation) -> Figure:
 
 
 def _cells(
-    axes: Axes, share: npt.NDArray[np.float64], counts: npt.NDArray[np.float64], colors: Colormap
+    axes: Axes, share: npt.NDArray[np.float64], counts: npt.NDArray[np.float64], colors: object
 ) -> None:
+    import seaborn as sns
+
     small = len(counts) <= ANNOTATED
-    edges: Any = {"edgecolors": "white", "linewidths": 0.6} if small else {"rasterized": True}
-    axes.pcolormesh(share, cmap=colors, vmin=0, vmax=1, **edges)
-    axes.invert_yaxis()
-    axes.spines[:].set_visible(False)
-    for (row, column), count in np.ndenumerate(counts) if small else ():
-        color = "white" if share[row, column] > DARK else INK
-        axes.text(column + 0.5, row + 0.5, _count(count), ha="center", va="center", fontsize=9, color=color)
+    sns.heatmap(
+        share,
+        ax=axes,
+        cmap=colors,
+        vmin=0,
+        vmax=1,
+        cbar=False,
+        annot=np.vectorize(_count)(counts) if small else None,
+        fmt="",
+        annot_kws={"size": 9},
+        linewidths=0.6 if small else 0,
+        linecolor="white",
+        rasterized=not small,
+    )
 
 
 def _name_axes(axes: Axes, rows: list[str], columns: list[str], shift: float) -> None:
