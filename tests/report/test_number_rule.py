@@ -89,7 +89,7 @@ def known(result: Result) -> bool:
 def table(ev: Evaluation) -> Iterator[Stated]:
     (section,) = (s for s in sections(ev, None) if s.id == "metrics")
     titles = {find(name, ev.task).title: name for name in ev.metrics}
-    (every,) = section.body[-1].parts
+    *_, every = section.body[-1].parts  # before it, what keeps several undefined
     for row in every.rows:
         name = titles[row[0].words]  # under the catalogue's name and no other
         yield from stated("table", name, ev.metrics[name], row[1].words, row[2].words)
