@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Generator, Iterator
 from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,25 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(10_000, 10, 10)
     gc.enable()
+
+
+SERIAL = count()
+"""Of the folders of a process."""
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder whose path no other test has: pytest's own are given again once their test has passed.
+
+    MLflow keeps a connection for each address of a store, and SQLite takes a file that was deleted under one
+    for a database that it must not write.
+    """
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.mktemp(f"{name}{next(SERIAL)}", numbered=False)
+    failed = request.session.testsfailed
+    yield path
+    if request.session.testsfailed == failed:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
