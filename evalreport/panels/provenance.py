@@ -10,7 +10,7 @@ from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary
 from evalreport.panels.about import one_threshold, units
 from evalreport.panels.parts import Command, Facts, Heading, Section
-from evalreport.panels.words import Sentence, listed, say
+from evalreport.panels.words import Sentence, dotted, listed, say
 
 ORIGINS = {
     "default": "the default, not a choice",
@@ -51,7 +51,7 @@ def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
         ("Clusters", _clusters(ev)),
         ("Rows", _rows(ev)),
         ("Model", say("`{model}`", model=p.model) if p.model else say("")),
-        ("Notes", listed([say("{note}", note=note) for note in ev.remarks])),
+        ("Notes", dotted([say("{note}", note=note) for note in ev.remarks])),
         ("Example texts", _texts(ev)),
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", _made(ev)),

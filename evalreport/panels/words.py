@@ -253,9 +253,22 @@ def listed(parts: Sequence[Sentence], last: str = "and") -> Sentence:
     >>> listed([say("a"), say("b"), say("c")]).text
     'a, b and c'
     """
+    return _with(parts, [", "] * (len(parts) - 2) + [f" {last} "])
+
+
+def dotted(parts: Sequence[Sentence]) -> Sentence:
+    """Return parts that hold commas of their own, with dots between them.
+
+    Examples
+    --------
+    >>> dotted([say("a, b and c"), say("not used: d")]).text
+    'a, b and c · not used: d'
+    """
+    return _with(parts, [" · "] * len(parts))
+
+
+def _with(parts: Sequence[Sentence], between: Sequence[str]) -> Sentence:
     runs: list[Run] = []
     for place, part in enumerate(parts):
-        if place:
-            runs.append(Run(f" {last} " if place == len(parts) - 1 else ", "))
-        runs += part.runs
+        runs += [Run(between[place - 1])] * (place > 0) + list(part.runs)
     return Sentence(tuple(runs), tuple(number for part in parts for number in part.numbers))

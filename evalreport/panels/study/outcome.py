@@ -14,7 +14,7 @@ from evalreport.panels.study.luck import against_the_best
 from evalreport.panels.study.verdict import front as best_first
 from evalreport.panels.study.verdict import look_of, param_cell
 from evalreport.panels.study.words import STATES, about
-from evalreport.panels.words import Sentence, listed, say
+from evalreport.panels.words import Sentence, dotted, listed, say
 from evalreport.study.judged import Study
 from evalreport.study.views.outcome import Front, TableRow, front_view, table_view
 
@@ -160,7 +160,7 @@ def provenance(study: Study) -> Section:
         ("Read from", say("`{source}`", source=study.trials.source)),
         ("MLflow run", say("`{run_id}`", run_id=p.run_id)),
         ("Experiment", say("{experiment}", experiment=p.experiment)),
-        ("Notes", listed([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
+        ("Notes", dotted([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", say("{made}", made=in_utc(p.made))),
     ]
