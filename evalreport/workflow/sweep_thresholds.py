@@ -143,9 +143,7 @@ def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdR
     """
     summary = counted.seen.summary
     if isinstance(summary.space, Multiclass):
-        raise UsageError(
-            "cut-offs and weights of classes are chosen row by row", fix="pass the rows, with --engine memory"
-        )
+        raise UsageError("weights of classes are chosen row by row", fix="pass the rows with --engine memory")
     deployed(summary.space, request.prevalence)
     of_labels = isinstance(summary.space, Multilabel)
     found = _reachable((_streamed_labels if of_labels else _streamed_binary)(counted, request, asked))
