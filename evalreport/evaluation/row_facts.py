@@ -54,8 +54,10 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
     """
     facts = _effective(p) | _absent(p)
     if not isinstance(p.scores, NoScores):
-        told = table is not None and not p.weighted and p.texts is None
-        repeats = _table_repeats(table) if told and table is not None else _repeats(p, p.scores)
+        if table is None or p.weighted or p.texts is not None:
+            repeats = _repeats(p, p.scores)
+        else:
+            repeats = _table_repeats(table)
         facts |= _shape(p.scores) | repeats | _rule(p, p.scores)
     if p.texts is not None:
         facts |= _texts(p)

@@ -13,7 +13,6 @@ from evalreport.bounds import CLOSE
 from evalreport.errors import UsageError, nearest
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array
-from evalreport.facts.hull import hull
 from evalreport.facts.sets import SET_SCORES
 from evalreport.metrics.catalogue import find
 from evalreport.parsing.function import load
@@ -199,10 +198,8 @@ def of_corners(corners: Sequence[Corners]) -> Array:
 
 def corners_of(table: ScoreTable) -> Corners:
     """Return the vertices of the hull of a ROC curve, from nothing flagged to all flagged."""
-    sweep = Sweep.of(table)
-    tp, fp, thresholds = sweep.tp[::-1], sweep.fp[::-1], sweep.thresholds[::-1]
-    kept = hull(fp, tp)
-    return tp[kept], fp[kept], thresholds[kept]
+    (tp, fp), kept = table.path, table.corners
+    return tp[kept], fp[kept], Sweep.of(table).thresholds[::-1][kept]
 
 
 def ascended(

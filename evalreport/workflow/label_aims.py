@@ -97,9 +97,7 @@ def goals_of_stream(
         What is chosen on rows that are held; no scores to choose by.
     """
     if sought is not None and isinstance(stream.space, Multiclass):
-        raise UsageError(
-            "cut-offs and weights of classes are chosen row by row: a stream cannot", fix=f"pass {MEMORY}"
-        )
+        raise chosen_by_row()
     asked = _asked(request) if sought is None else sought
     if not isinstance(stream.space, Multilabel) or asked is None:
         return ()
@@ -117,6 +115,14 @@ def goals_of_stream(
             fix=ADVICE,
         )
     return tuple(aims.goals.values())
+
+
+def chosen_by_row() -> UsageError:
+    """Return the error of what is chosen of several classes where no rows are held."""
+    return UsageError(
+        "cut-offs and weights of classes are chosen row by row: a stream cannot",
+        fix=f"pass the rows, with {MEMORY}",
+    )
 
 
 def not_at_hand(name: str) -> UsageError:

@@ -43,7 +43,7 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Result
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.evaluate import deployed
-from evalreport.workflow.label_aims import check_cost, check_distinct, label_aims, not_at_hand
+from evalreport.workflow.label_aims import check_cost, check_distinct, chosen_by_row, label_aims, not_at_hand
 from evalreport.workflow.request import Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.stream import CollectedFacts, MadeOfFacts
@@ -143,7 +143,7 @@ def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdR
     """
     summary = counted.seen.summary
     if isinstance(summary.space, Multiclass):
-        raise UsageError("weights of classes are chosen row by row", fix="pass the rows with --engine memory")
+        raise chosen_by_row()
     deployed(summary.space, request.prevalence)
     of_labels = isinstance(summary.space, Multilabel)
     found = _reachable((_streamed_labels if of_labels else _streamed_binary)(counted, request, asked))
