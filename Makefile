@@ -46,7 +46,7 @@ $(LOWEST)/.installed: pyproject.toml
 NEWER = one_model or model_that_is_gone or names_that_log_image_gives or brier or \
   ovr_macro_declared or ovr_weighted or pred_collapsed6
 test-lowest: $(LOWEST)/.installed
-	$(LOWEST)/bin/python -m pytest -n 2 -q -m "not server and not browser" \
+	PYTHONDONTWRITEBYTECODE= $(LOWEST)/bin/python -m pytest -n 2 -q -m "not server and not browser" \
 	  -k "not ($(NEWER) or cut_short or extremes)" evalreport/api evalreport/curves evalreport/intervals \
 	  evalreport/metrics evalreport/sources evalreport/study tests/metrics/test_by_hand.py \
 	  tests/metrics/test_scikit_learn.py tests/figures tests/sinks tests/sources/files tests/sources/test_studies.py \

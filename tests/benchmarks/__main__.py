@@ -14,8 +14,9 @@ from pathlib import Path
 from tests.benchmarks.measure import Result
 
 HERE = Path(__file__).parent
-SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MLFLOW_DISABLE_TELEMETRY": "true"}
-"""One thread for everyone: seconds of CPU are compared, and waiting threads would burn them."""
+SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MLFLOW_DISABLE_TELEMETRY": "true", "PYTHONDONTWRITEBYTECODE": ""}
+"""One thread for everyone: seconds of CPU are compared, and waiting threads would burn them. Compiled modules
+are kept, as an installation keeps them."""
 HEAD = """# What was measured
 
 Made by `python -m tests.benchmarks --write`; not edited by hand. CPU seconds of one run on {cores} cores
