@@ -215,26 +215,26 @@ def print_study(console: Console, study: Study, top: int) -> None:
 
 def _trials(study: Study, top: int) -> list[str]:
     from evalreport.panels.study.luck import against_the_best
-    from evalreport.study.views.outcome import table_view
+    from evalreport.study.views.outcome import drawn, ranked_trials
 
-    view = table_view(study.trials, top)
-    names = [name for name in view.params if any(name in trial.params for trial in study.trials.trials)]
-    runs = any(row.run_id for row in view.rows)
+    trials, names = ranked_trials(study.trials, top), study.trials.params
+    goals = [goal.name for goal in study.trials.objectives]
+    runs = any(trial.run_id for trial in trials)
     near = ["against best"] if study.tied else []
-    rows: list[list[str]] = [["trial", "state", *near, *view.objectives, *names, *(["run"] if runs else [])]]
-    for row in view.rows:
-        done = row.state == "complete"
+    rows: list[list[str]] = [["trial", "state", *near, *goals, *names, *(["run"] if runs else [])]]
+    for trial in trials:
+        done = trial.state == "complete"
         rows.append(
             [
-                str(row.number),
-                row.state,
-                *([against_the_best(study, row.number) if done else "–"] if near else []),
-                *(_value(value) for value in row.values),
-                *(_param(value) for value in row.params),
-                *([(row.run_id or "–")[:8]] if runs else []),
+                str(trial.number),
+                trial.state,
+                *([against_the_best(study, trial.number) if done else "–"] if near else []),
+                *(_value(trial.value_of(at)) for at in range(len(goals))),
+                *(_param(drawn(trial, name)) for name in names),
+                *([(trial.run_id or "–")[:8]] if runs else []),
             ]
         )
-    more = view.n_trials - len(view.rows)
+    more = len(study.trials) - len(trials)
     return [*aligned(rows, left=range(2 + len(near))), *([f"and {more:,} more"] if more else [])]
 
 
@@ -263,10 +263,9 @@ def _importance(study: Study) -> list[str]:
 
 def trial_runs(study: Study) -> list[dict[str, Any]]:
     """Return the MLflow runs of the trials as elements of `runs`, the best first."""
-    from evalreport.study.views.outcome import table_view
+    from evalreport.study.views.outcome import ranked_trials
 
-    place = {row.number: at for at, row in enumerate(table_view(study.trials, len(study.trials)).rows)}
-    ranked = sorted(study.trials.trials, key=lambda trial: place[trial.number])
+    ranked = ranked_trials(study.trials, len(study.trials))
     return [_as_run(study, trial) for trial in ranked if trial.run_id]
 
 

@@ -12,7 +12,8 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.figures.canvas import BLUE, GREY, INK, LINE, ORANGE, drawn, new_figure, png, short_name
 from evalreport.study.judged import Study
-from evalreport.study.views.axes import ParameterAxis, ticks_of
+from evalreport.study.values import ParameterColumn
+from evalreport.study.views.axes import ticks_of
 from evalreport.study.views.course import history_view, intermediate_view, timeline_view
 from evalreport.study.views.outcome import front_view
 from evalreport.study.views.space import parallel_view, slice_views
@@ -183,10 +184,10 @@ def front(study: Study) -> Figure:
     view = front_view(study.trials)
     figure, axes = new_figure()
     for on, colour, size in ((False, GREY, 3), (True, BLUE, 6)):
-        points = [(p.x, p.y) for p in view.points if p.on_front is on]
+        points = [trial.values[:2] for trial, on_front in view if on_front is on]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=size)
-    _named(axes, view.x.name, view.y.name, "Pareto front")
+    _named(axes, *(goal.name for goal in study.trials.objectives[:2]), "Pareto front")
     return figure
 
 
@@ -254,7 +255,7 @@ def _named(axes: Axes, x: str, y: str, title: str) -> None:
     axes.set(xlabel=printable(x), ylabel=printable(y), title=printable(title))
 
 
-def _ticks(axes: Axes, axis: ParameterAxis) -> None:
+def _ticks(axes: Axes, axis: ParameterColumn) -> None:
     marks = ticks_of(axis)
     axes.set_xticks([place for place, _ in marks], [_short(text) for _, text in marks], fontsize=8)
     axes.set_xlim(-0.06, 1.06)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalreport.answers import answers_of
 from evalreport.errors import DataError, UsageError
@@ -18,6 +16,7 @@ from evalreport.sources.datasets import DataSet
 from evalreport.sources.readers.content import Content, in_file
 from evalreport.sources.reading import named_after_labels
 from evalreport.sources.request import Columns
+from evalreport.sources.shapes.arrays import are_fractions
 from evalreport.sources.shapes.multilabel import is_multilabel, lists_of
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, is_confidence, one_spelling
 from evalreport.sources.shapes.roles import Part, pred_part, wanted
@@ -65,8 +64,7 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
         return _of_labels(data, head, true_part, request)
     truth, pred = _labelled(head, true_part, request)
     labels, told = _distinct(data, truth, pred, request), request
-    fractions = pred is not None and request.score is None and _is_score(head, pred)
-    if fractions:
+    if pred is not None and request.score is None and are_fractions(head.columns[pred]):
         told, pred = replace(request, score=pred), None
     used = (truth, *(() if pred is None else (pred,)))
     part = _scored(head, told, labels, used)
@@ -208,7 +206,7 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
             table = kept_rows(table_of(batch, path, data), request)
             for name in names if table.n else ():
                 values = table.columns[name]
-                if name == pred and not _is_labels(values):
+                if name == pred and are_fractions(values):
                     continue
                 filled = answers_of(values, name, request.missing)[0] if name == pred else values
                 known = found.setdefault(name, set())
@@ -224,14 +222,6 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
         if one_spelling(right, told)[1]:
             raise refused(f"{truth} and {pred} spell their labels in two ways", "")
     return tuple(sorted(set().union(*found.values())))
-
-
-def _is_labels(values: npt.NDArray[Any]) -> bool:
-    return not (values.dtype.kind == "f" and (np.isfinite(values) & (values != np.rint(values))).any())
-
-
-def _is_score(head: RawTable, pred: str) -> bool:
-    return not _is_labels(head.columns[pred])
 
 
 def _lacks(head: RawTable, truth: str, pred: str | None, labels: Sequence[Label]) -> bool:

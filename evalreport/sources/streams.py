@@ -19,7 +19,7 @@ from evalreport.answers import answers_of, with_gaps
 from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
+from evalreport.scores import NoScores, Scores
 from evalreport.sources.columns import Found, find, scores_of
 from evalreport.sources.datasets import DataSet
 from evalreport.sources.readers.batches import Batch
@@ -153,13 +153,7 @@ class PredictionStream:
         values, _ = scores_in_order(
             named_like(replace(raw, labels=self.score.labels), self.space), self.space
         )
-        match self.found.score_kind:
-            case "logit":
-                return Logits(values)
-            case "decision":
-                return Decisions(values)
-            case _:
-                return Probabilities(values)
+        return scores_of(replace(self.found, scores=values))
 
     def _unfolded(self, table: RawTable) -> Mapping[str, npt.NDArray[Any]]:
         """The columns with lists of scores as one column each; what a row does not score is 0."""

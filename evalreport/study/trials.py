@@ -196,7 +196,7 @@ class Trials:
         best: float | None = None
         points = []
         for trial in self.trials:
-            value = trial.values[at] if len(trial.values) > at else None
+            value = trial.value_of(at)
             if value is not None and not math.isfinite(value):
                 value = None
             if trial.finite and value is not None and (best is None or goal.better(value, best)):
@@ -318,9 +318,7 @@ class Trials:
         frame = {"number": [trial.number for trial in self.trials]}
         columns: dict[str, list[Any]] = {**frame, "state": [trial.state for trial in self.trials]}
         for at, goal in enumerate(self.objectives):
-            columns[goal.name] = [
-                trial.values[at] if len(trial.values) > at else None for trial in self.trials
-            ]
+            columns[goal.name] = [trial.value_of(at) for trial in self.trials]
         for name in self.params:
             columns[f"params.{name}"] = [trial.params.get(name) for trial in self.trials]
         for key in ("started", "finished", "duration", "run_id"):

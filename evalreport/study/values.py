@@ -140,6 +140,10 @@ class Trial:
         """Whether the trial completed with nothing but finite values: only then it competes."""
         return self.state == "complete" and bool(self.values) and all(map(math.isfinite, self.values))
 
+    def value_of(self, objective: int) -> float | None:
+        """Return its value of the objective at a place; None where it has none."""
+        return self.values[objective] if objective < len(self.values) else None
+
     @property
     def duration(self) -> float | None:
         """Seconds from start to end, or None where either is unknown."""
@@ -236,6 +240,26 @@ class ParameterColumn:
     def gaps(self) -> int:
         """Number of trials without the parameter."""
         return sum(value is None for value in self.values)
+
+    def place(self, value: float | str | None) -> float | None:
+        """Return where a value lies on an axis of the parameter, in [0, 1]; None for a gap.
+
+        Examples
+        --------
+        >>> ParameterColumn("C", "number", (), 0.01, 100.0, log=True).place(100.0)
+        1.0
+        >>> ParameterColumn("kernel", "categorical", (), choices=("a", "b", "c")).place("c")
+        1.0
+        """
+        if value is None:
+            return None
+        if isinstance(value, str):
+            return 0.5 if len(self.choices) == 1 else self.choices.index(value) / (len(self.choices) - 1)
+        if self.high <= self.low:
+            return 0.5
+        bend = math.log if self.log else float
+        low, high = bend(self.low), bend(self.high)
+        return min(max((bend(value) - low) / (high - low), 0.0), 1.0)
 
 
 def plain(value: Any) -> Param:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from evalreport.errors import DataError, UsageError
 from evalreport.study import StudyObjective, Trials
-from evalreport.study.views.axes import MOST_POINTS, ParameterAxis, thinned
+from evalreport.study.values import ParameterColumn
+from evalreport.study.views.axes import MOST_POINTS, thinned
 from evalreport.study.views.course import history_view, intermediate_view, timeline_view
-from evalreport.study.views.outcome import front_view, table_view
+from evalreport.study.views.outcome import drawn, front_view, ranked_trials
 from evalreport.study.views.space import parallel_view, slice_views
 
 
@@ -36,11 +37,11 @@ def test_thinning_keeps_what_it_must_in_order(n: int, keep: list[int], most: int
 
 
 def test_axis_places_numbers_categories_and_gaps() -> None:
-    assert ParameterAxis("x", 0.0, 4.0).place(1.0) == 0.25
-    assert ParameterAxis("x", 0.01, 100.0, log=True).place(1.0) == pytest.approx(0.5)
-    assert ParameterAxis("x", 2.0, 2.0).place(2.0) == 0.5
-    assert ParameterAxis("x", math.nan, math.nan, choices=("a",)).place("a") == 0.5
-    assert ParameterAxis("x", 0.0, 1.0).place(None) is None
+    assert ParameterColumn("x", "number", (), 0.0, 4.0).place(1.0) == 0.25
+    assert ParameterColumn("x", "number", (), 0.01, 100.0, log=True).place(1.0) == pytest.approx(0.5)
+    assert ParameterColumn("x", "number", (), 2.0, 2.0).place(2.0) == 0.5
+    assert ParameterColumn("x", "categorical", (), choices=("a",)).place("a") == 0.5
+    assert ParameterColumn("x", "number", (), 0.0, 1.0).place(None) is None
 
 
 def test_history_keeps_every_improvement_of_a_long_study() -> None:
@@ -72,7 +73,7 @@ def test_slices_hold_completed_trials_of_varying_parameters() -> None:
     assert [point.number for point in views["C"].points] == [0, 1, 3]
     assert views["kernel"].axis.choices == ("linear", "rbf")
     assert [point.at for point in views["degree"].points] == [2.0, 4.0]
-    assert views["degree"].gaps == 1
+    assert views["degree"].axis.gaps == 1
 
 
 def test_a_thinned_slice_keeps_the_best() -> None:
@@ -96,8 +97,8 @@ def test_parallel_lines_rank_by_the_objective(direction: str, best: int) -> None
 
 def test_parallel_is_thinned_and_survives_nothing() -> None:
     view = parallel_view(MANY)
-    assert (len(view.lines), view.n_trials) == (MOST_POINTS, 1500)
-    assert MANY.best().number in {line.number for line in view.lines}
+    assert len(view.lines) == MOST_POINTS
+    assert (1.0, 1.0) in {(line.places[-1], line.rank) for line in view.lines}  # the best, at the top
     assert parallel_view(NONE_DONE).lines == ()
     assert slice_views(NONE_DONE) == ()
 
@@ -150,13 +151,13 @@ def test_table_puts_the_best_first_and_keeps_every_state() -> None:
         {"params": {"k": None}, "value": math.inf},
         {"params": {}, "value": 0.2},
     ]
-    table = table_view(study(rows, "minimize"))
-    assert [row.number for row in table.rows] == [3, 1, 0, 2]
-    assert table.rows[1].params == (2.0, None)
-    assert table.rows[1].run_id == "r"
-    assert table.rows[2].values == (None,)
-    assert (len(table_view(MANY).rows), table_view(MANY).n_trials) == (MOST_POINTS, 1500)
-    assert len(table_view(MANY, most=20).rows) == 20
+    table = ranked_trials(study(rows, "minimize"))
+    assert [trial.number for trial in table] == [3, 1, 0, 2]
+    assert [drawn(table[1], name) for name in ("C", "k")] == [2.0, None]
+    assert table[1].run_id == "r"
+    assert table[2].value_of(0) is None
+    assert len(ranked_trials(MANY)) == MOST_POINTS
+    assert len(ranked_trials(MANY, most=20)) == 20
 
 
 GOALS = [StudyObjective("f1"), StudyObjective("seconds", "minimize"), StudyObjective("size", "minimize")]
@@ -165,12 +166,11 @@ GOALS = [StudyObjective("f1"), StudyObjective("seconds", "minimize"), StudyObjec
 def test_front_of_two_objectives() -> None:
     rows = [{"values": (at % 37 / 37, at % 41, at % 11)} for at in range(900)]
     trials = Trials.from_records(rows, objectives=GOALS)
-    view = front_view(trials, x="seconds", y="f1")
-    assert (view.x.name, view.y.name, len(view.points), view.n_trials) == ("seconds", "f1", MOST_POINTS, 900)
-    shown = {point.number for point in view.points if point.on_front}
+    view = front_view(trials)
+    assert len(view) == MOST_POINTS
+    shown = {trial.number for trial, on_front in view if on_front}
     assert shown == {trial.number for trial in trials.pareto()}
-    first = table_view(trials).rows[: len(shown)]
-    assert {row.number for row in first} == shown
+    assert {trial.number for trial in ranked_trials(trials)[: len(shown)]} == shown
 
 
 def test_front_wants_two_objectives_and_a_completed_trial() -> None:
@@ -178,5 +178,3 @@ def test_front_wants_two_objectives_and_a_completed_trial() -> None:
         front_view(MANY)
     with pytest.raises(DataError, match="no trial completed"):
         front_view(Trials.from_records([{}], objectives=GOALS))
-    with pytest.raises(UsageError, match="no objective"):
-        front_view(Trials.from_records([{"values": (1, 2, 3)}], objectives=GOALS), x="f2")

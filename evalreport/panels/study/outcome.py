@@ -16,7 +16,8 @@ from evalreport.panels.study.verdict import look_of, param_cell
 from evalreport.panels.study.words import STATES, about
 from evalreport.panels.words import Sentence, dotted, listed, say
 from evalreport.study.judged import Study
-from evalreport.study.views.outcome import Front, TableRow, front_view, table_view
+from evalreport.study.values import Trial
+from evalreport.study.views.outcome import drawn, front_view, ranked_trials
 
 FEW = 6
 """Choices up to which a parameter can be filtered by."""
@@ -29,40 +30,40 @@ def front(study: Study) -> Section | None:
     """Return the first two objectives against each other."""
     if not study.several or not study.trials.contenders:
         return None
-    view = front_view(study.trials)
     summary = say("Blue: on the front. Grey: beaten by another trial in every objective.")
     if len(study.trials.objectives) > 2:
         summary += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
-    return Section.of("front", "Front", "What is traded for what", summary, Beside((_front(study, view),)))
+    return Section.of("front", "Front", "What is traded for what", summary, Beside((_front(study),)))
 
 
-def _front(study: Study, view: Front) -> Chart:
+def _front(study: Study) -> Chart:
+    view, (x, y, *_) = front_view(study.trials), study.trials.objectives
     place = {trial.number: at for at, trial in enumerate(best_first(study))}
-    on = sorted((p for p in view.points if p.on_front), key=lambda p: place[p.number])
-    off = [point for point in view.points if not point.on_front]
+    on = sorted((trial for trial, on_front in view if on_front), key=lambda trial: place[trial.number])
+    off = [trial for trial, on_front in view if not on_front]
     axes = Axes(
-        x_axis(*padded([point.x for point in view.points]), view.x.name),
-        y_axis(*padded([point.y for point in view.points]), f"{view.y.name} ↑"),
+        x_axis(*padded([trial.values[0] for trial, _ in view]), x.name),
+        y_axis(*padded([trial.values[1] for trial, _ in view]), f"{y.name} ↑"),
     )
-    rows = ((str(p.number), significant(p.x), significant(p.y)) for p in on[:25])
-    heads = ("Trial", view.x.name, view.y.name)
+    rows = ((str(trial.number), *map(significant, trial.values[:2])) for trial in on[:25])
+    heads = ("Trial", x.name, y.name)
     return Chart(
         id="front-chart",
-        title=f"{view.y.name} against {view.x.name}",
+        title=f"{y.name} against {x.name}",
         note=say(
             "Wanted: {x} {x_way}, {y} {y_way}.",
-            x=view.x.name,
-            y=view.y.name,
-            x_way=_way(view.x.sign),
-            y_way=_way(view.y.sign),
+            x=x.name,
+            y=y.name,
+            x_way=_way(x.sign),
+            y_way=_way(y.sign),
         ),
         description=say(
-            "{front:count} of {points:count} trials are on the front.", front=len(on), points=len(view.points)
+            "{front:count} of {points:count} trials are on the front.", front=len(on), points=len(view)
         ),
         axes=axes,
         paths=(
-            Path("dots-2", axes.dots([p.x for p in off], [p.y for p in off])),
-            Path("dots", axes.dots([p.x for p in on], [p.y for p in on])),
+            Path("dots-2", axes.dots([t.values[0] for t in off], [t.values[1] for t in off])),
+            Path("dots", axes.dots([t.values[0] for t in on], [t.values[1] for t in on])),
         ),
         values=Table.of("front-values", "Trials on the front", heads, rows),
     )
@@ -74,14 +75,14 @@ def _way(sign: float) -> str:
 
 def table(study: Study) -> Section:
     """Return every trial, best first."""
-    view = table_view(study.trials)
-    runs = any(row.run_id for row in view.rows)
+    trials = ranked_trials(study.trials)
+    runs = any(trial.run_id for trial in trials)
     heads = (
         Column("Trial", "n", "up"),
         Column("State", "", "up"),
         *(Column(goal.name, "n", "up" if goal.sign < 0 else "down") for goal in study.trials.objectives),
         *((Column(about(study, "Against the best"), "", "up"),) if study.tied else ()),
-        *(Column(name, look_of(study, name), "up") for name in view.params),
+        *(Column(name, look_of(study, name), "up") for name in study.trials.params),
         Column("Time", "n", "down"),
         *((Column("MLflow run", "id"),) if runs else ()),
     )
@@ -90,17 +91,17 @@ def table(study: Study) -> Section:
         "trials-table",
         "Table of the trials",
         heads,
-        (_row(study, row, runs=runs) for row in view.rows),
+        (_row(study, trial, runs=runs) for trial in trials),
         tall=True,
         filters=_filters(study, choices),
-        marks=(_marks(study, row, choices) for row in view.rows),
-        noun="trials" if len(view.rows) > CONTROLS else "",
+        marks=(_marks(study, trial, choices) for trial in trials),
+        noun="trials" if len(trials) > CONTROLS else "",
         find="number of a trial",
     )
     summary = say("Best first, then those that did not complete.")
-    if len(view.rows) < view.n_trials:
+    if len(trials) < len(study.trials):
         summary += say(
-            "{shown:count} of {trials:count} are shown.", shown=len(view.rows), trials=view.n_trials
+            "{shown:count} of {trials:count} are shown.", shown=len(trials), trials=len(study.trials)
         )
     return Section.of("trials", "Trials", "Every trial", summary, made)
 
@@ -118,27 +119,23 @@ def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tupl
     return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
 
 
-def _marks(study: Study, row: TableRow, choices: Mapping[tuple[str, str], str]) -> str:
-    drawn = zip(study.trials.params, row.params, strict=True)
-    keys = [choices[name, str(value)] for name, value in drawn if (name, str(value)) in choices]
-    return " ".join([row.state, *(["tied"] if row.number in study.tied else []), *keys])
+def _marks(study: Study, trial: Trial, choices: Mapping[tuple[str, str], str]) -> str:
+    pairs = [(name, str(drawn(trial, name))) for name in study.trials.params]
+    keys = [choices[pair] for pair in pairs if pair in choices]
+    return " ".join([trial.state, *(["tied"] if trial.number in study.tied else []), *keys])
 
 
-def _row(study: Study, row: TableRow, *, runs: bool) -> tuple[Cell, ...]:
-    took = "–" if row.duration is None else duration(row.duration)
-    done = row.state == "complete" and all(v is not None and math.isfinite(v) for v in row.values)
-    near = against_the_best(study, row.number) if done else "–"
+def _row(study: Study, trial: Trial, *, runs: bool) -> tuple[Cell, ...]:
+    took = "–" if trial.duration is None else duration(trial.duration)
+    near = against_the_best(study, trial.number) if trial.finite else "–"
     return (
-        Cell(str(row.number), "n", row.number),
-        Cell(STATES[row.state]),
-        *(_value(value) for value in row.values),
+        Cell(str(trial.number), "n", trial.number),
+        Cell(STATES[trial.state]),
+        *(_value(trial.value_of(at)) for at in range(len(study.trials.objectives))),
         *((Cell(near),) if study.tied else ()),
-        *(
-            param_cell(value, look_of(study, name))
-            for name, value in zip(study.trials.params, row.params, strict=True)
-        ),
-        Cell(took, "n", row.duration),
-        *((Cell((row.run_id or "–")[:8], "id"),) if runs else ()),
+        *(param_cell(drawn(trial, name), look_of(study, name)) for name in study.trials.params),
+        Cell(took, "n", trial.duration),
+        *((Cell((trial.run_id or "–")[:8], "id"),) if runs else ()),
     )
 
 

@@ -12,7 +12,8 @@ from evalreport.panels.study.verdict import param_cell
 from evalreport.panels.study.words import about, own
 from evalreport.panels.words import NOTHING, Sentence, say, shortened
 from evalreport.study.judged import Study
-from evalreport.study.views.axes import ParameterAxis, ticks_of
+from evalreport.study.values import ParameterColumn
+from evalreport.study.views.axes import ticks_of
 from evalreport.study.views.space import ParameterSlice, parallel_view, slice_views
 from evalreport.values import Undefined
 
@@ -133,7 +134,7 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
     )
 
 
-def _ticks(axis: ParameterAxis) -> list[tuple[float, str]]:
+def _ticks(axis: ParameterColumn) -> list[tuple[float, str]]:
     return [(at, shortened(text, LETTERS)) for at, text in ticks_of(axis)]
 
 

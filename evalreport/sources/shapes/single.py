@@ -15,6 +15,7 @@ from evalreport.answers import answers_of, with_gaps
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, LabelSpace, distinct_labels
 from evalreport.sources.request import Columns, listed
+from evalreport.sources.shapes.arrays import are_fractions
 from evalreport.sources.shapes.extras import text_column
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.layout import (
@@ -88,8 +89,7 @@ def _answers(
     if pred is None or pred.labels:
         return None if pred is None else _labels(rows.columns, pred), None, None
     values = rows.columns[pred.columns[0]]
-    fractions = values.dtype.kind == "f" and (np.isfinite(values) & (values != np.rint(values))).any()
-    if fractions and request.score is None and request.scores is None:
+    if are_fractions(values) and request.score is None and request.scores is None:
         return None, None, Part(pred.columns)
     values, lost = answers_of(values, pred.columns[0], request.missing)
     return labels_of(values, pred.columns[0]), lost, None

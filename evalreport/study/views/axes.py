@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from evalreport.format import significant
 from evalreport.study import ParameterColumn, Trials
@@ -44,71 +43,16 @@ def thinned(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tuple[int, 
     return tuple(sorted(kept))
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterAxis:
-    """A scale for one parameter or objective.
-
-    Parameters
-    ----------
-    name : str
-    low, high : float
-        Ends; NaN for categories.
-    log : bool
-    choices : tuple of str
-        Categories in order; empty for a number.
-    whole : bool
-        Whether it takes whole numbers alone.
-    """
-
-    name: str
-    low: float
-    high: float
-    log: bool = False
-    choices: tuple[str, ...] = ()
-    whole: bool = False
-
-    def place(self, value: float | str | None) -> float | None:
-        """Return where a value lies on the axis, in [0, 1]; None for a gap.
-
-        Examples
-        --------
-        >>> ParameterAxis("C", 0.01, 100.0, log=True).place(100.0)
-        1.0
-        >>> ParameterAxis("kernel", math.nan, math.nan, choices=("a", "b", "c")).place("c")
-        1.0
-        """
-        if value is None:
-            return None
-        if isinstance(value, str):
-            return 0.5 if len(self.choices) == 1 else self.choices.index(value) / (len(self.choices) - 1)
-        if self.high <= self.low:
-            return 0.5
-        bend = math.log if self.log else float
-        low, high = bend(self.low), bend(self.high)
-        return min(max((bend(value) - low) / (high - low), 0.0), 1.0)
-
-
-def axis_of(column: ParameterColumn) -> ParameterAxis:
-    """Return the axis of a parameter.
-
-    Parameters
-    ----------
-    column : ParameterColumn
-        With declared bounds where the sweep declared them.
-    """
-    return ParameterAxis(column.name, column.low, column.high, column.log, column.choices, column.whole)
-
-
-def ticks_of(axis: ParameterAxis) -> list[tuple[float, str]]:
+def ticks_of(axis: ParameterColumn) -> list[tuple[float, str]]:
     """Return places in 0 … 1 with their text: categories, decades, or round numbers, whole where all are.
 
     Examples
     --------
-    >>> ticks_of(ParameterAxis("C", 0.01, 100.0, log=True))
+    >>> ticks_of(ParameterColumn("C", "number", (), 0.01, 100.0, log=True))
     [(0.0, '0.01'), (0.25, '0.1'), (0.5, '1'), (0.75, '10'), (1.0, '100')]
-    >>> [text for _, text in ticks_of(ParameterAxis("depth", 2, 33, whole=True))]
+    >>> [text for _, text in ticks_of(ParameterColumn("depth", "number", (), 2, 33, whole=True))]
     ['10', '20', '30']
-    >>> [text for _, text in ticks_of(ParameterAxis("rate", 0.03, 0.48))]
+    >>> [text for _, text in ticks_of(ParameterColumn("rate", "number", (), 0.03, 0.48))]
     ['0.1', '0.2', '0.3', '0.4']
     """
     if axis.choices:

@@ -24,14 +24,13 @@ class HistoryView:
     objective : StudyObjective
     points : tuple of HistoryPoint
         At most `MOST_POINTS`, every improvement among them.
-    n_trials, n_non_finite : int
-        All trials; completed ones left out of the drawing for a NaN or infinite value.
+    n_trials : int
+        All of the study.
     """
 
     objective: StudyObjective
     points: tuple[HistoryPoint, ...]
     n_trials: int
-    n_non_finite: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +117,7 @@ def history_view(trials: Trials, objective: str | None = None) -> HistoryView:
         if point.best is not None and (position == 0 or points[position - 1].best != point.best)
     ]
     kept = tuple(points[position] for position in thinned(len(points), reversed(rises)))
-    return HistoryView(trials.objectives[at], kept, len(trials), trials.n_non_finite)
+    return HistoryView(trials.objectives[at], kept, len(trials))
 
 
 def intermediate_view(trials: Trials) -> Intermediate:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.study import ParameterColumn, Trials
-from evalreport.study.views.axes import ParameterAxis, axis_of, best_first, thinned
+from evalreport.study.views.axes import best_first, thinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,8 @@ class SlicePoint:
 class ParameterSlice:
     """The objective over one parameter: trials that have both."""
 
-    axis: ParameterAxis
+    axis: ParameterColumn
     points: tuple[SlicePoint, ...]
-    gaps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +32,12 @@ class ParallelLine:
 
     Parameters
     ----------
-    number : int
-    value : float
-        Of the objective.
     places : tuple of float or None
         Position in [0, 1] on each axis; None where the parameter was not drawn.
     rank : float
         Share of the shown trials that are worse, in [0, 1]: 1 is the best. For the colour.
     """
 
-    number: int
-    value: float
     places: tuple[float | None, ...]
     rank: float
 
@@ -52,9 +46,8 @@ class ParallelLine:
 class ParallelView:
     """Parallel coordinates: one axis per varying parameter, the objective last."""
 
-    axes: tuple[ParameterAxis, ...]
+    axes: tuple[ParameterColumn, ...]
     lines: tuple[ParallelLine, ...]
-    n_trials: int
 
 
 def slice_views(trials: Trials, objective: str | None = None) -> tuple[ParameterSlice, ...]:
@@ -85,7 +78,7 @@ def _slice(trials: Trials, column: ParameterColumn, at: int) -> ParameterSlice:
     sign = trials.objectives[at].sign
     best = max(range(len(points)), key=lambda position: sign * points[position].value)
     kept = tuple(points[position] for position in thinned(len(points), [best]))
-    return ParameterSlice(axis_of(column), kept, column.gaps)
+    return ParameterSlice(column, kept)
 
 
 def parallel_view(
@@ -110,24 +103,22 @@ def parallel_view(
     --------
     >>> rows = [{"params": {"C": 1.0}, "value": 0.5}, {"params": {"C": 2.0}, "value": 0.7}]
     >>> parallel_view(Trials.from_records(rows, objectives="f1")).lines[1]
-    ParallelLine(number=1, value=0.7, places=(1.0, 1.0), rank=1.0)
+    ParallelLine(places=(1.0, 1.0), rank=1.0)
     """
     at = trials.index_of(objective)
     columns = [column for column in _varying(trials) if names is None or column.name in names]
     if names is not None:
         columns.sort(key=lambda column: names.index(column.name))
     values = [trial.values[at] for trial in trials.contenders]
-    last = ParameterAxis(trials.objectives[at].name, min(values, default=0.0), max(values, default=0.0))
-    axes = (*(axis_of(column) for column in columns), last)
+    ends = min(values, default=0.0), max(values, default=0.0)
+    axes = (*columns, ParameterColumn(trials.objectives[at].name, "number", tuple(values), *ends))
     order = best_first(trials, at)
     ranks = {position: 1 - place / max(len(order) - 1, 1) for place, position in enumerate(order)}
     lines = []
     for position in thinned(len(values), order[:20]):
-        entries = (*(column.values[position] for column in columns), values[position])
-        places = tuple(axis.place(entry) for axis, entry in zip(axes, entries, strict=True))
-        number = trials.contenders[position].number
-        lines.append(ParallelLine(number, values[position], places, ranks[position]))
-    return ParallelView(axes, tuple(lines), len(values))
+        places = tuple(axis.place(axis.values[position]) for axis in axes)
+        lines.append(ParallelLine(places, ranks[position]))
+    return ParallelView(axes, tuple(lines))
 
 
 def _varying(trials: Trials) -> list[ParameterColumn]:
