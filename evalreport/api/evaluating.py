@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -177,21 +178,9 @@ def _of_frame(
 
 
 def _no_frame(name: str) -> UsageError:
-    known = {
-        "y_true",
-        "y_pred",
-        "scores",
-        "labels",
-        "threshold",
-        "weights",
-        "ids",
-        "groups",
-        "folds",
-        "slices",
-        "texts",
-    }
     if name not in known_names():
-        return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, sorted(known)))
+        known = [known for known in signature(evaluate).parameters if known != "columns"]
+        return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, known))
     return UsageError(
         f"{name} names a column, and y_true is no frame with the predictions in it",
         where=name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
@@ -43,7 +43,7 @@ def each_run(
     worst = 0
     console.json = console.json or bool(options.get("jsonl"))
     stdin = any(getattr(item, "path", None) == "-" for item in items)  # no other process can read ours
-    jobs = 1 if stdin else processes_for(len(items), options.get("jobs", 1) or _in_spark(items, options))
+    jobs = 1 if stdin else processes_for(len(items), options.get("jobs", 1) or jobs_in_spark(items, options))
     with Progress(console, len(items)) as progress, closing(outcomes(items, work, jobs, progress)) as done:
         for item, outcome in done:
             progress.end()
@@ -66,9 +66,9 @@ def each_run(
     return worst
 
 
-def _in_spark(items: Sequence[Any], options: dict[str, Any]) -> int | None:
-    """One process where most items are tables of Spark: a session of its own would take all cores, too."""
-    tables = sum(bool(getattr(item, "names_table", False)) for item in items)
+def jobs_in_spark(items: Sequence[Any], options: Mapping[str, Any]) -> int | None:
+    """Return one process where most items are tables of Spark: a session for each would take all cores."""
+    tables = sum(getattr(item, "tagged", None) is not None for item in items)
     return 1 if options.get("engine") == "spark" or 2 * tables > len(items) else None
 
 

@@ -342,8 +342,9 @@ def _mcnemar(match: Match) -> McNemarResult | None:
     if both is None:
         return None
     first, second = right(both[0]), right(both[1])
-    test = mcnemar(int((first & ~second).sum()), int((second & ~first).sum()))
-    return McNemarResult(*match.names, test.only1, test.only2, test.p, test.p_mid)
+    only = int((first & ~second).sum()), int((second & ~first).sum())
+    test = mcnemar(*only)
+    return McNemarResult(*match.names, *only, test.p, test.p_mid)
 
 
 def _delong(match: Match) -> DelongResult | None:

@@ -28,6 +28,8 @@ MOST = 12
 """Parameters, or objectives, that have axes of their own."""
 BEST = 0.9
 """Rank from which on a line of parallel coordinates is one of the best."""
+COLUMNS = 3
+"""Small charts in a row: their axes can still be read on a page."""
 LONGEST = 18
 """Characters of a parameter's name beside its axis."""
 _short = partial(short_name, longest=LONGEST)
@@ -85,16 +87,12 @@ def slices(study: Study) -> Figure:
     views.sort(key=lambda view: leading.index(view.axis.name))
     if not views:
         raise UsageError("no parameter differs between the complete trials", fix="vary one")
-    columns = min(3, len(views))
-    rows = -(-len(views) // columns)
-    figure, first = new_figure(2.9 * columns + 0.4, 2.5 * rows + 0.3)
-    first.remove()
-    for place, view in enumerate(views):
-        axes = figure.add_subplot(rows, columns, place + 1)
+    figure, grid = _small_charts(len(views))
+    for place, (view, axes) in enumerate(zip(views, grid, strict=True)):
         places: Any = [view.axis.place(point.at) for point in view.points]
         axes.plot(places, [point.value for point in view.points], "o", color=BLUE, markersize=3)
         _ticks(axes, view.axis)
-        _named(axes, "", study.objective.name if place % columns == 0 else "", _short(view.axis.name))
+        _named(axes, "", study.objective.name if place % COLUMNS == 0 else "", _short(view.axis.name))
     return figure
 
 
@@ -181,13 +179,13 @@ def front(study: Study) -> Figure:
     UsageError
         The study has one objective.
     """
-    view = front_view(study.trials)
+    view, (x, y, *_) = front_view(study.trials), study.trials.objectives
     figure, axes = new_figure()
     for on, colour, size in ((False, GREY, 3), (True, BLUE, 6)):
         points = [trial.values[:2] for trial, on_front in view if on_front is on]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=size)
-    _named(axes, *(goal.name for goal in study.trials.objectives[:2]), "Pareto front")
+    _named(axes, x.name, y.name, "Pareto front")
     return figure
 
 
@@ -205,12 +203,8 @@ def objectives(chosen: ThresholdSelection) -> Figure:
     if sweep is None or not found:
         raise UsageError("there is no threshold to draw", fix="sweep scores of a binary problem")
     shown = list(found.items())[:MOST]
-    columns = min(3, len(shown))
-    rows = -(-len(shown) // columns)
-    figure, first = new_figure(2.9 * columns + 0.4, 2.5 * rows + 0.3)
-    first.remove()
-    for place, (name, best) in enumerate(shown):
-        axes = figure.add_subplot(rows, columns, place + 1)
+    figure, grid = _small_charts(len(shown))
+    for (name, best), axes in zip(shown, grid, strict=True):
         objective = chosen.objectives[name]
         score = np.asarray(objective.score(sweep.counts))
         kept = np.isfinite(score) & np.isfinite(sweep.thresholds)
@@ -249,6 +243,15 @@ def sweep_figures(swept: Study | ThresholdSelection) -> dict[str, bytes]:
         shown = single and any(np.isfinite(best.threshold) for best in swept.optima.values())
         return {"sweep_thresholds.png": png(objectives(swept))} if shown else {}
     return {name: png(draw(swept)) for name, (draw, applies) in STUDY.items() if applies(swept)}
+
+
+def _small_charts(number: int) -> tuple[Figure, list[Axes]]:
+    """Charts in rows and columns."""
+    columns = min(COLUMNS, number)
+    rows = -(-number // columns)
+    figure, first = new_figure(2.9 * columns + 0.4, 2.5 * rows + 0.3)
+    first.remove()
+    return figure, [figure.add_subplot(rows, columns, place) for place in range(1, number + 1)]
 
 
 def _named(axes: Axes, x: str, y: str, title: str) -> None:

@@ -22,24 +22,18 @@ class McNemar:
 
     Parameters
     ----------
-    only1, only2 : int
-        Examples that the first alone and the second alone got right.
     p : float
         Exact binomial below 25 discordant pairs, chi-square without continuity correction from there.
     p_mid : float
         Mid-p, at any number.
-    method : str
     """
 
-    only1: int
-    only2: int
     p: float
     p_mid: float
-    method: str
 
 
 def mcnemar(only1: int, only2: int) -> McNemar:
-    """Return McNemar's test from the discordant pairs.
+    """Return McNemar's test from the examples that the first alone and the second alone got right.
 
     References
     ----------
@@ -48,16 +42,15 @@ def mcnemar(only1: int, only2: int) -> McNemar:
     Examples
     --------
     >>> test = mcnemar(10, 2)
-    >>> round(test.p, 4), round(test.p_mid, 4), test.method
-    (0.0386, 0.0225, 'exact binomial')
+    >>> round(test.p, 4), round(test.p_mid, 4)
+    (0.0386, 0.0225)
     """
     n, fewer = only1 + only2, min(only1, only2)
     exact, at = _binomial_tail(fewer, n)
-    p_exact = min(1.0, 2 * exact)
     p_mid = 1.0 if only1 == only2 else 2 * exact - at
     if n < EXACT_BELOW:
-        return McNemar(only1, only2, p_exact, p_mid, "exact binomial")
-    return McNemar(only1, only2, two_sided_p((only1 - only2) / math.sqrt(n)), p_mid, "chi-square")
+        return McNemar(min(1.0, 2 * exact), p_mid)
+    return McNemar(two_sided_p((only1 - only2) / math.sqrt(n)), p_mid)
 
 
 def _binomial_tail(k: int, n: int) -> tuple[float, float]:
@@ -130,17 +123,14 @@ class PairedAuc:
 
     Parameters
     ----------
-    auc1, auc2 : float
     difference : float
-        ``auc1 - auc2``.
+        The first AUC less the second.
     standard_error : float
         Of the difference; 0 when the two rankings are the same.
     p : float
         Two-sided; NaN where the standard error cannot be told.
     """
 
-    auc1: float
-    auc2: float
     difference: float
     standard_error: float
     p: float
@@ -187,10 +177,10 @@ def paired_delong(
     (0.3333, 0.2207)
     """
     pairs = [row_placements(scores, positive) for scores in (scores1, scores2)]
-    auc1, auc2 = (float(pair[positive].mean()) for pair in pairs)
+    first, second = (float(pair[positive].mean()) for pair in pairs)
     apart = pairs[0] - pairs[1]
     variance = sum(apart[rows].var(ddof=1) / rows.sum() for rows in (positive, ~positive))
     error = math.sqrt(max(0.0, variance))
     if error == 0:
-        return PairedAuc(auc1, auc2, auc1 - auc2, 0.0, 1.0 if auc1 == auc2 else math.nan)
-    return PairedAuc(auc1, auc2, auc1 - auc2, error, two_sided_p((auc1 - auc2) / error))
+        return PairedAuc(first - second, 0.0, 1.0 if first == second else math.nan)
+    return PairedAuc(first - second, error, two_sided_p((first - second) / error))

@@ -160,11 +160,9 @@ class Axes:
             for at, a, b in zip(xs, low, high, strict=True)
         )
 
-    def dots(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+    def dots(self, points: Iterable[Sequence[float]]) -> str:
         """Return path data of points: lines of no length, which round caps make into dots."""
-        return "".join(
-            f"M{_short(self.across(a))} {_short(self.up(b))}h0" for a, b in zip(xs, ys, strict=True)
-        )
+        return "".join(f"M{_short(self.across(x))} {_short(self.up(y))}h0" for x, y in points)
 
     def columns(self, edges: Sequence[tuple[float, float]], heights: Sequence[float]) -> str:
         """Return path data of columns from zero, with a gap of one unit between neighbours."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from evalreport.estimates import beside, interval, valued
 from evalreport.format import Style
-from evalreport.panels.words import Run, Sentence, say
+from evalreport.panels.words import Sentence, joined, say
 from evalreport.values import Estimate, Result, Undefined
 
 
@@ -143,7 +143,7 @@ def forest_row(
     """
     shown = "–" if reference is None else beside(reference, result, style)
     why = reason(result)
-    gloss = Sentence((*gloss.runs, Run("; "), *why.runs), gloss.numbers) if gloss and why else gloss or why
+    gloss = joined(gloss, say("; "), why) if gloss and why else gloss or why
     if isinstance(result, Undefined):
         return ForestRow(name, title, gloss, "undefined", "–", shown)
     ends = [end for end in (result.low, result.value, result.high) if end is not None]

@@ -10,7 +10,7 @@ from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary
 from evalreport.panels.about import one_threshold, units
 from evalreport.panels.parts import Command, Facts, Heading, Section
-from evalreport.panels.words import Sentence, dotted, listed, say
+from evalreport.panels.words import Sentence, dotted, joined, listed, say
 
 ORIGINS = {
     "default": "the default, not a choice",
@@ -72,8 +72,7 @@ def _predictions(ev: Evaluation) -> Sentence:
     source = say("`{source}`,", source=p.source) if p.source else Sentence()
     digest = say(", sha256 `{sha}`", sha=p.sha256) if p.sha256 else Sentence()
     rows = say("{rows:count} " + ("row" if ev.rows == 1 else "rows"), rows=ev.rows)
-    rows = Sentence((*rows.runs, *digest.runs), rows.numbers)
-    return source + rows
+    return source + joined(rows, digest)
 
 
 def _positive(ev: Evaluation) -> Sentence:

@@ -86,7 +86,7 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
             Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
             *_lines(ev, axes, scale),
             Path("whisker", axes.whiskers(score, low, high)),
-            Path("dots", axes.dots(score, observed)),
+            Path("dots", axes.dots(zip(score, observed, strict=True))),
         ),
         labels=(_named(name, axes, (score, observed, low, high)),) if name else (),
         values=_bins(ev, bins),

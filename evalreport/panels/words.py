@@ -208,6 +208,20 @@ def paragraph(*sentences: Sentence) -> Sentence:
     return whole
 
 
+def joined(*parts: Sentence) -> Sentence:
+    """Return parts of one sentence, without spaces between.
+
+    Examples
+    --------
+    >>> joined(say("a"), say("b")).text
+    'ab'
+    """
+    return Sentence(
+        tuple(run for part in parts for run in part.runs),
+        tuple(number for part in parts for number in part.numbers),
+    )
+
+
 def with_options(text: str) -> Sentence:
     """Return words in which options of the command line stand as code.
 

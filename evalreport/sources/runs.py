@@ -49,7 +49,7 @@ class RunInfo:
         Id and name.
     status : str
         ``FINISHED``, ``FAILED``, ``KILLED``, ``RUNNING`` or ``SCHEDULED``.
-    started, ended : int or None
+    started : int or None
         Milliseconds since 1970, UTC.
     artifact_uri : str
     tags, params : mapping
@@ -69,7 +69,6 @@ class RunInfo:
     experiment: str
     status: str
     started: int | None = None
-    ended: int | None = None
     artifact_uri: str = field(default="", repr=False)
     tags: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -265,7 +264,6 @@ def run_info(run: Any, experiment: str) -> RunInfo:
         experiment=experiment,
         status=run.info.status,
         started=run.info.start_time,
-        ended=run.info.end_time,
         artifact_uri=run.info.artifact_uri,
         tags=dict(run.data.tags),
         params=dict(run.data.params),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +24,10 @@ from evalreport.sources.runs import find_run
 from evalreport.sources.shapes.extras import texts_of
 from evalreport.sources.shapes.roles import ID
 from evalreport.sources.tables import read_table
-from evalreport.workflow.compare import evaluation_of, is_item, with_metrics
+from evalreport.workflow.compare import RUN_ID, evaluation_of, is_item, with_metrics
 from evalreport.workflow.report import deliver_evaluation
 from evalreport.workflow.request import Destination, Request, RulesRequest
 from evalreport.workflow.runs import Item
-
-_RUN_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +123,7 @@ def _item(name: str, tracking_uri: str | None) -> Item:
     if Path(name).exists():
         return Item(path=name)
     is_model = name.startswith(MODELS)
-    if not is_model and _RUN_ID.fullmatch(name) is None:
+    if not is_model and RUN_ID.fullmatch(name) is None:
         raise FileMissingError(
             f"there is no baseline {name}",
             where="--baseline",

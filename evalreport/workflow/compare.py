@@ -39,7 +39,7 @@ from evalreport.workflow.runs import STDIN, Item
 
 LARGEST = 100 * 1024**2
 """Bytes of an evaluation.json that is read."""
-_ID = re.compile(r"[0-9a-f]{6,32}")
+RUN_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def with_baseline(items: Sequence[Item], baseline: str | None) -> tuple[tuple[It
 def is_item(item: Item, word: str) -> bool:
     """Return whether a word names an item: by run id, name, path, or another path to the same file."""
     if item.run is not None:
-        short = _ID.fullmatch(word) is not None and item.run.run_id.startswith(word)
+        short = RUN_ID.fullmatch(word) is not None and item.run.run_id.startswith(word)
         return short or word in (item.run.run_id, item.run.name)
     return word in (item.path, item.name) or _same_file(item.path, word)
 
@@ -278,7 +278,7 @@ def _other(items: Sequence[Item], word: str) -> Item | None:
         if Path(word).is_file():
             return Item(path=word)
     other = next((item for item in items if item.store is not None), None)
-    if other is None or not _ID.fullmatch(word):
+    if other is None or not RUN_ID.fullmatch(word):
         return None
     return replace(other, run=find_run(other.opened, word), called="")
 

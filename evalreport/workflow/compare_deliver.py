@@ -10,11 +10,11 @@ from evalreport.errors import UsageError
 from evalreport.gate.documents import as_dicts
 from evalreport.panels.comparison.words import headline
 from evalreport.panels.systems.words import headline as systems_headline
-from evalreport.sinks.mlflow import MlflowSink, check_run
+from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.compare import Compared
-from evalreport.workflow.deliver import Delivered, deliver, files_read
+from evalreport.workflow.deliver import Delivered, deliver, files_read, sink_in
 from evalreport.workflow.documents import comparison_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
@@ -80,8 +80,7 @@ def run_for(
     stores = [item.store for item in items if item.store is not None]
     store = stores[0] if stores else connect(tracking_uri)
     run_id = find_run(store, log_to).run_id if log_to else _home(items, base)
-    check_run(store, run_id, allow_running=where.allow_running)
-    return MlflowSink(store, run_id, where.force, where.allow_running)
+    return sink_in(store, run_id, where)
 
 
 def _home(items: Sequence[Item], base: RunInfo | None) -> str:

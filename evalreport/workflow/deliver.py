@@ -16,8 +16,9 @@ from evalreport.format import counted
 from evalreport.report.extracts import PARTS
 from evalreport.report.payload import Payload
 from evalreport.sinks.folder import FolderSink, check_page, write_page
-from evalreport.sinks.mlflow import MlflowSink
+from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.sink import Logged
+from evalreport.sources.mlflow_client import Store
 from evalreport.stages import stage
 from evalreport.workflow.documents import Deliverable
 from evalreport.workflow.request import STDOUT, Destination, Request
@@ -134,6 +135,12 @@ def deliver(
     told += (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
     run_id = "" if inner is None else inner.run_id
     return Delivered(document, paths, logged, run_id, where.dry_run, tuple(told))
+
+
+def sink_in(store: Store, run_id: str, where: Destination, *, repair: bool = False) -> MlflowSink:
+    """Return the sink of a run that takes what is to be logged; asked before anything is worked out."""
+    check_run(store, run_id, allow_running=where.allow_running)
+    return MlflowSink(store, run_id, where.force, where.allow_running, repair=repair)
 
 
 def _written(place: Path, content: Callable[[], bytes], where: Destination) -> list[str]:

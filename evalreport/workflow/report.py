@@ -15,11 +15,11 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.report.names import FOLDER, INPUTS_TAG, SITE, digest_tag, is_ours
 from evalreport.report.render import templates_of
 from evalreport.sinks.marks import UNFINISHED
-from evalreport.sinks.mlflow import MlflowSink, check_run
+from evalreport.sinks.mlflow import MlflowSink
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
 from evalreport.workflow.collect import SENSITIVE_TAG, with_unit
-from evalreport.workflow.deliver import Delivered, deliver, files_read
+from evalreport.workflow.deliver import Delivered, deliver, files_read, sink_in
 from evalreport.workflow.documents import evaluation_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
@@ -146,5 +146,4 @@ def run_of(item: Item, where: Destination) -> MlflowSink | None:
     """
     if not where.log or item.run is None:
         return None
-    check_run(item.opened, item.run.run_id, allow_running=where.allow_running)
-    return MlflowSink(item.opened, item.run.run_id, where.force, where.allow_running)
+    return sink_in(item.opened, item.run.run_id, where)

@@ -150,19 +150,23 @@ class Item:
             return self._counted(source, request, work)
         return MadeOfFacts.of(read, work) if isinstance(read, CollectedFacts) else read
 
+    @property
+    def tagged(self) -> SparkSource | None:
+        """The table of Spark that the run names by its tag."""
+        return None if self.run is None else tagged_table(self.run, remote=self.opened.remote)
+
     def _source(self, request: Request) -> SparkSource | None:
         """The table of Spark that holds the predictions of the item; None where other engines read it."""
-        tagged = None if self.run is None else tagged_table(self.run, remote=self.opened.remote)
         match request.engine:
             case "spark" if self.path not in (None, STDIN) and len(self.files) < 2:
                 return SparkSource(str(self.path))
             case "spark" | "auto" if self.table is not None:
                 return SparkSource(self.table)
             case "auto":
-                return None if self.children or request.artifact else tagged
+                return None if self.children or request.artifact else self.tagged
             case "spark":
                 logged = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
-                found = tagged or logged
+                found = self.tagged or logged
                 if found is None:
                     raise UsageError(
                         f"{self.shown} names no table of Spark",

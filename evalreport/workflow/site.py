@@ -22,12 +22,12 @@ from evalreport.metrics.named_sets import PRIMARY
 from evalreport.panels.site import board_headline
 from evalreport.report.site import site_files, site_payload
 from evalreport.sinks.folder import MANIFESTS
-from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.sink import Logged
 from evalreport.sinks.site import SiteFolder, digest_of
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.text import slug
+from evalreport.workflow.deliver import sink_in
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.report import same_inputs
 from evalreport.workflow.request import Destination, Request
@@ -379,8 +379,8 @@ def log_site(done: MadeSite, store: Store, run_id: str | None, where: Destinatio
     """
     chosen = done.board.champion or done.board.best
     home = find_run(store, run_id).run_id if run_id else chosen.run_id
-    check_run(store, home, allow_running=where.allow_running)
+    sink = sink_in(store, home, where)
     paths = (path for path in done.paths if not path.startswith(MANIFESTS))
     files = {path: (done.folder / path).read_bytes() for path in paths}
     payload = site_payload(files, board_headline(done.board).text)
-    return MlflowSink(store, home, where.force, where.allow_running).log(payload)
+    return sink.log(payload)

@@ -11,8 +11,8 @@ from evalreport.errors import EvalreportError, NotFoundError, ServerError
 from evalreport.evaluation.model import Evaluation
 from evalreport.report.names import EVALUATION, Part
 from evalreport.sinks.held import content, listed
-from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.verify import CheckedPart, check_part
+from evalreport.workflow.deliver import sink_in
 from evalreport.workflow.documents import evaluation_document
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
@@ -91,8 +91,7 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     broken = any(checked.part == "evaluation" and not checked.whole for checked in found)
     if not repair or not broken:
         return Verified(item, found, found, repair)
-    check_run(item.opened, _run_id(item), allow_running=where.allow_running)
-    sink = MlflowSink(item.opened, _run_id(item), where.force, where.allow_running, repair=True)
+    sink = sink_in(item.opened, _run_id(item), where, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
     kept = _kept(item, evaluation)
     document = evaluation_document(kept, request.checklist, request.notes) if kept is not None else None

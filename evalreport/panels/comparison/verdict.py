@@ -15,7 +15,7 @@ from evalreport.panels.comparison.matched import points_table, sentence
 from evalreport.panels.comparison.words import against, detectable, headline, matching, p_value, same_matching
 from evalreport.panels.parts import Facts, Folded, PagePart, Section
 from evalreport.panels.provenance import origin
-from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, joined, listed, paragraph, say, shortened
 
 
 @dataclass(frozen=True)
@@ -84,20 +84,6 @@ def _moved(comparison: Comparison) -> Sentence:
     )
     tests = [p_value(test.p) for test in comparison.mcnemar]
     return joined(words, *tests, say("."))
-
-
-def joined(*parts: Sentence) -> Sentence:
-    """Return parts of one sentence, without spaces between.
-
-    Examples
-    --------
-    >>> joined(say("a"), say("b")).text
-    'ab'
-    """
-    return Sentence(
-        tuple(run for part in parts for run in part.runs),
-        tuple(number for part in parts for number in part.numbers),
-    )
 
 
 def _could(comparison: Comparison) -> Sentence:

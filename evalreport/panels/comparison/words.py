@@ -22,7 +22,7 @@ from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import ERROR_KINDS
 from evalreport.panels.comparison.stated import in_words, size, style_of
-from evalreport.panels.words import NOTHING, Sentence, listed, quoted, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, joined, listed, quoted, say, shortened
 
 _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 
@@ -260,10 +260,7 @@ def mistakes(moved: Movement, test: McNemarResult | None) -> Sentence:
         base=moved.baseline,
         run=moved.run,
     )
-    if test is None:
-        return words
-    shown = p_value(test.p)
-    return Sentence((*words.runs, *shown.runs), words.numbers + shown.numbers)
+    return words if test is None else joined(words, p_value(test.p))
 
 
 def p_value(p: float) -> Sentence:

@@ -83,8 +83,8 @@ def history_chart(view: HistoryView, place: int) -> Chart:
         description=_best_of(view, last),
         axes=axes,
         paths=(
-            Path("dots-2", axes.dots(*_pairs(others))),
-            Path("dots", axes.dots(*_pairs(complete))),
+            Path("dots-2", axes.dots(others)),
+            Path("dots", axes.dots(complete)),
             *((Path("line", axes.polyline(*_steps(best))),) if len(best) > 1 else ()),
         ),
         labels=() if last is None else (_best_label(axes, done, last),),
@@ -112,10 +112,6 @@ def _best_of(view: HistoryView, last: float | None) -> Sentence:
         trials=view.n_trials,
         last=last,
     )
-
-
-def _pairs(points: Sequence[tuple[int, float]]) -> tuple[list[float], list[float]]:
-    return [float(a) for a, _ in points], [b for _, b in points]
 
 
 def _steps(best: Sequence[tuple[int, float | None]]) -> tuple[list[float], list[float]]:

@@ -10,7 +10,7 @@ from evalreport.panels.curves import spread
 from evalreport.panels.parts import Beside, Column, Empty, Facts, Section, Table
 from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.study.words import about, own
-from evalreport.panels.words import NOTHING, Sentence, paragraph, say
+from evalreport.panels.words import NOTHING, Sentence, joined, paragraph, say
 from evalreport.study import Trial, WinnersCurse
 from evalreport.study.judged import Study, metric_of
 from evalreport.study.luck import MEANS, PROPORTIONS
@@ -71,7 +71,7 @@ def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
             say("by {equal:rough}", equal=curse.optimism_if_equal),
         ),
         ("Error of one value", say("{error:rough} (standard error)", error=curse.standard_error)),
-        ("Trials that competed", Sentence((*rivals.runs, *judged.runs), rivals.numbers + judged.numbers)),
+        ("Trials that competed", joined(rivals, judged)),
         ("Not told apart from the best", _tied(curse)),
         ("Assumed", say("{assumption}", assumption=curse.assumption)),
     )
@@ -111,7 +111,7 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
         axes=axes,
         paths=(Path("guide", axes.level(curse.corrected)), *_trial_dots(study, axes, kept, values)),
         labels=(_expected(curse, axes, values),),
-        ring=(_x(axes.x.high, 1), axes.up(curse.observed)),
+        ring=(axes.across(1), axes.up(curse.observed)),
         values=_values(study, kept),
     )
 
@@ -121,25 +121,17 @@ def _trial_dots(study: Study, axes: Axes, kept: list[Trial], values: list[float]
     ranked = list(enumerate(zip(values, kept, strict=True), 1))
     near = [(rank, value) for rank, (value, trial) in ranked if trial.number in study.tied]
     far = [(rank, value) for rank, (value, trial) in ranked if trial.number not in study.tied and rank > 1]
-    return Path("dots-2", axes.dots(*_columns(far))), Path("dots", axes.dots(*_columns(near)))
+    return Path("dots-2", axes.dots(far)), Path("dots", axes.dots(near))
 
 
 def _expected(curse: WinnersCurse, axes: Axes, values: list[float]) -> Label:
     """The corrected value beside its guide, where it covers the fewest dots."""
     words = f"{'at worst' if curse.at_most else 'expect'} {significant(curse.corrected)}"
-    dotted = [(_x(axes.x.high, rank), axes.up(value)) for rank, value in enumerate(values, 1)]
+    dotted = [(axes.across(rank), axes.up(value)) for rank, value in enumerate(values, 1)]
     height = axes.up(curse.corrected)
     spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
     width = LETTER * len(words)
     return labelled(clearest(spots, width, np.array([(axes.x.ticks[0][0], 0.0), *dotted])), width, words)
-
-
-def _x(high: float, rank: float) -> float:
-    return round(LEFT + rank / high * 290, 1)
-
-
-def _columns(points: list[tuple[int, float]]) -> tuple[list[float], list[float]]:
-    return [float(rank) for rank, _ in points], [value for _, value in points]
 
 
 def _values(study: Study, kept: list[Trial]) -> Table:

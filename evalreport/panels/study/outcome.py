@@ -62,8 +62,8 @@ def _front(study: Study) -> Chart:
         ),
         axes=axes,
         paths=(
-            Path("dots-2", axes.dots([t.values[0] for t in off], [t.values[1] for t in off])),
-            Path("dots", axes.dots([t.values[0] for t in on], [t.values[1] for t in on])),
+            Path("dots-2", axes.dots(trial.values[:2] for trial in off)),
+            Path("dots", axes.dots(trial.values[:2] for trial in on)),
         ),
         values=Table.of("front-values", "Trials on the front", heads, rows),
     )

@@ -123,7 +123,7 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
             best=param_cell(best.at).words,
         ),
         axes=axes,
-        paths=(Path("dots", axes.dots(xs, values)),),
+        paths=(Path("dots", axes.dots(zip(xs, values, strict=True))),),
         ring=None if best_at is None else (axes.across(best_at), axes.up(best.value)),
         values=Table.of(
             own(study, f"slice-{place}") + "-values",

@@ -10,8 +10,7 @@ from evalreport.format import Style, at, decimals
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.comparison.stated import in_words, style_of
-from evalreport.panels.comparison.verdict import joined
-from evalreport.panels.words import NOTHING, Number, Run, Sentence, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Number, Run, Sentence, joined, paragraph, say, shortened
 
 WHATEVER = 0.95
 """Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
