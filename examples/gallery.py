@@ -36,6 +36,7 @@ def named(
     return replace(ev, findings=find(ev))
 
 
+@cache
 def spam() -> er.Evaluation:
     """Binary, imbalanced; probabilities of a naive Bayes, badly calibrated."""
     ev = er.evaluate_file(DATA / "sms_spam" / "oof_scores.parquet", score="score_nb", positive="spam")
@@ -68,6 +69,7 @@ def intents(file: str, run: str, **options: Any) -> er.Evaluation:
     return named(ev, run, "banking77", MESSAGES)
 
 
+@cache
 def good() -> er.Evaluation:
     """77 classes of short messages; confidence too low."""
     return intents("pred_tfidf_lr.parquet", "words-logistic")
@@ -165,6 +167,7 @@ def filters() -> Any:
     return compared("sms_spam", shown, ("message", "messages"), positive="spam")
 
 
+@cache
 def machines() -> Any:
     """Four models of the same failures."""
     shown = {f"score_{name}": name for name in ("lr", "lr_balanced", "rf", "histgb")}
@@ -235,7 +238,7 @@ PAGES: Mapping[str, Callable[[], Any]] = {
     "banking77-generated": answers,
     "goemotions": emotions,
     "sms-spam-thresholds": lambda: er.sweep(spam(), ["f1", "recall>=0.95", "cost:10"]),
-    "banking77-cutoffs": lambda: er.sweep(intents("pred_tfidf_lr.parquet", "words-logistic")),
+    "banking77-cutoffs": lambda: er.sweep(good()),
     "goemotions-thresholds": searched,
     "goemotions-search": study,
     "sms-spam-two-models": filters,

@@ -32,13 +32,16 @@ ESTIMATOR = LogisticRegression().fit(X, TRUTH)
 
 @pytest.fixture
 def mlflow(sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """MLflow on a store of this test's own, with the evaluator registered as its entry point does."""
+    """MLflow on a store of this test's own, which finds the evaluator by its entry point."""
     monkeypatch.chdir(tmp_path)
     with fluent(sqlite_store) as mlflow:
         from mlflow.models.evaluation import evaluator_registry
 
         registry = evaluator_registry._model_evaluation_registry
-        monkeypatch.setattr(registry, "_registry", {**registry._registry, "evalreport": EvalreportEvaluator})
+        others = {name: one for name, one in registry._registry.items() if name != "evalreport"}
+        monkeypatch.setattr(registry, "_registry", others)
+        registry.register_entrypoints()
+        assert registry._registry["evalreport"] is EvalreportEvaluator
         mlflow.set_experiment("triage")
         yield mlflow
 

@@ -22,6 +22,7 @@ from tests.report.sweeps import made as chosen
 from tests.report.test_comparison import several
 from tests.report.test_study import single, two_goals
 from tests.report.test_systems_page import drawn
+from tests.tracking import MlflowServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request
@@ -142,6 +143,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+def mlflow_ui(browser: Browser, mlflow_server: MlflowServer) -> Page:
+    """One page with the UI of MLflow loaded once, for seconds of CPU: who uses it moves inside it."""
+    page = patient(browser).new_page()
+    page.goto(mlflow_server.uri)
+    return page
+
+
+@pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Writes the page of a kind once and returns its path."""
     folder = tmp_path_factory.mktemp("pages")
@@ -165,15 +174,15 @@ def free() -> dict[frozenset[tuple[str, Any]], list[Page]]:
 def opened(
     browser: Browser, written: Callable[[str], Path], free: dict[frozenset[tuple[str, Any]], list[Page]]
 ) -> Iterator[Callable[..., Page]]:
-    """Opens the page of a kind; a console message, an error or a request fails the test at its end."""
+    """Opens a file, or the page of a kind; a message, an error or a request fails the test at its end."""
     taken = []
     trouble: list[str] = []
 
-    def open_page(kind: str, *, width: int = 1400, height: int = 900, **options: Any) -> Page:
+    def open_page(kind: str | Path, *, width: int = 1400, height: int = 900, **options: Any) -> Page:
         key = frozenset(options.items())
         page = free[key].pop() if free.get(key) else patient(browser, **options).new_page()
         page.set_viewport_size({"width": width, "height": height})
-        address = written(kind).as_uri()
+        address = (written(kind) if isinstance(kind, str) else kind).as_uri()
         taken.append((key, page, listen(page, trouble, address)))
         page.goto(address)
         return page

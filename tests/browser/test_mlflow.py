@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 
 from evalreport.sources.mlflow_client import connect
-from tests.browser.conftest import patient
 from tests.cli.running import run as run_command
 from tests.sweeping import DATA, parquet
 from tests.tracking import MlflowServer, make_run
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Page
 
 NAME = "evalreport.html"
 CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].filter(plot => plot.data && plot.data.length)"
@@ -24,11 +23,12 @@ CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].filter(plot => plot.
 
 @pytest.mark.server
 def test_the_artifact_viewer_shows_a_report_that_works(
-    browser: Browser, mlflow_server: MlflowServer, written: Callable[[str], Path]
+    mlflow_ui: Page, mlflow_server: MlflowServer, written: Callable[[str], Path]
 ) -> None:
     text = written("binary-slices").read_text(encoding="utf-8")
     run = make_run(connect(mlflow_server.uri), {NAME: text})
-    page = patient(browser, viewport={"width": 1400, "height": 900}).new_page()
+    page = mlflow_ui
+    page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(f"{mlflow_server.uri}/#/experiments/{run.experiment_id}/runs/{run.run_id}/artifacts/{NAME}")
     page.wait_for_selector("iframe")
     element = page.query_selector("iframe")
@@ -46,12 +46,11 @@ def test_the_artifact_viewer_shows_a_report_that_works(
     assert frame.get_attribute("button[data-key=f1]", "aria-pressed") == "true"
     frame.click("nav a[href='#provenance']")
     assert frame.evaluate("document.activeElement.id") == "provenance-title"
-    page.context.close()
 
 
 @pytest.mark.server
 def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
-    browser: Browser, mlflow_server: MlflowServer, capsys: pytest.CaptureFixture[str]
+    mlflow_ui: Page, mlflow_server: MlflowServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = connect(mlflow_server.uri)
     table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
@@ -67,7 +66,8 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
         name: {point.step: point.value for point in store.client.get_metric_history(run.run_id, key)}
         for name, run in made.items()
     }
-    page = patient(browser, viewport={"width": 1400, "height": 1000}).new_page()
+    page = mlflow_ui
+    page.set_viewport_size({"width": 1400, "height": 1000})
     where = f"experiments/{made['bayes'].experiment_id}/runs?compareRunsMode=CHART"
     page.goto(f"{mlflow_server.uri}/#/{where}")
     search = page.wait_for_selector("input[placeholder='Search metric charts']")
@@ -78,4 +78,3 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
     assert {name for name, _, _ in lines} == set(made)
     for name, steps, values in lines:
         assert dict(zip(steps, values, strict=True)) == pytest.approx(wanted[name])
-    page.context.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +13,10 @@ import pytest
 
 from evalreport.cli import main
 from evalreport.sources.mlflow_client import connect
-from tests.browser.conftest import patient
 from tests.tracking import MlflowServer, make_run
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.server
 
@@ -74,13 +72,11 @@ def logged(mlflow_server: MlflowServer) -> Logged:
     return found
 
 
-@pytest.fixture(scope="module")
-def ui(browser: Browser, logged: Logged) -> Iterator[Page]:
-    """One page with the UI loaded once: what follows moves inside it."""
-    page = patient(browser, viewport={"width": 1600, "height": 1400}).new_page()
-    page.goto(logged.uri)
-    yield page
-    page.context.close()
+@pytest.fixture
+def ui(mlflow_ui: Page, logged: Logged) -> Page:
+    """The UI of MLflow as large as a desk's screen, and the runs of this file in its store."""
+    mlflow_ui.set_viewport_size({"width": 1600, "height": 1400})
+    return mlflow_ui
 
 
 def choose(page: Page, file: str) -> None:

@@ -292,7 +292,7 @@ def test_runs_of_a_server(capsys: Capture, mlflow_server: MlflowServer) -> None:
         make_run(store, {"predictions.parquet": _bytes(f"score_{name}")}, name=name) for name in ("lr", "nb")
     ]
     before = store.client.get_run(made[0].run_id)
-    asked = ("--tracking-uri", store.uri, "--run-id", made[0].run_id, "--baseline", made[1].run_id)
+    asked = ("--tracking-uri", store.uri, "--run-id", made[0].run_id, "--baseline", made[1].run_id, *FAST)
     done = run(
         capsys, "check", *asked, "--require", "recall >= 0.8", "--require", "roc_auc drops <= 0.01", "--jsonl"
     )

@@ -160,7 +160,7 @@ def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
     events = tmp_path / "events"
     events.mkdir()
     own = "spark.eventLog.enabled true\nspark.eventLog.compress false\n"
-    own += f"spark.eventLog.dir {events.as_uri()}\n"
+    own += f"spark.eventLog.dir {events.as_uri()}\nspark.sql.shuffle.partitions 2\n"
     (tmp_path / "spark-defaults.conf").write_text(own)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "f1")

@@ -30,22 +30,8 @@ REFUSED = f"http://ada:{CANARY}@127.0.0.1:9/team?token={CANARY}#{CANARY}"
 ROWS = "y_true,score\n" + "".join(f"{k % 2},0.{k % 7 + 1}\n" for k in range(40))
 
 
-def shell(folder: Path, *arguments: str, **variables: str) -> Ran:
-    """Run the command as a process of its own, where every secret is a canary."""
-    environment = {**os.environ, **dict.fromkeys(NAMES, CANARY), "PYTHONPATH": str(ROOT), **variables}
-    done = subprocess.run(
-        [sys.executable, "-m", "evalreport", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        env=environment,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
-
-
 class Inside:
-    """The command in this process, which starts in a fraction of the time, with the same canaries."""
+    """The command in this process, where every secret is a canary."""
 
     def __init__(self, capfd: pytest.CaptureFixture[str], patch: pytest.MonkeyPatch, folder: Path) -> None:
         self.capfd, self.patch = capfd, patch
@@ -99,7 +85,7 @@ def test_no_failure_tells_a_secret(inside: Inside, arguments: tuple[str, ...]) -
 
 def test_a_logged_run_holds_no_secret(sqlite_store: Store, tmp_path: Path, inside: Inside) -> None:
     made = make_run(sqlite_store, {"predictions.csv": ROWS}, folder=tmp_path)
-    done = shell(tmp_path, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "-vv")
+    done = inside("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "-vv")
     assert done.code == 0, done.err
     held = sqlite_store.client.get_run(made.run_id)
     assert CANARY not in done.out + done.err + written(tmp_path) + str(held.to_dictionary())
