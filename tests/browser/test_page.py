@@ -60,7 +60,7 @@ def barriers(page: Page, *, contrast: bool) -> object:
 @pytest.mark.parametrize("kind", [*PAGES, "one-row", "collapsed", "binary-ranking"])
 def test_nothing_runs_off_a_narrow_screen(opened: Open, kind: str) -> None:
     page = opened(kind, width=320, height=640)
-    for width in (320, 360, 602, 736, 1088, 1400):
+    for width in (320, 560, 736, 1088):  # where a rule of the stylesheet begins, it has the least room
         page.set_viewport_size({"width": width, "height": 700})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 

@@ -19,32 +19,11 @@ from evalreport.errors import DataError, EvalreportError
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
 from evalreport.workflow.runs import Item
+from tests.cli.piecework import threads, worked
 from tests.cli.running import run
 from tests.tracking import make_run
 
 Capture = pytest.CaptureFixture[str]
-
-
-def worked(item: int, dies: int) -> int:
-    """Square a number; one of them ends its process, and multiples of three are bad."""
-    if item == dies:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if item % 3 == 0:
-        raise DataError(f"{item} is a multiple of three", where="here", fix="take another")
-    return item * item
-
-
-def test_runs_that_name_a_table_of_spark_are_worked_on_by_one_process() -> None:
-    def item(**tags: str) -> Item:
-        run = RunInfo(
-            "3f9c1e0a7b", "", "0", "", "FINISHED", tags={f"evalreport.{k}": v for k, v in tags.items()}
-        )
-        return Item(run=run, store=Store(None, "sqlite:///mlflow.db"))
-
-    table, file = item(table="db.rows"), item()
-    assert jobs_in_spark([table, table, file], {"engine": "auto"}) == 1
-    assert jobs_in_spark([file], {"engine": "spark"}) == 1
-    assert jobs_in_spark([table, file], {"engine": "auto"}) is None
 
 
 def test_a_process_that_is_killed_costs_its_own_item_alone() -> None:
@@ -60,9 +39,17 @@ def test_a_process_that_is_killed_costs_its_own_item_alone() -> None:
     assert "killed by signal 9" in found[5].message
 
 
-def threads(_: int) -> str | None:
-    """How many threads of linear algebra this process may start."""
-    return os.environ.get("OPENBLAS_NUM_THREADS")
+def test_runs_that_name_a_table_of_spark_are_worked_on_by_one_process() -> None:
+    def item(**tags: str) -> Item:
+        run = RunInfo(
+            "3f9c1e0a7b", "", "0", "", "FINISHED", tags={f"evalreport.{k}": v for k, v in tags.items()}
+        )
+        return Item(run=run, store=Store(None, "sqlite:///mlflow.db"))
+
+    table, file = item(table="db.rows"), item()
+    assert jobs_in_spark([table, table, file], {"engine": "auto"}) == 1
+    assert jobs_in_spark([file], {"engine": "spark"}) == 1
+    assert jobs_in_spark([table, file], {"engine": "auto"}) is None
 
 
 @pytest.mark.parametrize("asked", [None, "3"])
