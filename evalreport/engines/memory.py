@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, TypeAlias, assert_never
 
@@ -38,7 +38,7 @@ def summarise(predictions: Predictions) -> Summary:
     >>> facts.counts.total, len(facts.scores)
     (3.0, 3)
     """
-    return replace(counted(predictions), **_tables(predictions))
+    return _facts(predictions, **_tables(predictions))
 
 
 def counted(p: Predictions) -> Summary:
@@ -50,27 +50,32 @@ def counted(p: Predictions) -> Summary:
     >>> counted(predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8]))).scores is None
     True
     """
-    weights = p.weights if p.weighted else None
-    facts = Summary(
+    return replace(_facts(p))  # made now: nothing holds on to the rows
+
+
+def _facts(p: Predictions, **tables: Any) -> Summary:
+    """All facts, each counted when it is first read."""
+    several = not isinstance(p.space, Binary)
+    return Summary(
         space=p.space,
         rows=len(p),
         weight=float(p.weights.sum()),
-        tally=_tally(p),
+        tally=partial(_tally, p),
+        counts=_counts(p),
+        bins=partial(_bins, p, p.scores) if several and isinstance(p.scores, Probabilities) else None,
+        cardinality=partial(_cardinality, p) if isinstance(p.space, Multilabel) else None,
         score_kind=None if isinstance(p.scores, NoScores) else p.scores.declared,
         threshold=p.threshold,
+        **tables,
     )
-    match p.space:
-        case Binary() | Multiclass():
-            if p.y_pred is not None:
-                facts = replace(facts, counts=Counts.of(p.y_true, p.y_pred, len(p.space), weights))
-        case Multilabel():
-            counts = None if p.y_pred is None else _label_counts(p)
-            facts = replace(facts, counts=counts, cardinality=_cardinality(p))
-        case never:
-            assert_never(never)
-    if isinstance(p.scores, Probabilities) and not isinstance(p.space, Binary):
-        return replace(facts, bins=_bins(p, p.scores))
-    return facts
+
+
+def _counts(p: Predictions) -> Counts | BinaryCounts | None:
+    if p.y_pred is None:
+        return None
+    if isinstance(p.space, Multilabel):
+        return _label_counts(p)
+    return Counts.of(p.y_true, p.y_pred, len(p.space), p.weights if p.weighted else None)
 
 
 def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
@@ -97,9 +102,13 @@ def _tables(p: Predictions) -> dict[str, Any]:
         return {"scores": lambda: ScoreTable.of(values, p.y_true.astype(bool), weights)}
     parts: dict[str, Any] = {"scores": ClassScores(values, p.y_true, weights)}
     if isinstance(p.space, Multiclass) and isinstance(p.scores, Probabilities):
-        best = highest(values)
-        parts["confidence"] = ScoreTable.of(values[np.arange(len(p)), best], best == p.y_true, weights)
+        parts["confidence"] = partial(_confidence, p, values, weights)
     return parts
+
+
+def _confidence(p: Predictions, values: npt.NDArray[Any], weights: Array | None) -> ScoreTable:
+    best = highest(values)
+    return ScoreTable.of(values[np.arange(len(p)), best], best == p.y_true, weights)
 
 
 def _cardinality(p: Predictions) -> Counts:

@@ -9,6 +9,8 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+import numpy as np
+
 from evalreport.errors import DataError
 from evalreport.facts.classes import ClassBins, LabelScores
 from evalreport.facts.counts import BinaryCounts, Counts
@@ -22,7 +24,7 @@ from evalreport.scores import ScoreKind
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The facts of one set of predictions.
+    """The facts of one set of predictions; of rows in memory each is counted when it is first read.
 
     Parameters
     ----------
@@ -34,7 +36,6 @@ class Summary:
     counts : Counts (binary, multiclass), BinaryCounts with one entry per label (multilabel), or None
         None when nothing decides: decision scores without predictions or threshold.
     scores : ScoreTable (binary), LabelScores (multiclass, multilabel), or None without scores
-        Rows in memory are sorted into the table when it is first read.
     tally : Tally
         Means over rows (log loss, top-k hits, sample-wise set scores).
     confidence : ScoreTable or None
@@ -51,12 +52,12 @@ class Summary:
     space: LabelSpace
     rows: int
     weight: float
-    tally: Tally
+    tally: Later[Tally] = Later(Tally.of({}, np.zeros(0)))
     counts: Counts | BinaryCounts | None = None
     scores: Later[ScoreTable | LabelScores | None] = Later(None)
-    confidence: ScoreTable | None = None
-    bins: ClassBins | None = None
-    cardinality: Counts | None = None
+    confidence: Later[ScoreTable | None] = Later(None)
+    bins: Later[ClassBins | None] = Later(None)
+    cardinality: Later[Counts | None] = Later(None)
     together: LabelMoments | None = None
     score_kind: ScoreKind | None = None
     threshold: Threshold | None = None
