@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from evalreport.facts.counts import Array, sums
 from evalreport.facts.rankings import Placing, Rankings, rank_classes, rank_labels, rank_pooled
-from evalreport.facts.table import ScoreTable
+from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 BINS = 15
 """Equal-width calibration bins."""
 CELLS = 1 << 22
 """(row, label) cells that are counted at a time."""
 KEPT = 1 << 23
-"""Distinct scores of several labels whose tables are kept: 40 bytes each, with their running sums."""
+"""Distinct scores of labels that weigh whose tables are kept: 40 bytes each, with their running sums."""
 
 
 def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
@@ -203,14 +203,28 @@ class ClassScores(RankedScores):
         return found
 
     def table(self, label: int) -> ScoreTable:
-        """Return the one-vs-rest table of a label; of several labels, as many are kept as `KEPT` tells."""
+        """Return the one-vs-rest table of a label; those of labels that weigh are kept, as `KEPT` tells."""
         if label not in self._kept:
-            column = np.ascontiguousarray(self.scores[:, label])
-            made = ScoreTable.of(column, self.positive(label), self.weights)
-            if sum(map(len, self._kept.values())) > (KEPT if self.truth.ndim == 2 else 0) - len(made):
+            made, few = self._table(label), self.truth.ndim == 1 or self._words is not None
+            if sum(map(len, self._kept.values())) > (0 if few else KEPT) - len(made):
                 self._kept.clear()
             self._kept[label] = made
         return self._kept[label]
+
+    def _table(self, label: int) -> ScoreTable:
+        if self._words is not None:
+            return ScoreTable(*counted_runs(self._words[label]))
+        return ScoreTable.of(np.ascontiguousarray(self.scores[:, label]), self.positive(label), self.weights)
+
+    @cached_property
+    def _words(self) -> npt.NDArray[Any] | None:
+        """Of several labels in a row the sorted words of each, shape (K, n); None of what is not packed."""
+        several = self.truth.ndim == 2 and self.weights is None
+        words = pack(self.scores, self.truth) if several else None
+        if words is not None:
+            words = np.ascontiguousarray(words.T)
+            words.sort(axis=1)
+        return words
 
     def tables(self) -> Iterator[ScoreTable]:
         """Yield the one-vs-rest table of each label in turn."""
@@ -221,7 +235,14 @@ class ClassScores(RankedScores):
         return self._pooled
 
     @cached_property
+    def _pooled_words(self) -> npt.NDArray[Any] | None:
+        """The words of all labels: runs that are sorted are merged, in a third of the time of a sort."""
+        return None if self._words is None else np.sort(self._words, axis=None, kind="stable")
+
+    @cached_property
     def _pooled(self) -> ScoreTable:
+        if self._pooled_words is not None:
+            return ScoreTable(*counted_runs(self._pooled_words))
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
         weights = None if self.weights is None else np.repeat(self.weights, self.size)
         return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
@@ -242,12 +263,18 @@ class ClassScores(RankedScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        return rank_labels(self.tables()) if self.truth.ndim == 2 else rank_classes(*self._counted())
+        if self.truth.ndim == 1:
+            return rank_classes(*self._counted())
+        words = self._words
+        return rank_labels(
+            map(Placing.of_table, self.tables()) if words is None else map(Placing.of_words, words)
+        )
 
     @cached_property
     def _pooled_ranks(self) -> tuple[float, float, ScoreTable]:
         if self.truth.ndim == 2:
-            placing = Placing.of_table(self.pooled())
+            words = self._pooled_words
+            placing = Placing.of_table(self.pooled()) if words is None else Placing.of_words(words)
             return *placing.areas(), placing.table()
         return rank_pooled(*self._counted())
 

@@ -173,7 +173,8 @@ class LabelTables(RankedScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        return rank_labels(self._tables, TablesMade([partial(_merged, table) for table in self._tables]))
+        merged = TablesMade([partial(_merged, table) for table in self._tables])
+        return rank_labels(map(Placing.of_table, self._tables), merged)
 
     @cached_property
     def pooled_areas(self) -> tuple[float, float]:

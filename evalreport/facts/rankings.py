@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evalreport.facts.counts import Array, run_starts, sums
 from evalreport.facts.keys import keys_of
 from evalreport.facts.ladders import Ladder, areas_from, areas_in, between, cumulated
-from evalreport.facts.table import ScoreTable
+from evalreport.facts.table import ScoreTable, scores_in
 
 POOL = 1 << 20
 """(row, class) cells of the pooled ranking that are placed at a time."""
@@ -56,26 +56,26 @@ class Rankings:
     tables: Sequence[ScoreTable]
 
 
-def rank_labels(tables: Iterable[ScoreTable], merged: Sequence[ScoreTable] | None = None) -> Rankings:
+def rank_labels(placed: Iterable[Placing], merged: Sequence[ScoreTable] | None = None) -> Rankings:
     """Return the areas of every label of a multilabel problem.
 
     Parameters
     ----------
-    tables : iterable of ScoreTable
-        One for each label.
+    placed : iterable of Placing
+        Of each label, all scores having gone by.
     merged : sequence of ScoreTable, optional
         The tables of the rankings; by default they are made at once, and kept.
 
     Examples
     --------
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
-    >>> rank_labels([table]).roc_auc, len(rank_labels([table]).tables)
+    >>> found = rank_labels([Placing.of_table(table)])
+    >>> found.roc_auc, len(found.tables)
     (array([0.5]), 1)
     """
     areas, kept = [], []
-    for table in tables:
-        placing = Placing.of_table(table)
-        areas.append((*placing.areas(), table.positives))
+    for placing in placed:
+        areas.append((*placing.areas(), placing.positives))
         if merged is None:
             kept.append(placing.table())
     roc_auc, precision, positives = np.array(areas).reshape(-1, 3).T
@@ -283,6 +283,30 @@ class Placing:
         values, weights, *span = np.concatenate(parts, axis=1)
         placing = cls(Ladder(values, cumulated(weights)), table.total)
         placing.counts[:] = np.diff(np.stack(span, axis=1).ravel(), prepend=0.0, append=table.total)
+        return placing
+
+    @classmethod
+    def of_words(cls, words: npt.NDArray[Any]) -> Placing:
+        """Return the same of sorted words, as `pack` makes them.
+
+        Examples
+        --------
+        >>> from evalreport.facts.table import pack
+        >>> words = np.sort(pack(np.array([0.1, 0.4, 0.8, 0.4]), np.array([False, True, False, False])))
+        >>> Placing.of_words(words).areas(), Placing.of_words(words).counts
+        ((0.5, 0.3333333333333333), array([1, 2, 1], dtype=uint32))
+        """
+        one = words.dtype.type(1)
+        place = np.flatnonzero(words & one)
+        positives = words[place]
+        placing = cls(Ladder(scores_in(positives)), float(len(words)))
+        first = run_starts(positives)
+        below, upto = place[first], np.append(place[first[1:] - 1], place[-1:]) + 1
+        negative = words[below] ^ one  # of equal scores negatives stand first
+        tied = words[below - 1] == negative
+        below[tied] = np.searchsorted(words, negative[tied])
+        span = np.stack([below, upto], axis=1).ravel()
+        placing.counts[:] = np.diff(span, prepend=0, append=len(words))
         return placing
 
     @cached_property

@@ -205,12 +205,23 @@ def pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArr
     return packed
 
 
+def scores_in(packed: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the scores of words.
+
+    Examples
+    --------
+    >>> scores_in(np.array([2113929217], dtype=np.uint32))
+    array([0.5], dtype=float32)
+    """
+    return (packed >> packed.dtype.type(1)).view(np.float32 if packed.itemsize == 4 else np.float64)
+
+
 def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
     """Return the distinct scores of sorted words, with the positives and negatives in each run of equal ones.
 
     In blocks that stay in cache: at 1e7 rows, temporaries of full length cost more than the sort.
     """
-    size, kind, one = len(packed), np.float32 if packed.itemsize == 4 else np.float64, packed.dtype.type(1)
+    size, one = len(packed), packed.dtype.type(1)
     scores, pos, neg = np.empty(size), np.empty(size), np.empty(size)
     filled, open_rows, open_pos = 0, 0, 0  # the run that the block before left open
     for start in range(0, size, BLOCK):
@@ -221,7 +232,7 @@ def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
             ends = np.append(ends, len(block) - 1)
         truth, here = block & one, slice(filled, filled + len(ends))
         if len(ends) == len(block):  # no score stands twice
-            scores[here], pos[here], neg[here] = (block >> one).view(kind), truth, 1
+            scores[here], pos[here], neg[here] = scores_in(block), truth, 1
             pos[filled], neg[filled] = pos[filled] + open_pos, 1 + open_rows
             neg[here] -= pos[here]
             filled, open_rows, open_pos = here.stop, 0, 0
@@ -229,7 +240,7 @@ def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
         below = np.cumsum(truth, dtype=np.int32)
         if len(ends):
             closed = below[ends]
-            scores[here] = (block[ends] >> one).view(kind)
+            scores[here] = scores_in(block[ends])
             np.subtract(closed[1:], closed[:-1], out=pos[filled + 1 : here.stop])
             np.subtract(ends[1:], ends[:-1], out=neg[filled + 1 : here.stop])
             pos[filled], neg[filled] = open_pos + closed[0], open_rows + ends[0] + 1

@@ -75,3 +75,23 @@ def test_the_cost_of_many_shards_is_linear() -> None:
     rows = np.zeros((10, 3)).view(Counted)
     ClassScores.merged([ClassScores(rows, np.zeros(10, dtype=np.int32), None) for _ in range(50)])
     assert copied == 50 * rows.size
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("digits", [1, 2, 9])
+def test_sorted_words_tell_what_rows_that_weigh_one_do(kind: type, digits: int) -> None:
+    rng = np.random.default_rng(digits)
+    scores, truth = (
+        rng.random((400, 5)).round(digits).astype(kind),
+        rng.random((400, 5)) < [0.1, 0.5, 0, 1, 0.9],
+    )
+    words, rows = ClassScores(scores, truth, None), ClassScores(scores, truth, np.ones(400))
+    for name in ("roc_auc", "average_precision", "positives"):
+        np.testing.assert_array_equal(getattr(words.rankings, name), getattr(rows.rankings, name))
+    assert words.pooled_areas == rows.pooled_areas
+    tables = (
+        (*one.tables(), *one.rankings.tables, one.pooled(), one.pooled_merged()) for one in (words, rows)
+    )
+    for found, expected in zip(*tables, strict=True):
+        for column in ("scores", "pos", "neg"):
+            np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))
