@@ -213,7 +213,9 @@ def scores_in(packed: npt.NDArray[Any]) -> npt.NDArray[Any]:
     >>> scores_in(np.array([2113929217], dtype=np.uint32))
     array([0.5], dtype=float32)
     """
-    return (packed >> packed.dtype.type(1)).view(np.float32 if packed.itemsize == 4 else np.float64)
+    kind = np.float32 if packed.itemsize == 4 else np.float64
+    scores: npt.NDArray[Any] = (packed >> packed.dtype.type(1)).view(kind)
+    return scores
 
 
 def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:

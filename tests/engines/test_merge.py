@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from evalreport.engines.memory import summarise
@@ -81,10 +82,8 @@ def test_the_cost_of_many_shards_is_linear() -> None:
 @pytest.mark.parametrize("digits", [1, 2, 9])
 def test_sorted_words_tell_what_rows_that_weigh_one_do(kind: type, digits: int) -> None:
     rng = np.random.default_rng(digits)
-    scores, truth = (
-        rng.random((400, 5)).round(digits).astype(kind),
-        rng.random((400, 5)) < [0.1, 0.5, 0, 1, 0.9],
-    )
+    scores: npt.NDArray[Any] = rng.random((400, 5)).round(digits).astype(kind)
+    truth = rng.random((400, 5)) < np.array([0.1, 0.5, 0, 1, 0.9])
     words, rows = ClassScores(scores, truth, None), ClassScores(scores, truth, np.ones(400))
     for name in ("roc_auc", "average_precision", "positives"):
         np.testing.assert_array_equal(getattr(words.rankings, name), getattr(rows.rankings, name))
