@@ -7,6 +7,7 @@ limits of the candidates covers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from evalreport.facts.counts import Array
 from evalreport.intervals.inversion import paired_score
+from evalreport.intervals.noise import SMALLEST
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import NORMAL, normal_quantile
 from evalreport.intervals.sampling import Sampling
@@ -24,6 +26,12 @@ PLACE = 16
 TAIL = 0.75
 """Part of one minus the level at which the greatest of several is held against their noise: a quarter goes to
 the choice of candidates, see `greatest_noise`."""
+APART = 1.0
+"""Standard errors below a share from which on a class is not held to have it: of 3, 5, 20 and 50 even classes
+of 200 and 2,000 rows 93 to 96 % are then covered (1,500 samples each), of 20 uneven ones 98 %; with half as
+much again they cover 95 and 99 %."""
+HALVINGS = 40
+"""Of a range of 1 they leave less than 1e-12."""
 CELLS, DRAWS = 40_000, (500, 4000)
 """Normal draws of all classes; fewest and most of each."""
 
@@ -151,41 +159,84 @@ def majority_limits(
     (0.404, 0.596)
     """
     total = support.sum(axis=-1, keepdims=True)
+    several = support.shape[-1] > 2
     if frequent.gain:
         only = right.sum(axis=-1, keepdims=True) - right, support - right
 
         def limits(level: float) -> tuple[Array, Array]:
             return paired_score(only[1], only[0], total, level)
-    else:
-        counts = predicted if frequent.of == "answers" else support
 
-        def limits(level: float) -> tuple[Array, Array]:
-            return wilson(counts, total, level)
+        seen = _gain_noise(right, support, sampling) if several else 0.0
+        low, high = greatest_limits(limits, sampling.level, seen)
+        return -high, -low
+    counts = predicted if frequent.of == "answers" else support
+    low, high = (ends.max(axis=-1) for ends in wilson(counts, total, sampling.level))
+    if several:
+        low = np.asarray(greatest_share(counts, float(support.sum()), sampling.level))
+    return low, high
 
-    seen = 0.0 if support.shape[-1] < 3 else _independent(frequent, right, support, predicted, sampling)
-    low, high = greatest_limits(limits, sampling.level, seen)
-    return (-high, -low) if frequent.gain else (low, high)
+
+def greatest_share(counts: Array, total: float, level: float) -> float:
+    """Return the lower limit of the greatest of several shares of the same rows.
+
+    It is the least share of which the greatest count may still be seen, one minus the level divided by the
+    number of classes that may have it (Bonferroni): as many as have counts not far below it, the moment
+    selection of Andrews & Soares (2010, Econometrica 78:119), and no more than there is room for. Held
+    against the greatest count, which noise put up there, some of many even classes are left out. And a small
+    count is seen far above its mean more often than a normal, or Wilson's limits, say: those of 50 even
+    classes of 500 rows covered 84 %.
+
+    Parameters
+    ----------
+    counts : float64 array of shape (K,)
+    total : float
+    level : float
+
+    Examples
+    --------
+    >>> round(greatest_share(np.full(20, 10.0), 200.0, 0.95), 3)
+    0.018
+    """
+    count, candidates = min(float(counts.max()), total - 0.5), counts.size
+    while True:
+        tail = min(1 / candidates, 0.5) * (1 - level)
+        low = _least_share(count / total, total, normal_quantile(1 - tail))
+        near = int((counts > total * low - APART * math.sqrt(total * low * (1 - low))).sum())
+        near = min(near, int(1 / max(low, 1 / counts.size)))  # no more can have so much
+        if near >= candidates:
+            return low
+        candidates = near
 
 
-def _independent(
-    frequent: MostFrequent, right: Array, support: Array, predicted: Array, sampling: Sampling
-) -> float:
-    """The noise of the greatest of independent rows, of which two candidates have none beyond their own."""
-    total = float(support.sum())
-    values = majority_parts(frequent, right, support, predicted, total)
-    errors = majority_errors(frequent, right, support, predicted, total)
+def _least_share(seen: float, total: float, reach: float) -> float:
+    """The share above which a share seen lies so many standard deviations of a normal, by its mid-P value.
+
+    From the modified root of the likelihood ratio (Barndorff-Nielsen 1986, Biometrika 73:307; Pierce & Peters
+    1992, Journal of the Royal Statistical Society B 54:701): it needs no sums over counts.
+    """
+    low, high = 0.0, seen
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        far = seen * math.log(seen / share) + (1 - seen) * math.log((1 - seen) / (1 - share))
+        root = math.sqrt(2 * total * max(far, SMALLEST))
+        wald = math.log(seen / share * (1 - share) / (1 - seen)) * math.sqrt(total * seen * (1 - seen))
+        inside = root + math.log(max(wald, SMALLEST) / root) / root < reach
+        low, high = (low, share) if inside else (share, high)
+    return low
+
+
+def _gain_noise(right: Array, support: Array, sampling: Sampling) -> float:
+    """The noise of the greatest of the gains of independent rows, of which two have none beyond their own."""
+    frequent, total = MostFrequent(gain=True), float(support.sum())
+    values = majority_parts(frequent, right, support, support, total)
+    errors = majority_errors(frequent, right, support, support, total)
     share = np.stack([right, support - right]) / total
-    if frequent.of == "answers":
-        share = np.stack([predicted, 0 * predicted]) / total
     draws = int(np.clip(CELLS // share.size, *DRAWS))
     normal = sampling.generator(PLACE).standard_normal((draws, *share.shape)) * np.sqrt(share)
     normal -= share * normal.sum(axis=(1, 2), keepdims=True)
-    drawn = normal.sum(axis=1)
-    sign = 1.0
-    if frequent.gain:
-        drawn, sign = drawn - normal[:, :1].sum(axis=2), -1.0
+    drawn = normal.sum(axis=1) - normal[:, :1].sum(axis=2)
     noise = drawn / (np.sqrt(total) * np.where(errors > 0, errors, 1.0))
-    return greatest_noise(sign * values, noise, errors, sampling.level)
+    return greatest_noise(-values, noise, errors, sampling.level)
 
 
 def majority_errors(
