@@ -24,6 +24,7 @@ from evalreport.report.names import (
     UNIT_TAG,
     VERSION_TAG,
     in_run,
+    keyed,
     metric_keys,
     objective_keys,
 )
@@ -115,8 +116,7 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
     (0.6666666666666666, False)
     """
     known = {name: result for name, result in ev.metrics.items() if isinstance(result, Estimate)}
-    plain = metric_keys(known, prefix)
-    found = {plain[name]: result.value for name, result in known.items()}
+    found = keyed({name: result.value for name, result in known.items()}, prefix)
     ends = metric_keys(known, f"{prefix}ci/")
     for name, result in known.items():
         if result.low is not None and result.high is not None:
@@ -144,8 +144,8 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
 def _gaps(ev: Evaluation, prefix: str) -> dict[str, float]:
     """The greatest difference between the groups of each column, metric by metric."""
     known = {f"{one.metric} by {one.column}": one.difference for one in ev.disparities}
-    keys = metric_keys(known, f"{prefix}gaps/")
-    return {keys[name]: gap.value for name, gap in known.items() if isinstance(gap, Estimate)}
+    gaps = keyed(known, f"{prefix}gaps/")
+    return {key: gap.value for key, gap in gaps.items() if isinstance(gap, Estimate)}
 
 
 def _best_thresholds(ev: Evaluation, prefix: str) -> dict[str, float]:

@@ -7,8 +7,10 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias, TypeVar, get_args
+
+T = TypeVar("T")
 
 Part: TypeAlias = Literal["evaluation", "sweep", "comparison", "site"]
 """What is logged into a run by itself: each has a digest, a manifest and a block of the description."""
@@ -161,6 +163,17 @@ def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None 
         for name, key in plain.items()
     }
     return {name: prefix + key for name, key in keys.items()}
+
+
+def keyed(values: Mapping[str, T], prefix: str = "") -> dict[str, T]:
+    """Return values under the metric keys of their names.
+
+    Examples
+    --------
+    >>> keyed({"spam": 0.5, "C++": 0.25}, "f1/")
+    {'f1/spam': 0.5, 'f1/C__-f1deb7': 0.25}
+    """
+    return {key: values[name] for name, key in metric_keys(values, prefix).items()}
 
 
 def objective_keys(names: Iterable[str], prefix: str = "") -> dict[str, str]:

@@ -41,11 +41,6 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         calibration.panel,
         utility.panel,
         deployment.panel,
-        groups.panel,
-        folds.panel,
-        repeated.panel,
-        parsing.panel,
-        examples.panel,
     ),
     "multiclass": (
         verdict.panel,
@@ -54,11 +49,6 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         cutoff.panel,
         calibration.panel,
         averaged.panel,
-        groups.panel,
-        folds.panel,
-        repeated.panel,
-        parsing.panel,
-        examples.panel,
     ),
     "multilabel": (
         verdict.panel,
@@ -67,15 +57,12 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         classes.panel,
         confusions.swaps,
         calibration.panel,
-        groups.panel,
-        folds.panel,
-        repeated.panel,
-        parsing.panel,
-        examples.panel,
     ),
 }
 """Panels of each task in the order of the page; one that does not apply returns None."""
 
+OF_ANY_TASK: tuple[Panel, ...] = (groups.panel, folds.panel, repeated.panel, parsing.panel, examples.panel)
+"""What follows, whatever the task."""
 LAST: tuple[Panel, ...] = (metrics.panel, provenance.panel)
 CHECKLISTS: Mapping[str, Panel] = {"tripod-ai": checklist.panel}
 
@@ -95,5 +82,5 @@ def sections(ev: Evaluation, checklist_name: str | None = None) -> tuple[Section
                 f"there is no checklist {checklist_name!r}", fix=nearest(checklist_name, CHECKLISTS)
             )
         wanted = (CHECKLISTS[checklist_name],)
-    made = (panel(ev) for panel in (*PANELS[ev.task], *wanted, *LAST))
+    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *wanted, *LAST))
     return tuple(section for section in made if section is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from evalreport.curves.series import Curve
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.report.contents import MOST_CLASSES
 from evalreport.report.grids import PERCENT, at, series_of
-from evalreport.report.names import SWEEP_TAGS, metric_keys, objective_keys
+from evalreport.report.names import SWEEP_TAGS, keyed, metric_keys, objective_keys
 from evalreport.report.payload import LONGEST_TAG, Series
 from evalreport.study.judged import Study
 from evalreport.study.values import is_number
@@ -65,8 +66,7 @@ def _of_threshold(
 def _of_labels(chosen: ThresholdSelection, tuned: Tuned, start: str) -> dict[str, float]:
     """The number of each label, of those with most examples."""
     largest = sorted(chosen.evaluation.classes, key=lambda entry: -entry.support)[:MOST_CLASSES]
-    keys = metric_keys((str(entry.label) for entry in largest), start)
-    return {key: tuned.values[name] for name, key in keys.items()}
+    return keyed({str(entry.label): tuned.values[str(entry.label)] for entry in largest}, start)
 
 
 def chosen_series(chosen: ThresholdSelection, prefix: str) -> dict[str, Series]:
@@ -141,8 +141,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
     trials, start = study.trials, f"{prefix}sweep/"
     goals = [goal.name for goal in trials.objectives]
     found = {f"{start}n_trials": float(len(trials)), f"{start}n_complete": float(len(trials.contenders))}
-    for at_goal, key in enumerate(metric_keys(goals, f"{start}best/").values()):
-        found[key] = trials.best(goals[at_goal]).values[at_goal]
+    found |= keyed({goal: trials.best(goal).values[at] for at, goal in enumerate(goals)}, f"{start}best/")
     ends = metric_keys(goals, "/") if study.several else {goals[0]: ""}
     for one in study.each:
         found |= _luck(one, start, ends[one.objective.name])
@@ -150,8 +149,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
         found[f"{start}n_front"] = float(len(trials.pareto()))
     drawn = study.best.params
     numbers = {name: float(str(value)) for name, value in drawn.items() if is_number(value)}
-    keys = metric_keys(list(numbers)[:MOST_PARAMS], f"{start}best_param/")
-    return found | {key: numbers[name] for name, key in keys.items()}
+    return found | keyed(dict(islice(numbers.items(), MOST_PARAMS)), f"{start}best_param/")
 
 
 def _luck(study: Study, start: str, end: str) -> dict[str, float]:
@@ -164,9 +162,7 @@ def _luck(study: Study, start: str, end: str) -> dict[str, float]:
             f"{start}n_tied{end}": float(len(study.curse.tied)),
         }
     if not isinstance(study.importance, Undefined):
-        shares = dict(study.importance.shares[:MOST_PARAMS])
-        keys = metric_keys(shares, f"{start}importance{end}/")
-        found |= {key: shares[name] for name, key in keys.items()}
+        found |= keyed(dict(study.importance.shares[:MOST_PARAMS]), f"{start}importance{end}/")
     return found
 
 
@@ -204,10 +200,8 @@ def study_tags(study: Study) -> dict[str, str]:
     study : Study
     """
     best = study.best
-    params = {name: str(value) for name, value in best.params.items()}
-    keys = metric_keys(list(params)[:MOST_PARAMS], f"{SWEEP_TAGS}best/")
-    tags = {f"{SWEEP_TAGS}best_trial": str(best.number)}
-    tags |= {key: params[name] for name, key in keys.items()}
+    params = {name: str(value) for name, value in islice(best.params.items(), MOST_PARAMS)}
+    tags = {f"{SWEEP_TAGS}best_trial": str(best.number), **keyed(params, f"{SWEEP_TAGS}best/")}
     if study.several:
         tags[f"{SWEEP_TAGS}front"] = ", ".join(str(trial.number) for trial in study.trials.pareto())
     tags[f"{SWEEP_TAGS}best_params"] = json.dumps(dict(best.params), ensure_ascii=False)

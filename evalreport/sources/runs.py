@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
+from itertools import islice
 from operator import methodcaller
 from typing import Any
 
@@ -278,16 +280,22 @@ def _models(run: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.model_id for entry in (*made, *taken)))
 
 
-def all_experiments(store: Store, view: int = 1) -> list[Any]:
-    """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
-    found: list[Any] = []
+def paged(
+    store: Store, search: Callable[[str | None], Callable[[Any], Any]], where: str = ""
+) -> Iterator[Any]:
+    """Yield what the pages of an answer hold, one after the other; `search` is told the token of a page."""
     token = None
     while True:
-        page = store.ask(methodcaller("search_experiments", view, PAGE, page_token=token))
-        found += page
+        page = store.ask(search(token), where)
+        yield from page
         token = page.token
         if not token:
-            return found
+            return
+
+
+def all_experiments(store: Store, view: int = 1) -> list[Any]:
+    """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
+    return list(paged(store, lambda token: methodcaller("search_experiments", view, PAGE, page_token=token)))
 
 
 def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
@@ -316,15 +324,9 @@ def pages(
     """Yield the runs of a search, newest first within each batch of experiments."""
     for start in range(0, len(experiments), _EXPERIMENTS_AT_ONCE):
         batch = experiments[start : start + _EXPERIMENTS_AT_ONCE]
-        token, left = None, at_most
-        while True:
-            size = PAGE if left is None else min(PAGE, left)
-            search = methodcaller("search_runs", batch, query, view, size, NEWEST_FIRST, token)
-            page = store.ask(search, where)
-            yield from page
-            token, left = page.token, None if left is None else left - len(page)
-            if not token or left == 0:
-                break
+        size = min(PAGE, at_most or PAGE)
+        search = partial(methodcaller, "search_runs", batch, query, view, size, NEWEST_FIRST)
+        yield from islice(paged(store, search, where), at_most)
 
 
 def _search(store: Store, selection: Selection, experiments: Mapping[str, str]) -> list[RunInfo]:

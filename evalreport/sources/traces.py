@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from inspect import signature
+from itertools import islice
 from operator import methodcaller
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from evalreport.errors import DataError, EndpointMissingError
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.limits import MAX_ROWS, refuse_cell
-from evalreport.sources.runs import RunInfo
+from evalreport.sources.runs import RunInfo, paged
 from evalreport.sources.tables import RawTable
 
 GENAI_TAG = ("mlflow.runType", "genai_evaluate")
@@ -91,25 +92,16 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
 
 
 def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
-    token, count = None, 0
-    while True:
-        search = methodcaller(
-            "search_traces",
-            **_where(store, run),
-            run_id=run.run_id,
-            max_results=_PAGE,
-            order_by=["timestamp_ms ASC"],
-            page_token=token,
-        )
-        page = store.ask(search, run.shown)
-        yield from page
-        count += len(page)
-        token = page.token
-        if not token or count > MAX_ROWS:
-            return
+    asked = {**_where(store, run), "run_id": run.run_id, "max_results": _PAGE}
+    asked["order_by"] = ["timestamp_ms ASC"]
+
+    def search(token: str | None) -> methodcaller:
+        return methodcaller("search_traces", **asked, page_token=token)
+
+    return islice(paged(store, search, run.shown), MAX_ROWS + 1)
 
 
-def _where(store: Store, run: RunInfo) -> dict[str, list[str]]:
+def _where(store: Store, run: RunInfo) -> dict[str, Any]:
     """Return the experiment under the name that the client takes it by: older ones by another."""
     known = signature(store.client.search_traces).parameters
     return {"locations" if "locations" in known else "experiment_ids": [run.experiment_id]}

@@ -7,19 +7,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalreport.codec import decode, encode
 from evalreport.errors import DataError, UsageError, nearest
-from evalreport.study import records
+from evalreport.study.records import trial_from_record
 from evalreport.study.values import (
     STATES,
+    Param,
     ParameterColumn,
     Space,
     State,
     StudyObjective,
     Trial,
-    make_column,
+    is_number,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Trials:
     1.0
     """
 
+    KEYS: ClassVar = ("schema", "source", "study_name", "objectives", "space", "notes", "trials")
+    schema: ClassVar = 1
     objectives: tuple[StudyObjective, ...]
     trials: tuple[Trial, ...]
     source: str
@@ -267,32 +270,8 @@ class Trials:
         """
         named = [objectives] if isinstance(objectives, str | StudyObjective) else list(objectives)
         goals = tuple(goal if isinstance(goal, StudyObjective) else StudyObjective(goal) for goal in named)
-        trials = tuple(records.trial_from_record(row, position) for position, row in enumerate(rows))
+        trials = tuple(trial_from_record(row, position) for position, row in enumerate(rows))
         return cls(goals, trials, source, study_name)
-
-    def to_wire(self) -> records.TrialsRecord:
-        """Return everything as JSON holds it; NaN and infinite values are text."""
-        return records.TrialsRecord(
-            records.SCHEMA,
-            self.source,
-            self.study_name,
-            self.objectives,
-            tuple(map(records.space_to_wire, self.space)),
-            self.notes,
-            tuple(map(records.trial_to_wire, self.trials)),
-        )
-
-    @classmethod
-    def from_wire(cls, wire: records.TrialsRecord) -> Trials:
-        """Return the trials that JSON holds."""
-        return cls(
-            wire.objectives,
-            tuple(map(records.trial_from_wire, wire.trials)),
-            wire.source,
-            wire.study_name,
-            tuple(map(records.space_from_wire, wire.space)),
-            wire.notes,
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready data."""
@@ -364,3 +343,46 @@ def _check_distinct(items: Sequence[object], what: str, where: str) -> None:
         raise DataError(
             f"{what} {item} stands {count} times in the study", where=where, fix=f"give each {what} once"
         )
+
+
+def make_column(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None) -> ParameterColumn:
+    """Return one parameter as a typed column.
+
+    Parameters
+    ----------
+    name : str
+    rows : sequence of mapping
+        Parameters of each trial.
+    space : Space or None
+        What the sweep declared of it.
+
+    Examples
+    --------
+    >>> make_column("depth", [{"depth": 3}, {}], None).values
+    (3.0, None)
+    """
+    present = [row[name] for row in rows if name in row]
+    declared = bool(space and space.choices)
+    if not declared and present and all(is_number(value) for value in present):
+        return _numeric(name, rows, space)
+    values = tuple(str(row[name]) if name in row else None for row in rows)
+    order = list(space.choices) if space else []
+    extra = sorted({value for value in present if value not in order}, key=_by_size)
+    choices = tuple(dict.fromkeys(str(choice) for choice in (*order, *extra)))
+    return ParameterColumn(name, "categorical", values, choices=choices)
+
+
+def _numeric(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None) -> ParameterColumn:
+    values = tuple(float(row[name]) if name in row else None for row in rows)  # type: ignore[arg-type]
+    ends = [value for value in values if value is not None]
+    ends += [end for end in ((space.low, space.high) if space else ()) if end is not None]
+    low, high = min(ends), max(ends)
+    log = low > 0 and (space.log if space else high >= 100 * low)
+    whole = all(isinstance(row[name], int) for row in rows if name in row)
+    return ParameterColumn(name, "number", values, low, high, log, whole)
+
+
+def _by_size(value: Param) -> tuple[bool, float, str]:
+    """Order numbers by size, before text by letter."""
+    number = is_number(value)
+    return not number, float(value) if number else 0.0, str(value)  # type: ignore[arg-type]

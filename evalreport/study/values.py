@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
+from evalreport.codec import Whole, alike
 from evalreport.errors import DataError, nearest
 
 State: TypeAlias = Literal["complete", "pruned", "failed", "running", "waiting"]
@@ -15,6 +16,19 @@ Direction: TypeAlias = Literal["maximize", "minimize"]
 Param: TypeAlias = str | int | float | bool | None
 
 STATES: tuple[State, ...] = get_args(State)
+Odd: TypeAlias = Literal["nan", "inf", "-inf"]
+Number: TypeAlias = float | Odd
+"""What JSON has no number for is text."""
+
+
+@dataclass(frozen=True)
+class OddParam:
+    """A parameter that is no finite number; as an object, it is not taken for text."""
+
+    float: Odd
+
+
+ParamRecord: TypeAlias = str | int | float | bool | OddParam | None
 """Every state of a trial. Only complete trials compete; the others are shown and counted apart."""
 LARGEST = 1e150
 """Greatest size of a value: squares of greater ones, which variances need, overflow."""
@@ -66,6 +80,48 @@ class StudyObjective:
 def _one_nan(value: Any) -> Any:
     """Return `math.nan` itself for every NaN, so that equal trials compare equal."""
     return math.nan if isinstance(value, float) and math.isnan(value) else value
+
+
+def _number_out(value: float) -> Number:
+    odd: Mapping[str, Odd] = {"nan": "nan", "inf": "inf", "-inf": "-inf"}
+    return value if math.isfinite(value) else odd[str(value)]
+
+
+def _param_out(value: Param) -> ParamRecord:
+    if isinstance(value, float) and not math.isfinite(value):
+        odd = _number_out(value)
+        assert isinstance(odd, str)  # noqa: S101  no number stands for what is not finite
+        return OddParam(odd)
+    return value
+
+
+def _param_in(value: ParamRecord) -> Param:
+    return float(value.float) if isinstance(value, OddParam) else value
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial."""
+
+    number: Whole
+    state: State
+    values: tuple[Number, ...]
+    params: Mapping[str, ParamRecord]
+    intermediate: tuple[tuple[int, Number], ...]
+    started: float | None
+    finished: float | None
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class SpaceRecord:
+    """Where a parameter was searched."""
+
+    name: str
+    low: float | None
+    high: float | None
+    log: bool
+    choices: tuple[ParamRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -140,6 +196,25 @@ class Trial:
         """Whether the trial completed with nothing but finite values: only then it competes."""
         return self.state == "complete" and bool(self.values) and all(map(math.isfinite, self.values))
 
+    def to_wire(self) -> TrialRecord:
+        """Return the trial as JSON holds it; NaN and infinite values are text."""
+        own: dict[str, Any] = {
+            "values": tuple(map(_number_out, self.values)),
+            "params": {name: _param_out(value) for name, value in self.params.items()},
+            "intermediate": tuple((step, _number_out(value)) for step, value in self.intermediate),
+        }
+        return TrialRecord(**(alike(self, TrialRecord) | own))
+
+    @classmethod
+    def from_wire(cls, wire: TrialRecord) -> Trial:
+        """Return the trial that JSON holds."""
+        own: dict[str, Any] = {
+            "values": tuple(map(float, wire.values)),
+            "params": {name: _param_in(value) for name, value in wire.params.items()},
+            "intermediate": tuple((step, float(value)) for step, value in wire.intermediate),
+        }
+        return cls(**(alike(wire, cls) | own))
+
     def value_of(self, objective: int) -> float | None:
         """Return its value of the objective at a place; None where it has none."""
         return self.values[objective] if objective < len(self.values) else None
@@ -177,6 +252,15 @@ class Space:
     high: float | None = None
     log: bool = False
     choices: tuple[Param, ...] = ()
+
+    def to_wire(self) -> SpaceRecord:
+        """Return the space as JSON holds it."""
+        return SpaceRecord(self.name, self.low, self.high, self.log, tuple(map(_param_out, self.choices)))
+
+    @classmethod
+    def from_wire(cls, wire: SpaceRecord) -> Space:
+        """Return the space that JSON holds."""
+        return cls(wire.name, wire.low, wire.high, wire.log, tuple(map(_param_in, wire.choices)))
 
     def __or__(self, other: Space) -> Space:
         """Return the space that holds both: studies may change a space between trials."""
@@ -278,46 +362,3 @@ def plain(value: Any) -> Param:
 def is_number(value: Any) -> bool:
     """Return whether a parameter value is a finite number (a truth value is not)."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def make_column(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None) -> ParameterColumn:
-    """Return one parameter as a typed column.
-
-    Parameters
-    ----------
-    name : str
-    rows : sequence of mapping
-        Parameters of each trial.
-    space : Space or None
-        What the sweep declared of it.
-
-    Examples
-    --------
-    >>> make_column("depth", [{"depth": 3}, {}], None).values
-    (3.0, None)
-    """
-    present = [row[name] for row in rows if name in row]
-    declared = bool(space and space.choices)
-    if not declared and present and all(is_number(value) for value in present):
-        return _numeric(name, rows, space)
-    values = tuple(str(row[name]) if name in row else None for row in rows)
-    order = list(space.choices) if space else []
-    extra = sorted({value for value in present if value not in order}, key=_by_size)
-    choices = tuple(dict.fromkeys(str(choice) for choice in (*order, *extra)))
-    return ParameterColumn(name, "categorical", values, choices=choices)
-
-
-def _numeric(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None) -> ParameterColumn:
-    values = tuple(float(row[name]) if name in row else None for row in rows)  # type: ignore[arg-type]
-    ends = [value for value in values if value is not None]
-    ends += [end for end in ((space.low, space.high) if space else ()) if end is not None]
-    low, high = min(ends), max(ends)
-    log = low > 0 and (space.log if space else high >= 100 * low)
-    whole = all(isinstance(row[name], int) for row in rows if name in row)
-    return ParameterColumn(name, "number", values, low, high, log, whole)
-
-
-def _by_size(value: Param) -> tuple[bool, float, str]:
-    """Order numbers by size, before text by letter."""
-    number = is_number(value)
-    return not number, float(value) if number else 0.0, str(value)  # type: ignore[arg-type]

@@ -63,7 +63,6 @@ FOLLOWED = {
     "sources.shapes.join.Rows.notes": "rows by order",
     "sources.shapes.layout.Parts.notes": "a label without scores",
     "sources.shapes.single._Scored.notes": "scores of no use",
-    "study.records.TrialsRecord.notes": "a study",
     "study.trials.Trials.notes": "a study",
     "workflow.deliver.Delivered.warnings": "a logging",
     "workflow.request.Request.notes": NO_WARNING,  # what the user writes onto the page

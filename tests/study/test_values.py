@@ -10,7 +10,7 @@ import pytest
 
 from evalreport.errors import DataError
 from evalreport.study import Space, StudyObjective, Trial
-from evalreport.study.values import make_column
+from evalreport.study.trials import make_column
 
 
 def test_direction_is_honoured_and_nan_is_never_better() -> None:
