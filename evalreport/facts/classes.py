@@ -17,8 +17,8 @@ from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 BINS = 15
 """Equal-width calibration bins."""
-CELLS = 1 << 22
-"""(row, label) cells that are counted at a time."""
+CELLS = 1 << 17
+"""(row, label) cells that are counted at a time: a megabyte, which a second-level cache holds."""
 KEPT = 1 << 23
 """Distinct scores of labels that weigh whose tables are kept: 40 bytes each, with their running sums."""
 

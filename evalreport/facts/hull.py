@@ -14,8 +14,9 @@ import numpy as np
 from evalreport.facts.columns import PIECE, is_stored
 from evalreport.facts.counts import Array, Places, inner
 
-FEW = 2048
-"""Points from which on all that lie on or under the chord of their neighbours are dropped at once."""
+FEW = 64
+"""Points from which on all that lie on or under the chord of their neighbours are dropped at once: a step of
+the chain takes as long as to drop a hundred."""
 
 
 def hull(x: Array, y: Array) -> Places:
@@ -39,18 +40,18 @@ def hull(x: Array, y: Array) -> Places:
     if is_stored(x):  # vertices of the whole are vertices of every piece that they lie in
         ends = (slice(at, at + PIECE - 1) for at in range(0, len(x), PIECE - 2))
         pieces = [at for at in ends if at.start < len(x) - 1 or at.start == 0]
-        few = np.unique(np.concatenate([at.start + _pruned(x[at], y[at], FEW // 32) for at in pieces]))
+        few = np.unique(np.concatenate([at.start + _pruned(x[at], y[at]) for at in pieces]))
         return few[hull(x[few], y[few])]
-    kept = _pruned(x, y, FEW)
+    kept = _pruned(x, y)
     return kept if len(kept) > FEW else kept[_chain(x[kept].tolist(), y[kept].tolist())]
 
 
-def _pruned(x: Array, y: Array, few: int) -> Places:
-    """Return places among which all vertices are: no more than `few` of them, or the vertices alone."""
+def _pruned(x: Array, y: Array) -> Places:
+    """Return places among which all vertices are: no more than `FEW` of them, or the vertices alone."""
     # A vertex is where the line goes up just before and right just after.
     inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1
     kept = np.concatenate([[0], inner, [len(x) - 1]])
-    while len(kept) > few:  # what lies on or under the chord of its neighbours is no vertex
+    while len(kept) > FEW:  # what lies on or under the chord of its neighbours is no vertex
         under = _turns(x[kept], y[kept]) >= 0
         if not under.any():
             break

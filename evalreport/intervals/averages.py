@@ -91,10 +91,12 @@ def ranking_errors(
     fewer = some.take(_chosen(len(some), some.size, sampling.generator(9), POOLED_ROWS))
     apart = [average for average in averages if average.over != "micro"]
     moves = dict(zip(apart, average_moves(apart, some, scores), strict=True))
+    together = [average for average in averages if average.over == "micro"]
+    pooled = dict(zip(together, pooled_moves(together, fewer), strict=True))
     found = []
     for average in averages:
         if average.over == "micro":
-            rows = pooled_moves(average, fewer)
+            rows = pooled[average]
             error = math.nan if rows is None else math.sqrt(inner(rows, rows) * len(fewer) / n)
             found.append((error, 1.0 if rows is None else _freedom(rows, n)))
         else:
@@ -141,24 +143,28 @@ def _freedom(rows: Array, n: int) -> float:
     return tail_df(rows, np.ones(len(rows))) * n / len(rows)
 
 
-def pooled_moves(average: AreaAverage, scores: ClassScores) -> Array | None:
-    """Return how the area of all (row, label) decisions together moves with each row, shape (n,).
+def pooled_moves(averages: Sequence[AreaAverage], scores: ClassScores) -> list[Array | None]:
+    """Return how areas of all (row, label) decisions together move with each row, each of shape (n,).
 
     Examples
     --------
     >>> scores = ClassScores(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)
-    >>> pooled_moves(AreaAverage("average_precision", "micro"), scores).round(3)
+    >>> (moves,) = pooled_moves([AreaAverage("average_precision", "micro")], scores)
+    >>> moves.round(3)
     array([ 0.028, -0.028])
     """
+    if not averages:
+        return []
     table = scores.pooled()
     if not table.positives or not table.negatives:
-        return None
-    up, down = DERIVATIVES[average.area](table)
+        return [None for _ in averages]
     truth = scores.truth if scores.truth.ndim == 2 else scores.truth[:, None] == np.arange(scores.size)
     place = np.minimum(np.searchsorted(table.scores, scores.scores), len(table) - 1)
     total = table.positives + table.negatives
-    moves: Array = np.where(truth, up[place], down[place]).sum(axis=1) / total
-    return moves
+    found: list[Array | None] = []
+    for up, down in (DERIVATIVES[average.area](table) for average in averages):
+        found.append(np.where(truth, up[place], down[place]).sum(axis=1) / total)
+    return found
 
 
 def average_moves(

@@ -9,11 +9,11 @@ import numpy as np
 
 from evalreport.facts import BinaryCounts, ScoreTable, Summary
 from evalreport.facts.counts import Array, sums
-from evalreport.intervals.auc import auc_limits, delong, separated_limit
+from evalreport.intervals.auc import auc_limits, separated_limit
 from evalreport.intervals.calibration import STATISTICS, gap_limits
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.draws import count_bounds
-from evalreport.intervals.influence import influence, promised_error, standard_error, tail_df
+from evalreport.intervals.influence import freedom, influence, promised_error, standard_error
 from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import t_quantile
@@ -23,8 +23,6 @@ from evalreport.intervals.smooth import smooth_gap_limits, too_little
 from evalreport.intervals.tables import Tables
 from evalreport.metrics import Metric, view
 from evalreport.metrics.binary_probability import equal_mass, equal_width, mass_cuts
-from evalreport.metrics.derivatives import roc_auc
-from evalreport.metrics.record import Influence
 from evalreport.metrics.strategies import (
     BestThreshold,
     CalibrationGaps,
@@ -206,18 +204,14 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
         return no_limits("an interval of the AUC needs two positives and two negatives")
     if len(table) == 1:
         return no_limits(ALL_EQUAL)
-    auc, variance = delong(table)
+    auc, variance, df = tables.delong
     sizes = (table.positives, table.negatives)
-    df = min(_freedom(roc_auc(table), table), min(sizes) - 1)
+    df = min(df, min(sizes) - 1)
     if variance == 0 and auc in (0.0, 1.0):
         limit = separated_limit(*sizes, sampling.level)
         return Limits(*((limit, 1.0) if auc else (0.0, 1 - limit)), "exact under separation", 0.0)
     low, high = auc_limits(auc, variance, sizes, df, sampling.level)
     return Limits(float(low), float(high), "delong", math.sqrt(variance))
-
-
-def _freedom(found: Influence, table: ScoreTable) -> float:
-    return tail_df(np.concatenate(found), np.concatenate([table.pos, table.neg]))
 
 
 def rescaled(metric: Metric, limits: Limits) -> Limits:
@@ -276,7 +270,7 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     table = tables.coarse
     found = influence(metric, table)
     n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
-    error, df = standard_error(table, found), _freedom(found, table)
+    error, df = standard_error(table, found), freedom(found, table)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")
     ranking = metric.interval == "ranking"

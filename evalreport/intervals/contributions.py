@@ -259,11 +259,9 @@ def _of_scores(metric: Metric, counted: Counted) -> Array | None:
         return None if metric.derivative is None else _of_table(metric.derivative, scores, counted)
     if not isinstance(average, AreaAverage) or not isinstance(scores, ClassScores):
         return None
-    return (
-        pooled_moves(average, scores)
-        if average.over == "micro"
-        else average_moves([average], scores, scores)[0].rows
-    )
+    if average.over == "micro":
+        return pooled_moves([average], scores)[0]
+    return average_moves([average], scores, scores)[0].rows
 
 
 def _of_table(

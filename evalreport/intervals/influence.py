@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array, inner
 from evalreport.metrics import Metric
@@ -20,7 +22,6 @@ def influence(metric: Metric, table: ScoreTable) -> Influence:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from evalreport.metrics.catalogue import find
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> up, down = influence(find("roc_auc", "binary"), table)
@@ -37,7 +38,6 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from evalreport.metrics.derivatives import brier
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> round(standard_error(table, brier(table)), 4)
@@ -46,6 +46,11 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
     n = table.positives + table.negatives
     up, down = found
     return math.sqrt((inner(table.pos, up**2) + inner(table.neg, down**2)) / (n * max(n - 1, 1)))
+
+
+def freedom(found: Influence, table: ScoreTable) -> float:
+    """Return the degrees of freedom of a variance that an influence gives: see `tail_df`."""
+    return tail_df(np.concatenate(found), np.concatenate([table.pos, table.neg]))
 
 
 PROMISED = 5
@@ -71,7 +76,6 @@ def promised_error(table: ScoreTable, found: Influence, error: float, df: float)
 
     Examples
     --------
-    >>> import numpy as np
     >>> from evalreport.metrics.derivatives import brier
     >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> [round(x, 3) for x in promised_error(table, brier(table), 0.01, 6.0)]
@@ -100,7 +104,6 @@ def tail_df(influences: Array, weights: Array) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> round(tail_df(np.array([1.0, -1.0, 0.0]), np.array([5.0, 5.0, 990.0])))
     20
     """

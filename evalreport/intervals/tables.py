@@ -11,6 +11,9 @@ import numpy as np
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import run_sums
 from evalreport.facts.counts import Array, Places, reached, run_starts
+from evalreport.intervals.auc import delong
+from evalreport.intervals.influence import freedom
+from evalreport.metrics.derivatives import roc_auc
 
 LARGE = 16_384
 """Distinct scores from which variances are taken over blocks."""
@@ -61,6 +64,12 @@ class Tables:
         pos, neg = run_sums(t.pos, starts), run_sums(t.neg, starts)
         mass = np.concatenate([_masses(t, part) for part in _spans(starts, len(t))])
         return ScoreTable(mass / np.maximum(pos + neg, np.finfo(np.float64).tiny), pos, neg)
+
+    @cached_property
+    def delong(self) -> tuple[float, float, float]:
+        """ROC AUC of the blocks, DeLong's variance of it, and what is left of its degrees of freedom."""
+        auc, variance = delong(self.coarse)
+        return auc, variance, freedom(roc_auc(self.coarse), self.coarse)
 
     @cached_property
     def curve(self) -> tuple[Array, Array]:

@@ -6,14 +6,13 @@ undefined. A score that carries no weight changes nothing.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 
 import numpy as np
 
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS
-from evalreport.facts.counts import Array
+from evalreport.facts.counts import Array, Places, reached
 from evalreport.metrics.record import divide
 
 
@@ -104,12 +103,14 @@ def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
     [1]
     """
 
-    def middle(i: int) -> float:
-        return float(t.total - t.tp[i] - t.fp[i] + (t.pos[i] + t.neg[i]) / 2)
+    def middle(place: Places) -> Array:
+        found: Array = t.total - t.tp[place] - t.fp[place] + (t.pos[place] + t.neg[place]) / 2
+        return found
 
     # a hair below each cut: a score that lies on it, but for rounding, begins the bin
-    wanted = (t.total * (k - 1e-9) / bins for k in range(1, bins))
-    return [bisect_left(range(len(t)), cut, key=middle) for cut in wanted]
+    wanted = t.total * (np.arange(1, bins) - 1e-9) / bins
+    found: list[int] = reached(middle, len(t), wanted).tolist()
+    return found
 
 
 def calibration_gap(binned: tuple[Array, Array, Array]) -> float:
