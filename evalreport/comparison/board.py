@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from evalreport.comparison.field import RunField, Spread
@@ -228,25 +229,13 @@ def shared_findings(ranked: Sequence[tuple[str, Sequence[FoundInRun]]]) -> tuple
     return tuple(sorted(made, key=lambda one: -len(one.runs)))
 
 
-@dataclass(frozen=True, eq=False)
-class RowsOfBoard:
-    """Candidates that were scored on the same rows, and those that were not."""
-
-    chosen: tuple[str, ...] = field(default_factory=tuple)
-    others: tuple[str, ...] = field(default_factory=tuple)
-
-
-def same_rows(keys: Mapping[str, str]) -> RowsOfBoard:
+def same_rows(keys: Mapping[str, str]) -> tuple[str, ...]:
     """Return the largest group of runs with the same rows; of equally large ones that of the first run.
 
     Examples
     --------
     >>> same_rows({"a": "x", "b": "y", "c": "y"})
-    RowsOfBoard(chosen=('b', 'c'), others=('a',))
+    ('b', 'c')
     """
-    sizes: dict[str, int] = {}
-    for key in keys.values():
-        sizes[key] = sizes.get(key, 0) + 1
-    most = max(sizes, key=lambda key: sizes[key]) if sizes else ""
-    chosen = tuple(name for name, key in keys.items() if key == most)
-    return RowsOfBoard(chosen, tuple(name for name in keys if name not in chosen))
+    largest = [key for key, _ in Counter(keys.values()).most_common(1)]
+    return tuple(name for name, key in keys.items() if key in largest)

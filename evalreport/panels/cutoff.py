@@ -30,23 +30,16 @@ ROWS = 19
 
 
 @dataclass(frozen=True)
-class Tiles:
-    """Counts at a cut-off: answered, wrong among them, left to a person."""
-
-    answered: str
-    wrong: str
-    person: str
-
-
-@dataclass(frozen=True)
 class CutoffBody:
-    """Slider, presets, tiles, chart and table."""
+    """Slider, presets, counts (answered, wrong among them, left to a person), chart and table."""
 
     shown: str
     start: int
     last: int
     presets: tuple[Preset, ...]
-    tiles: Tiles
+    answered: str
+    wrong: str
+    person: str
     meters: tuple[Meter, ...]
     chart: Chart
     values: Table
@@ -88,9 +81,9 @@ def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section
         start=start,
         last=len(points) - 1,
         presets=presets,
-        tiles=Tiles(
-            count(here.answered), count(here.answered - here.right), count(ev.weight - here.answered)
-        ),
+        answered=count(here.answered),
+        wrong=count(here.answered - here.right),
+        person=count(ev.weight - here.answered),
         meters=_meters(ev, here),
         chart=_chart(ev, curve, here),
         values=_values(ev, points, presets),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -270,8 +270,8 @@ def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
 
 def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
     """Rank the runs that hold the same rows; say of the others why they are not ranked."""
-    groups = same_rows({name: facts.rows_key for name, facts in _newest_first(site)})
-    chosen = list(reversed(groups.chosen))
+    newest_first = same_rows({name: site.facts[name].rows_key for name in site.tasks if name in site.facts})
+    chosen = newest_first[::-1]
     if not chosen:
         raise NotFoundError(
             "no run of the experiment holds predictions that can be evaluated",
@@ -284,11 +284,7 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
     metric = find(metric_name, first.task)
     level = site.request.sampling.level
     parts = [(name, _contributions(site, name, metric_name)) for name in ranked]
-    others = {
-        name: _unranked(site, name, runs, groups.others, first, metric.title)
-        for name in runs
-        if name not in ranked
-    }
+    others = {name: _unranked(site, name, runs, chosen, metric.title) for name in runs if name not in ranked}
     return Board(
         experiment=", ".join(dict.fromkeys(_run(runs[name]).experiment for name in ranked)),
         metric=metric,
@@ -298,10 +294,6 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
         missing=tuple(others.values()),
         columns=site.wanted.columns,
     )
-
-
-def _newest_first(site: _Site) -> Iterator[tuple[str, RunFacts]]:
-    return ((name, site.facts[name]) for name in site.tasks if name in site.facts)
 
 
 def _metric(site: _Site, names: Sequence[str]) -> str:
@@ -346,7 +338,7 @@ def _board_run(site: _Site, name: str, run: RunInfo) -> BoardRun:
 
 
 def _unranked(
-    site: _Site, name: str, runs: Mapping[str, Item], others: Sequence[str], first: RunFacts, metric: str
+    site: _Site, name: str, runs: Mapping[str, Item], chosen: Sequence[str], metric: str
 ) -> MissingRun:
     run = _run(runs[name])
     if run.running:
@@ -356,8 +348,8 @@ def _unranked(
     if name in site.failed:
         error = site.failed[name]
         return MissingRun(name, run.started, f"{error.message[:1].upper()}{error.message[1:]}.", error.fix)
-    facts, stem = site.facts[name], site.tasks[name].stem
-    if name in others:
+    facts, first, stem = site.facts[name], site.facts[chosen[0]], site.tasks[name].stem
+    if name not in chosen:
         what = "Another task" if facts.task != first.task else "Other rows"
         reason = f"{what}: {facts.rows:,} {facts.unit[1]}, other than the {first.rows:,} of the board."
         fix = f"Compare it with one of them: evalreport compare --run-id {run.run_id[:8]} --run-id …"
