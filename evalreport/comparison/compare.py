@@ -11,7 +11,6 @@ import numpy as np
 from evalreport.comparison.alarms import roc_crossings
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
 from evalreport.comparison.judging import judged, pair_verdict, ranking
-from evalreport.comparison.matched_values import RocCrossing
 from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
@@ -122,7 +121,9 @@ def compare(
     every = matches
     if baseline is not None and len(called) > 2:
         every = _matches(evaluations, called, _order(len(called), None), unpaired, counted)
-    every_match = (_at_matched(match, costs) for match in _detailed(matches, details))
+    detailed = _detailed(matches) if details else ()
+    joined = [(match.samples, match.names) for match in detailed if match.samples is not None]
+    every_match = (matched_runs(samples, pair, costs) for samples, pair in joined)
     alike = [runs for runs in every_match if runs is not None]
     return Comparison(
         names=tuple(called),
@@ -132,7 +133,7 @@ def compare(
         primary=main,
         pairings=tuple((*match.names, match.pairing) for match in matches),
         differences=found,
-        parts=tuple(part for match in _detailed(matches, details) for part in _parts(match)),
+        parts=tuple(part for samples, pair in joined for part in part_differences(samples, pair)),
         mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
         movement=_movements(matches if details else (), alike),
@@ -140,7 +141,7 @@ def compare(
         costs=costs,
         matched=tuple(point for each in alike for point in each.points),
         alarms=tuple(each.alarms for each in alike) if len(alike) <= MOST_LISTED else (),
-        crossings=tuple(one for match in _detailed(matches, details) for one in _crossings(match)),
+        crossings=tuple(one for samples, pair in joined for one in roc_crossings(samples, pair)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         notes=notes(called, evaluations),
     )
@@ -297,23 +298,9 @@ def _verdicts(
     )
 
 
-def _at_matched(match: Match, costs: Costs | None) -> MatchedRuns | None:
-    return None if match.samples is None else matched_runs(match.samples, match.names, costs)
-
-
-def _crossings(match: Match) -> tuple[RocCrossing, ...]:
-    return () if match.samples is None else roc_crossings(match.samples, match.names)
-
-
-def _detailed(matches: Sequence[Match], details: bool) -> Sequence[Match]:
+def _detailed(matches: Sequence[Match]) -> Sequence[Match]:
     """Pairs that are compared class by class: all, or of very many those with the first run."""
-    if not details:
-        return ()
     return matches if len(matches) < MOST_RUNS else [m for m in matches if m.names[1] == matches[0].names[1]]
-
-
-def _parts(match: Match) -> tuple[Difference, ...]:
-    return () if match.samples is None else part_differences(match.samples, match.names)
 
 
 def _answers(match: Match) -> tuple[Predictions, Predictions] | None:

@@ -62,12 +62,9 @@ def guide(ev: Evaluation) -> tuple[Advice, ...]:
             advice = tuple(_multilabel(ev))
         case never:
             assert_never(never)
-    known = [replace(one, metrics=tuple(m for m in one.metrics if _has(ev, m))) for one in advice]
+    valued = {name for name, result in ev.metrics.items() if isinstance(result, Estimate)}
+    known = [replace(one, metrics=tuple(m for m in one.metrics if m in valued)) for one in advice]
     return tuple(one for one in known if one.metrics)
-
-
-def _has(ev: Evaluation, name: str) -> bool:
-    return isinstance(ev.metrics.get(name), Estimate)
 
 
 def _is_probability(ev: Evaluation) -> bool:

@@ -82,13 +82,14 @@ def payload(
     """
     digest = content_digest(lasting(ev), sorted(figures), verdict, version, prefix, dict(options or {}))
     keys = class_keys(ev, prefix)
+    images = {in_run(name): png for name, png in figures.items()}
     return Payload(
         digest=digest,
         metrics=metrics(ev, prefix, keys),
         series={prefix + key: series for key, series in grids(ev).items()},
         tags=_tags(ev, verdict, version),
         description=described(ev, PAGE),
-        artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_rows(ev), **_figures(figures)},
+        artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_rows(ev), **images},
         tables={path: split_json(table) for path, table in _tables(ev).items()},
         images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
         model=ev.provenance.model,
@@ -191,10 +192,6 @@ def _evaluation(ev: Evaluation, keys: Mapping[str, str]) -> bytes:
 def _rows(ev: Evaluation) -> dict[str, bytes]:
     rows = {} if ev.parsing is None else predictions_table(ev)
     return {ROWS: as_parquet(rows)} if rows else {}
-
-
-def _figures(figures: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {in_run(name): png for name, png in figures.items()}
 
 
 def _tables(ev: Evaluation) -> dict[str, dict[str, list[Any]]]:

@@ -55,7 +55,8 @@ def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
     """
     truth = None if request.truth_file is None else Path(request.truth_file)
     found = find_in_files(path, request.columns, truth=truth, format=request.format)
-    return _collected(found, request, Provenance(run_name=_stem(found)))
+    stem = found.files[0].name.split(".", 1)[0]
+    return _collected(found, request, Provenance(run_name=stem))
 
 
 def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
@@ -195,10 +196,6 @@ def _still_running(run: RunInfo) -> tuple[str, ...]:
     if not run.running:
         return ()
     return (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
-
-
-def _stem(found: Found) -> str:
-    return found.files[0].name.split(".", 1)[0]
 
 
 def _collected(found: Found, request: Request, origin: Provenance) -> Collected:

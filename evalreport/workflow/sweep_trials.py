@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from evalreport.comparison.field import in_common_order
 from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.intervals.contributions import Counted
 from evalreport.metrics.catalogue import find
@@ -129,12 +130,8 @@ def _read(store: Store, order: Sequence[Trial]) -> list[tuple[float, Predictions
             vain += 1
             continue
         if not read or rows.truth_digest == read[0][1].truth_digest:
-            read.append((trial.values[0], _sorted(rows)))
+            read.append((trial.values[0], in_common_order(rows)))
     return read
-
-
-def _sorted(rows: Predictions) -> Predictions:
-    return rows if rows.ids is None else rows.take(np.argsort(rows.ids, kind="stable"))
 
 
 def _judged(name: str, read: Sequence[tuple[float, Predictions]]) -> tuple[MeasuredErrors | None, str]:

@@ -28,8 +28,9 @@ def records(document: Any) -> Records:
     rows = []
     for result in at(document, "results", "results"):
         told = at(result, "response", "output")
+        told = "" if told is None else str(told)
         variables = scalars(at(result, "vars") or {})
-        row = {**variables, **_about(result), "output": told if isinstance(told, str) else _as_text(told)}
+        row = {**variables, **_about(result), "output": told}
         if EXPECTED not in row and (value := _asserted(result)) is not None:
             row[EXPECTED] = value
         rows.append(row)
@@ -43,10 +44,6 @@ def _about(result: Any) -> dict[str, Any]:
     about = {name: result[name] for name in ("testIdx", "promptIdx") if name in result}
     provider = at(result, "provider", "id")
     return about if provider is None else {**about, "provider": provider}
-
-
-def _as_text(told: Any) -> str:
-    return "" if told is None else str(told)
 
 
 def _asserted(result: Any) -> Any:
