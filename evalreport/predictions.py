@@ -246,8 +246,8 @@ def predictions(
         y_true=read_only(truth),
         y_pred=None if decided is None else read_only(decided),
         scores=known,
-        weights=read_only(mass),
-        weighted=bool((mass != 1).any()),  # equal weights are none
+        weights=mass if weights is None else read_only(mass),  # one number that stands for all rows
+        weighted=weights is not None and bool((mass != 1).any()),  # equal weights are none
         threshold=point,
         ids=named,
         groups=None if groups is None else Categorical.of(groups),

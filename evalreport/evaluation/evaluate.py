@@ -137,7 +137,7 @@ def evaluate_observed(
         no_skill=_no_skill(chosen, summary),
         classes=class_results(summary, _class_values(summary, p, sampling)),
         curves=_curves(summary, sampling),
-        sweep=_sweep(summary, p, sampling) if sweep is None else _thinned(sweep),
+        sweep=_sweep(summary, p, sampling, sweep),
         slices=slices,
         disparities=disparities(seen.slices, slices, sampling, p),
         mistakes=seen.mistakes,
@@ -230,16 +230,16 @@ def _curves(summary: Summary, sampling: Sampling) -> Curves | Undefined:
     return replace(found, roc_band=none, pr_band=none, smooth_band=none)
 
 
-def _sweep(summary: Summary, p: Predictions | None, sampling: Sampling) -> Sweep | None:
+def _sweep(summary: Summary, p: Predictions | None, sampling: Sampling, known: Sweep | None) -> Sweep | None:
+    """The sweep for the page, with the thresholds that keep the bounds of its optima surely."""
     if not (isinstance(summary.space, Binary) and isinstance(summary.scores, ScoreTable)):
-        return None
-    if not sampling.intervals:
-        return _thinned(Sweep.of(summary.scores).with_optima())
-    return _thinned(judged(summary.scores, p, sampling=sampling))
-
-
-def _thinned(sweep: Sweep) -> Sweep:
-    """A sweep for the page, with the thresholds that keep the bounds of its optima surely."""
+        return known
+    if known is not None:
+        sweep = known
+    elif sampling.intervals:
+        sweep = judged(summary.scores, p, sampling=sampling)
+    else:
+        sweep = Sweep.of(summary.scores).with_optima()
     bounds = [one.bound for one in sweep.optima.values() if isinstance(one, Optimum) and one.bound]
     sure = (limited(sweep, Constraint(b.metric, b.operator, b.number), SURE) for b in bounds)
-    return sweep.thin(keep=[place for place in sure if place is not None])
+    return sweep.thin(keep=[place for place in sure if place is not None], corners=summary.scores.corners)

@@ -165,6 +165,19 @@ def is_stored(column: object) -> TypeGuard[StoredColumn]:
     return isinstance(column, StoredColumn)
 
 
+def as_stored(column: Array) -> StoredColumn:
+    """Return a column as one that is read where it is looked at.
+
+    Examples
+    --------
+    >>> as_stored(np.array([3.0, 1.0])).steps()[:]
+    array([2., 1.])
+    """
+    if is_stored(column):
+        return column
+    return StoredColumn(len(column), lambda start, stop: column[start:stop], column.__getitem__)
+
+
 def run_sums(column: Array, starts: Places) -> Array:
     """Return the sums from each start up to the next, as `np.add.reduceat` does of ascending starts.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import cast
 
@@ -52,7 +52,8 @@ def recalibrate(
     if separated(scores, pos, neg):
         return float("nan"), float("nan")
     first = np.array(start if np.isfinite(start[0]) else (0.0, 1.0))
-    intercept, slope = _newton(logit(scores), pos, neg, first)
+    odds = logit(scores).__getitem__ if len(scores) <= MANY else lambda b: logit(scores[b])
+    intercept, slope = _newton(odds, pos, neg, first)  # of many it costs more to keep them than to work out
     return float(intercept), float(slope)
 
 
@@ -156,7 +157,7 @@ def cells(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
     return scores[middle], run_sums(pos, starts), run_sums(neg, starts)
 
 
-def _newton(logits: Array, pos: Array, neg: Array, start: Array) -> Array:
+def _newton(logits: Callable[[slice], Array], pos: Array, neg: Array, start: Array) -> Array:
     """Maximise the likelihood; it is concave, so a halved Newton step always gains."""
     at, (value, gradient, curvature) = start, _likelihood(start, logits, pos, neg)
     for _ in range(100):
@@ -183,12 +184,14 @@ def newton_step(curvature: Array, gradient: Array, size: float) -> Array:
     return shorter
 
 
-def _likelihood(at: Array, logits: Array, pos: Array, neg: Array) -> tuple[float, Array, Array]:
+def _likelihood(
+    at: Array, logits: Callable[[slice], Array], pos: Array, neg: Array
+) -> tuple[float, Array, Array]:
     """Log-likelihood, its gradient and minus its second derivative."""
     sums = np.zeros(6)
-    for block in range(0, len(logits), BLOCK):
+    for block in range(0, len(pos), BLOCK):
         b = slice(block, block + BLOCK)
-        logit, weight = logits[b], pos[b] + neg[b]
+        logit, weight = logits(b), pos[b] + neg[b]
         z = np.clip(at[0] + at[1] * logit, -700, 700)  # e^709 is the greatest float
         odds_against = np.exp(-z)
         mean = 1 / (1 + odds_against)

@@ -64,7 +64,7 @@ class ScoreTable:
         if packed is None:
             return _merge_classes(scores, positive)
         packed.sort()
-        return cls(*counted_runs(packed))
+        return cls(*counted_runs(packed, spend=True))
 
     @classmethod
     def of_stored(cls, stored: StoredColumns) -> ScoreTable:
@@ -218,28 +218,31 @@ def scores_in(packed: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return scores
 
 
-def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
+def counted_runs(packed: npt.NDArray[Any], *, spend: bool = False) -> tuple[Array, Array, Array]:
     """Return the distinct scores of sorted words, with the positives and negatives in each run of equal ones.
 
-    In blocks that stay in cache: at 1e7 rows, temporaries of full length cost more than the sort.
+    In blocks that stay in cache: at 1e7 rows, arrays of full length cost more than the sort, most of it in
+    pages of the system. Words that may be spent are written over by scores of eight bytes.
     """
     size, one = len(packed), packed.dtype.type(1)
-    scores, pos, neg = np.empty(size), np.empty(size), np.empty(size)
+    scores = packed.view(np.float64) if spend and packed.itemsize == 8 else np.empty(size)
+    pos, neg = np.empty(size), np.empty(size)
     filled, open_rows, open_pos = 0, 0, 0  # the run that the block before left open
     for start in range(0, size, BLOCK):
         block = packed[start : start + BLOCK]
         following = packed[start + 1 : start + BLOCK + 1]
-        ends = np.flatnonzero((block[: len(following)] ^ following) > 1)
-        if len(following) < len(block):
-            ends = np.append(ends, len(block) - 1)
-        truth, here = block & one, slice(filled, filled + len(ends))
-        if len(ends) == len(block):  # no score stands twice
-            scores[here], pos[here], neg[here] = scores_in(block), truth, 1
-            pos[filled], neg[filled] = pos[filled] + open_pos, 1 + open_rows
-            neg[here] -= pos[here]
+        apart, truth = (block[: len(following)] ^ following) > 1, block & one
+        if apart.all():  # no score stands twice
+            here = slice(filled, filled + len(block))
+            scores[here], pos[here] = scores_in(block), truth
+            np.subtract(1, pos[here], out=neg[here])
+            pos[filled], neg[filled] = pos[filled] + open_pos, neg[filled] + open_rows - open_pos
             filled, open_rows, open_pos = here.stop, 0, 0
             continue
-        below = np.cumsum(truth, dtype=np.int32)
+        ends = np.flatnonzero(apart)
+        if len(following) < len(block):
+            ends = np.append(ends, len(block) - 1)
+        here, below = slice(filled, filled + len(ends)), np.cumsum(truth, dtype=np.int32)
         if len(ends):
             closed = below[ends]
             scores[here] = scores_in(block[ends])
@@ -249,7 +252,8 @@ def counted_runs(packed: npt.NDArray[Any]) -> tuple[Array, Array, Array]:
             neg[here] -= pos[here]
             filled, open_rows, open_pos = here.stop, -int(ends[-1]) - 1, -int(closed[-1])
         open_rows, open_pos = open_rows + len(block), open_pos + int(below[-1])
-    return scores[:filled], pos[:filled], neg[:filled]
+    kept = scores[:filled] if 2 * filled > size else scores[:filled].copy()  # not all words for a few scores
+    return kept, pos[:filled], neg[:filled]
 
 
 def _merge_classes(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> ScoreTable:

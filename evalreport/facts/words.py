@@ -298,7 +298,7 @@ class ScoreWords:
             return
         words = np.concatenate([np.empty(0, dtype=self._kind), *one.pieces(most)])
         words.sort()
-        scores, pos, neg = counted_runs(words)
+        scores, pos, neg = counted_runs(words, spend=True)
         if len(heavy):
             kind = np.float32 if self._kind.itemsize == 4 else np.float64
             at = (heavy >> self._kind.type(1)).view(kind).astype(np.float64)

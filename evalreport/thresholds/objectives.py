@@ -175,13 +175,10 @@ class Objective:
         return self.metric == "cost" or (self.metric in METRICS and METRICS[self.metric].better == "lower")
 
     @property
-    def corners_above(self) -> float | None:
-        """Score above which the best threshold is a corner of the ROC curve; None when it need not be one.
+    def monotone_above(self) -> float | None:
+        """Score above which more true and fewer false positives never make it worse; None where they may.
 
-        More true and fewer false positives never make these objectives worse, so that no threshold is
-        better than the corner that its neighbours lead to by gaining positives, or losing negatives, alone.
-        Some are undefined where nothing is flagged (or all), which hides corners from thresholds that are
-        worth 0 or less.
+        Some are undefined where nothing is flagged (or all), and of what is worth 0 or less nothing is said.
         """
         costs, bound = self.costs, self.constraint
         if costs is not None and (costs.fn < costs.tp or costs.fp < costs.tn):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evalreport.curves.thin import along
 from evalreport.facts import BinaryCounts
-from evalreport.facts.columns import is_stored, run_sums
+from evalreport.facts.columns import PIECE, as_stored, is_stored, run_sums
 from evalreport.facts.counts import Array, Places, sums
 from evalreport.intervals.draws import posterior
 from evalreport.intervals.sampling import Sampling, by_rows
@@ -98,8 +98,8 @@ class SingleRows:
         counted : bool
             Whether every row is known to weigh 1.
         """
-        if is_stored(sweep.tp) and is_stored(sweep.fp):
-            pos, neg = (cast(Array, above.steps()) for above in (sweep.tp, sweep.fp))
+        if is_stored(sweep.tp) or (counted and len(sweep) > PIECE):  # sums of it alone are read
+            pos, neg = (cast(Array, as_stored(above).steps()) for above in (sweep.tp, sweep.fp))
             return cls(pos, neg, pos, neg)
         pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
         np.subtract(sweep.tp[:-1], sweep.tp[1:], out=pos[:-1])
@@ -321,4 +321,6 @@ def narrowed(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
 
     kept = np.union1d(along(length, len(sweep), limit), sweep.optimal())
     fewer = replace(sweep, thresholds=sweep.thresholds[kept], tp=sweep.tp[kept], fp=sweep.fp[kept])
+    if is_stored(units.pos):  # rows that weigh 1: their numbers are exact in sums, too
+        return fewer, SingleRows.of(fewer, counted=True)
     return fewer, units.narrowed(kept)

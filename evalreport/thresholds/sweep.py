@@ -30,24 +30,20 @@ POINTS = 400
 """The most thresholds that a thinned sweep keeps."""
 GRID = 101
 """Thresholds of the even grid, and quantiles of the scores, that a thinned sweep keeps."""
-BLOCK = 1 << 15
+BLOCK = 1 << 13
 """Thresholds looked at together: few enough to stay in cache."""
+STEP = 32
+"""Thresholds of which the first is looked at, with the best that the others could be: fewer cost more looks,
+more leave more blocks in which something could be better."""
 
 
 @dataclass(frozen=True)
 class _Span:
-    """The greatest score, the least that counts as equal to it, and the places between which those lie."""
+    """What counts as equal to the greatest score, and the places between which that lies."""
 
-    best: float
     least: float
     first: int
     last: int
-
-    def between(self, corners: Places) -> _Span:
-        """From the corner before the first to the corner after the last, both left out unless an end."""
-        before, after = max(self.first - 1, 0), min(self.last + 1, len(corners) - 1)
-        start = int(corners[before]) + (before < self.first)
-        return replace(self, first=start, last=int(corners[after]) - (after > self.last))
 
 
 def scores_of_rows(rows: Predictions) -> ScoreTable:
@@ -156,18 +152,19 @@ class Sweep:
         names = (objective.name for objective in objectives)
         return replace(self, optima=dict(zip(names, self.choose(objectives), strict=True)))
 
-    def thin(self, limit: int = POINTS, keep: Sequence[int] = ()) -> Self:
+    def thin(self, limit: int = POINTS, keep: Sequence[int] = (), corners: Places | None = None) -> Self:
         """Return the sweep at no more than `limit` thresholds, the optima among them.
 
         Kept are the optima (also of the standard objectives), the places `keep`, an even grid of
         hundredths, the percentiles of the scores, the ends, and as many vertices of the ROC curve's convex
-        hull as there is room for, the sharpest bends first.
+        hull as there is room for, the sharpest bends first; `corners` are these where they are known, as
+        `ScoreTable` has them.
         """
         if len(self) <= limit:
             return self
         whole = self if self.optima else self.with_optima()
         kept = np.unique(np.concatenate([whole.optimal(), keep, self._grid()]))
-        kept = np.union1d(kept.astype(np.intp), self._hull(max(2, limit - len(kept))))
+        kept = np.union1d(kept.astype(np.intp), self._hull(max(2, limit - len(kept)), corners))
         return replace(whole, thresholds=self.thresholds[kept], tp=self.tp[kept], fp=self.fp[kept])
 
     def to_frame(self) -> pd.DataFrame:
@@ -218,57 +215,50 @@ class Sweep:
 
     def counts_at(self, where: Any) -> BinaryCounts:
         """Return the counts at places of `thresholds`: an index, several of them, or a slice."""
-        tp, fp = self.tp[where], self.fp[where]
+        return self._counted(self.tp[where], self.fp[where], self.thresholds[where])
+
+    def _counted(self, tp: Array, fp: Array, threshold: Any = np.nan) -> BinaryCounts:
         # Weights that sum in another order may pass their total by a rounding.
         fn, tn = np.maximum(self.positives - tp, 0.0), np.maximum(self.negatives - fp, 0.0)
-        return BinaryCounts(tp, fp, fn, tn, threshold=self.thresholds[where])
+        return BinaryCounts(tp, fp, fn, tn, threshold=threshold)
 
     def _places(self, objectives: Sequence[Objective]) -> list[int | None]:
-        """Place of the optimum of each objective, looked for among corners where it must be one."""
-        if is_stored(self.tp):
-            every = zip(objectives, self._spans(objectives), strict=True)
-            return [self._middle(objective, span) for objective, span in every]
-        corners = self._corners()
-        few = replace(self, thresholds=self.thresholds[corners], tp=self.tp[corners], fp=self.fp[corners])
-        spans: dict[Objective, _Span] = {}
-        growing = [objective for objective in objectives if objective.corners_above is not None]
-        for objective, span in zip(growing, few._spans(growing), strict=True):
-            if (
-                span is not None
-                and objective.corners_above is not None
-                and span.best > objective.corners_above
-            ):
-                spans[objective] = span.between(corners)
-        others = [objective for objective in objectives if objective not in spans]
-        rest = dict(zip(others, self._spans(others), strict=True)) | spans
-        return [self._middle(objective, rest[objective]) for objective in objectives]
+        """Place of the optimum of each objective."""
+        steps = self._steps()
+        return [self._middle(objective, self._span(objective, steps)) for objective in objectives]
 
-    def _corners(self) -> Places:
-        """The ends, and places with positives of their own above negatives: corners of the ROC curve."""
-        inner = np.flatnonzero((self.fp[:-2] > self.fp[1:-1]) & (self.tp[1:-1] > self.tp[2:])) + 1
-        return np.concatenate([[0], inner, [len(self) - 1]])
+    def _steps(self) -> tuple[BinaryCounts, BinaryCounts]:
+        """Counts at every `STEP`-th threshold, and the best that any could have from there up to the next."""
+        pieces = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
+        tp, fp = (np.concatenate([part[piece][::STEP] for piece in pieces]) for part in (self.tp, self.fp))
+        return self._counted(tp, fp), self._counted(tp, np.append(fp[1:], self.fp[-1]))
 
-    def _spans(self, objectives: Sequence[Objective]) -> list[_Span | None]:
-        """Where each objective is greatest, block by block."""
+    def _blocks(self, objective: Objective, steps: tuple[BinaryCounts, BinaryCounts]) -> list[slice]:
+        """Blocks of thresholds, those left out in which none can be as good as one that was looked at."""
         blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
-        tops = np.empty((len(objectives), len(blocks)))
-        for column, block in enumerate(blocks):
-            counts = self.counts_at(block)
-            for row, objective in enumerate(objectives):
-                tops[row, column] = objective.score(counts).max()
-        return [self._span(objective, top) for objective, top in zip(objectives, tops, strict=True)]
+        if objective.monotone_above is None or len(blocks) == 1:
+            return blocks
+        found, could = (objective.score(counts) for counts in steps)
+        floor = float(found.max()) - 2 * CLOSE * max(1.0, abs(float(found.max())))
+        if not floor > objective.monotone_above:
+            return blocks
+        some = np.maximum.reduceat(could, np.arange(0, len(could), BLOCK // STEP)) >= floor
+        return [block for block, worth in zip(blocks, some.tolist(), strict=True) if worth]
 
-    def _span(self, objective: Objective, tops: Array) -> _Span | None:
+    def _span(self, objective: Objective, steps: tuple[BinaryCounts, BinaryCounts]) -> _Span | None:
+        """Where an objective is greatest."""
+        blocks = self._blocks(objective, steps)
+        tops = np.array([objective.score(self.counts_at(block)).max() for block in blocks])
         best = float(tops.max())
         if best == -np.inf:
             return None
         least = best - CLOSE * max(1.0, abs(best))
-        hit = np.flatnonzero(tops >= least) * BLOCK
+        hit = np.flatnonzero(tops >= least).tolist()
         first, last = (
-            start + np.flatnonzero(objective.score(self.counts_at(slice(start, start + BLOCK))) >= least)
-            for start in (int(hit[0]), int(hit[-1]))
+            blocks[place].start + np.flatnonzero(objective.score(self.counts_at(blocks[place])) >= least)
+            for place in (hit[0], hit[-1])
         )
-        return _Span(best, least, int(first[0]), int(last[-1]))
+        return _Span(least, int(first[0]), int(last[-1]))
 
     def _middle(self, objective: Objective, span: _Span | None) -> int | None:
         """The middle of the longest run of equal optimum."""
@@ -333,9 +323,9 @@ class Sweep:
         spread = along(lambda place: -(self.tp[place] + self.fp[place]), len(self), GRID)
         return np.concatenate([np.searchsorted(self.thresholds, even), spread])
 
-    def _hull(self, room: int) -> Places:
+    def _hull(self, room: int, corners: Places | None) -> Places:
         x, y = self.fp[::-1], self.tp[::-1]
-        vertices = hull(x, y)
+        vertices = hull(x, y) if corners is None else corners
         if len(vertices) > room:
             scaled = (x[vertices] / max(self.negatives, 1), y[vertices] / max(self.positives, 1))
             vertices = vertices[bends(*scaled, np.array([], dtype=int), room, 0.0)]

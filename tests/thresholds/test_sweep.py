@@ -14,12 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_recall_curve, roc_curve
 
+from evalreport.bounds import CLOSE
 from evalreport.codec import decode, encode
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.hull import hull
 from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
 from evalreport.thresholds.optimum import Optimum, Unreachable
-from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
+from evalreport.thresholds.sweep import BLOCK, Sweep, middle_of_longest_run
 from evalreport.values import Undefined
 
 ALL = tuple(Objective.parse(name) for name, metric in METRICS.items() if metric.better in ("higher", "lower"))
@@ -114,6 +115,21 @@ def test_any_small_sample_agrees_with_the_slow_loop(sample: list[tuple[bool, int
             assert isinstance(found, Undefined | Unreachable)
         else:
             assert (optimum(found).threshold, optimum(found).apparent) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("case", ["good", "useless", "inverted", "sorted out", "rare", "weighted"])
+def test_no_block_that_is_left_out_holds_anything_as_good(case: str) -> None:
+    y, s = rows(5 * BLOCK + 7, prevalence=1e-3 if case == "rare" else 0.3)
+    s = {"useless": s[::-1], "inverted": 1 - s, "sorted out": s + y}.get(case, s)
+    weights = np.random.default_rng(1).random(len(y)) if case == "weighted" else None
+    sweep = swept(y, s, weights)
+    for objective, found in zip((*ALL, *ODD), sweep.choose((*ALL, *ODD)), strict=True):
+        score = objective.score(sweep.counts)
+        equal = score >= score.max() - CLOSE * max(1.0, abs(score.max()))
+        if isinstance(found, Optimum):
+            assert found.threshold == sweep.thresholds[middle_of_longest_run(equal)], objective.text
+        else:
+            assert score.max() == -math.inf, objective.text
 
 
 def test_ties_go_to_the_middle_of_the_longest_run() -> None:
