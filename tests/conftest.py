@@ -51,8 +51,11 @@ after an edit elsewhere."""
 os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
 """Each worker has a core, and so has what it starts: threads that share one wait for each other in busy loops
 (a test of a booster took 17 s of CPU in place of 1)."""
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Java compiles for seconds of work, not for days: a session of a dozen queries takes 12 s of CPU, not 25."""
+os.environ["SPARK_SUBMIT_OPTS"] = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""Java compiles for seconds of work, not for days, and takes Spark's own classes unproven: a dozen
+queries take 10 s of CPU, not 25."""
 gc.disable()
 """While tests are collected: what is imported and collected lives to the end."""
 if "TMPDIR" not in os.environ and roomy(MEMORY := Path("/dev/shm")):  # noqa: S108
@@ -185,12 +188,9 @@ def spark() -> Iterator[Any]:
     """One session of Spark, in which a task that fails is tried again."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs PySpark and Java 17")
-    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # halves the CPU of sessions that last for seconds
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", quick)
-        with spark_session("local[2,3]") as session:
-            session.conf.set("spark.sql.shuffle.partitions", "2")
-            yield session
+    with spark_session("local[2,3]") as session:
+        session.conf.set("spark.sql.shuffle.partitions", "2")
+        yield session
 
 
 @pytest.fixture
