@@ -17,6 +17,12 @@ def run_now(logger: Any = None) -> str:
     ------
     UsageError
         There is none.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> run_now(SimpleNamespace(run_id="0a1b"))
+    '0a1b'
     """
     found = getattr(logger, "run_id", None)
     return found if isinstance(found, str) else active_run_id()

@@ -115,7 +115,13 @@ def _label_names(value: Any) -> tuple[tuple[str, str], ...]:
 
 
 def destination_of(options: Mapping[str, Any], **more: Any) -> Destination:
-    """Return where a result goes, as far as the command has options for it."""
+    """Return where a result goes, as far as the command has options for it.
+
+    Examples
+    --------
+    >>> destination_of({"output": "page.html", "force": True, "metrics": ()}, page=True).output
+    'page.html'
+    """
     from evalreport.workflow.request import Destination
 
     names = ("output", "pdf", "out", "prefix", "force", "allow_running", "dry_run")

@@ -47,7 +47,18 @@ FORMATS = 4
     action="Constrain the output to the list of labels; and measure with the parser that serves.",
 )
 def parse_failures(ev: Evaluation) -> Told | None:
-    """Answers from which no label could be read, by reason."""
+    """Answers from which no label could be read, by reason.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import evalreport as er
+    >>> rows = {"y_true": ["spam", "ham", "spam"] * 20, "answer": ["spam", "ham", "no idea"] * 20}
+    >>> told = parse_failures(er.evaluate(pd.DataFrame(rows), text="answer"))
+    >>> told.claim
+    '20 of 60 answers (33%) could not be read as a label: 20 labels that do not exist. They count as
+    wrong: accuracy is 67%, among the readable 100%.'
+    """
     report = ev.parsing
     if report is None or not report.n_unparsed:
         return None

@@ -55,6 +55,11 @@ class GateVerdict:
         ``runs:/…`` of the run that was judged.
     page : str
         Its address in the UI; empty where the store has none.
+
+    Examples
+    --------
+    >>> GateVerdict("failed", "1 of 3 failed", "Recall is 71.7%", "runs:/0a1b").block
+    '**Gate failed** (1 of 3 failed), judged by `runs:/0a1b`: Recall is 71.7%'
     """
 
     outcome: str

@@ -191,7 +191,13 @@ class LabelsStream(PredictionStream):
 
 
 def column_of(name: str, names: Collection[str]) -> str:
-    """The column of a file that scores stand in: one of its own, or one of lists that hold them."""
+    """The column of a file that scores stand in: one of its own, or one of lists that hold them.
+
+    Examples
+    --------
+    >>> column_of("p_spam", ["y_true", "p_spam"]), column_of("proba[1]", ["y_true", "proba"])
+    ('p_spam', 'proba')
+    """
     return name if name in names else name.rpartition("[")[0]
 
 

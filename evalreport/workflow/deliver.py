@@ -231,6 +231,13 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
     ------
     UsageError
         One of the places is one of the files.
+
+    Examples
+    --------
+    >>> refuse_inputs([Path("report.html")], ["rows.csv", None])
+    >>> refuse_inputs([Path("out/../rows.csv")], ["rows.csv", None])
+    Traceback (most recent call last):
+    evalreport.errors.UsageError: rows.csv is read, and would be written over
     """
     inputs = {Path(path).resolve() for path in read if path is not None and path != STDOUT}
     for place in places:
