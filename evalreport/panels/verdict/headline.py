@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
@@ -252,20 +252,26 @@ def _families(ev: Evaluation) -> Sentence:
     )
 
 
-def _top_pair(ev: Evaluation) -> Sentence:
-    """Few classes: the most frequent mix-up."""
+def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str] = quoted) -> Sentence:
+    """Say with these words how often, {pair} of {support}, which {truth} is taken for which {answer}."""
     counts = ev.confusion
     if counts is None or not len(counts.misread):
         return NOTHING
     cell = counts.misread[0]
     row = int(counts.rows[cell])
     return say(
-        "Most often _{truth} is taken for {answer}_: {pair:count} of {support:count}.",
-        truth=quoted(shortened(ev.space.names[row], 20)),
-        answer=quoted(shortened(ev.space.names[int(counts.columns[cell])], 20)),
+        words,
+        truth=named(ev.space.names[row]),
+        answer=named(ev.space.names[int(counts.columns[cell])]),
         pair=float(counts.weight[cell]),
         support=float(counts.marginals.support[row]),
     )
+
+
+def _top_pair(ev: Evaluation) -> Sentence:
+    """Few classes: the most frequent mix-up."""
+    words = "Most often _{truth} is taken for {answer}_: {pair:count} of {support:count}."
+    return most_frequent_mix_up(ev, words, lambda name: quoted(shortened(name, 20)))
 
 
 def critical(ev: Evaluation) -> ClassResult | None:

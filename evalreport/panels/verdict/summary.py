@@ -24,8 +24,8 @@ from evalreport.panels.about import (
     unread,
     upper_bound_of_none,
 )
-from evalreport.panels.verdict.headline import never_predicted, right_for
-from evalreport.panels.words import NOTHING, Sentence, Value, compared, listed, paragraph, quoted, say
+from evalreport.panels.verdict.headline import most_frequent_mix_up, never_predicted, right_for
+from evalreport.panels.words import NOTHING, Sentence, Value, compared, listed, paragraph, say
 from evalreport.thresholds.optimum import Optimum
 from evalreport.values import Estimate
 
@@ -240,18 +240,8 @@ def _with_f1(entry: ClassResult, first: bool) -> Sentence:
 
 
 def _mix_up(ev: Evaluation) -> Sentence:
-    counts = ev.confusion
-    if counts is None or not len(counts.misread):
-        return NOTHING
-    cell = counts.misread[0]
-    row = int(counts.rows[cell])
-    return say(
-        "Most frequent mix-up: {pair:count} of {support:count} *{truth}* read as *{answer}*.",
-        pair=float(counts.weight[cell]),
-        support=float(counts.marginals.support[row]),
-        truth=quoted(ev.space.names[row]),
-        answer=quoted(ev.space.names[int(counts.columns[cell])]),
-    )
+    words = "Most frequent mix-up: {pair:count} of {support:count} *{truth}* read as *{answer}*."
+    return most_frequent_mix_up(ev, words)
 
 
 def _among_three(ev: Evaluation) -> Sentence:
