@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,7 @@ def auc_limits(
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
+@lru_cache(maxsize=1024)
 def separated_limit(positives: float, negatives: float, level: float = 0.95) -> float:
     """Return the lower limit of ROC AUC where every positive scores above every negative.
 

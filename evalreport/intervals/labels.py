@@ -227,7 +227,8 @@ def _from_counts(
             if metric.name in bounds:
                 low, high, error, method = bounds[metric.name]
                 limits = Limits(float(low[k]), float(high[k]), method, float(error[k]))
-            label[metric.name] = _result(metric, values[k], n[k], limits, counts[k])
+            fact = None if math.isfinite(values[k]) else counts[k]
+            label[metric.name] = _result(metric, values[k], n[k], limits, fact)
 
 
 def _without(summary: Summary, sampling: Sampling) -> Limits | None:
@@ -248,7 +249,10 @@ def _per_label(values: Any, size: int) -> Any:
     return np.broadcast_to(np.asarray(values, dtype=np.float64), (size,))
 
 
-def _result(metric: Metric, value: Any, n: Any, limits: Limits, fact: BinaryCounts | ScoreTable) -> Result:
+def _result(
+    metric: Metric, value: Any, n: Any, limits: Limits, fact: BinaryCounts | ScoreTable | None
+) -> Result:
+    """A value with its limits, or why a fact has none."""
     if math.isfinite(value):
         return estimate(metric, metric.inside(float(value)), float(n), limits)
     reason = metric.undefined if isinstance(metric.undefined, str) else metric.undefined(fact)

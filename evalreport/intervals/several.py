@@ -27,6 +27,7 @@ from evalreport.intervals.tables import Tables
 from evalreport.intervals.unseen import area_error, deviations, seen, stage, staged_limits
 from evalreport.metrics import Metric, view
 from evalreport.metrics.averages import AreaAverage
+from evalreport.metrics.multiclass import with_gaps
 from evalreport.metrics.strategies import (
     CalibrationGaps,
     ClassGaps,
@@ -56,6 +57,7 @@ def several_limits(
     """
     areas = [metric for metric in metrics if isinstance(metric.strategy, LabelAreas)]
     limits = ranking_limits(areas, values, summary, sampling)
+    gaps_over: dict[bytes, Limits] = {}  # where all classes have examples, two metrics are over the same
     for metric in metrics:
         value = values[metric.name]
         match metric.strategy:
@@ -67,8 +69,11 @@ def several_limits(
                 table: ScoreTable = view(summary, metric.reads)
                 limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
             case ClassGaps() as gaps:
-                ends = class_gap_limits(gaps, value, summary, sampling)
-                limits[metric.name] = Limits(*ends, "test inversion")
+                over = with_gaps(view(summary, "bins"), declared=gaps.declared).tobytes()
+                if over not in gaps_over:
+                    ends = class_gap_limits(gaps, value, summary, sampling)
+                    gaps_over[over] = Limits(*ends, "test inversion")
+                limits[metric.name] = gaps_over[over]
     return limits
 
 
