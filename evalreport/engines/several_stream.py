@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.engines.class_ranges import ClassCells, RangePlaces
 from evalreport.engines.memory import counted
+from evalreport.engines.partitions import Buckets
 from evalreport.engines.stream import Holders, ScoreHolder, check_plain
 from evalreport.facts import BinaryCounts, ScoreTable, Summary, Tally
 from evalreport.facts.classes import right_between
@@ -123,24 +125,26 @@ class ClassStream(SeveralStream):
 
     def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
         super().__init__(space, tables=tables)
-        self.own = OwnScores(len(space))
+        self.ranked = (
+            ClassCells(len(space), holders.edges) if isinstance(holders, Buckets) else OwnScores(len(space))
+        )
         self._confidence = holders.holder()
-        self.places: ScorePlaces | None = None
+        self.places: ScorePlaces | RangePlaces | None = None
         """What rows go by again for."""
 
     def add(self, batch: Predictions) -> None:
-        """Count a batch, and keep the scores that rows have of their own class."""
+        """Count a batch, and keep what of its scores they are ranked by."""
         super().add(batch)
         if self._tables and not isinstance(batch.scores, NoScores):
             values = batch.scores.values
-            self.own.add(values, batch.y_true)
+            self.ranked.add(values, batch.y_true)
             if isinstance(batch.scores, Probabilities):
                 best = highest(values)
                 self._confidence.add(values[np.arange(len(best)), best], best == batch.y_true)
 
     def again(self, wanted: npt.NDArray[Any]) -> None:
         """Make ready for the same rows to go by again, of which some are kept whole."""
-        self.places = ScorePlaces(self.own.sorted(), wanted)
+        self.places = self.ranked.placed(wanted)
 
     def place(self, batch: Predictions) -> None:
         """Place the scores of a batch among those of the first time."""

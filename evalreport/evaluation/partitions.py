@@ -10,21 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.engines.class_ranges import ClassCells
 from evalreport.engines.partitions import Buckets, BucketWords, KeysAway, PackedWords
 from evalreport.engines.several_stream import ClassStream, LabelStream
 from evalreport.engines.stream import BinaryStream, ScoreHolder
+from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.row_facts import Repeats
 from evalreport.evaluation.streamed import AnyStream, Watch
 from evalreport.evaluation.streamed_mistakes import MixUps
-from evalreport.facts import ScoreTable, Summary
-from evalreport.facts.keys import narrowed
-from evalreport.facts.places import KeptRows, OwnScores, ScorePlaces
-from evalreport.labels import LabelSpace
+from evalreport.facts import ClassScores, ScoreTable, Summary
+from evalreport.facts.places import KeptRows
+from evalreport.labels import LabelSpace, Multilabel
 from evalreport.predictions import Threshold
 
-OWN = "own"
-"""In the key of the scores that rows have of their own class."""
+CELLS = "cells"
+"""In place of the key of a table: scores of several classes, each with the class of its row."""
 APART = 40
 """Bits of the number of a row in its partition: above them stands the number of the partition."""
 
@@ -86,9 +87,10 @@ class PartitionWatch(Watch):
         return dict(zip(numbers, pairwise(ends), strict=True))
 
     @property
-    def places(self) -> ScorePlaces | KeptRows | None:
-        """What the rows go by again for."""
-        return None if isinstance(self._whole, BinaryStream) else self._whole.places
+    def kept(self) -> KeptRows | None:
+        """What keeps some of the rows that go by again."""
+        places = None if isinstance(self._whole, BinaryStream) else self._whole.places
+        return None if places is None else places.kept
 
     def tables(self) -> Iterator[tuple[str, ScoreHolder]]:
         """Yield what holds the scores of each table, with a key of it."""
@@ -99,33 +101,52 @@ class PartitionWatch(Watch):
     def packed(self, most: int = 0) -> Iterator[tuple[str, PackedWords]]:
         """Give away the scores that are held, once there are more than `most`, with the keys of tables."""
         held = {key: holder for key, holder in self.tables() if isinstance(holder, BucketWords)}
-        own = self._whole.own if isinstance(self._whole, ClassStream) else ()
-        if sum(map(len, (*held.values(), own))) <= most:
+        cells = self._cells
+        if sum(map(len, held.values())) + len(cells) <= most:
             return
-        if isinstance(own, OwnScores):
-            for label, scores in enumerate(own.sorted()):
-                one = self._buckets.holder()
-                one.add(scores, np.ones(len(scores), dtype=np.bool_))
-                held[json.dumps([OWN, label])] = one
         for key, holder in held.items():
             yield from ((key, part) for part in holder.packed())
+        yield from ((CELLS, PackedWords(bucket, True, 0, data, b"")) for bucket, data in cells.packed())
 
     def row_keys(self) -> Iterator[tuple[int, bytes]]:
         """Give away the keys of rows that are held, bucket by bucket."""
         if isinstance(self._row_facts.keys, KeysAway):
             yield from self._row_facts.keys.packed(len(self._buckets))
 
-    def take_tables(self, tables: Mapping[str, ScoreTable]) -> None:
-        """Take over the tables of scores of all partitions, by their keys."""
+    def take_tables(self, tables: Mapping[str, ScoreTable], placed: Iterable[bytes] = ()) -> None:
+        """Take over the scores of all partitions: tables by their keys, ranges of placed cells from above."""
         for key, holder in self.tables():
             if isinstance(holder, BucketWords):
                 holder.whole = tables.get(key)
-        if isinstance(self._whole, ClassStream):
-            for label in range(len(self.space)):
-                own = tables.get(json.dumps([OWN, label]))
-                if own is not None:
-                    times = np.asarray(own.pos, dtype=np.intp)
-                    self._whole.own.take(label, np.repeat(narrowed(np.asarray(own.scores)), times))
+        self._cells.take(placed)
+
+    @property
+    def _cells(self) -> ClassCells:
+        """What holds scores of several classes; of others, nothing."""
+        held = self._whole.ranked if isinstance(self._whole, ClassStream) else None
+        return held if isinstance(held, ClassCells) else ClassCells(0, ())
+
+    def take_rows(self, parts: Mapping[int, tuple[int, ClassScores]]) -> None:
+        """Take over the rows that partitions have kept, each with how many rows it held then.
+
+        Raises
+        ------
+        DataError
+            They are not those of the first time.
+        """
+        kept = self.kept
+        if kept is None:
+            return
+        if len(kept.wanted) and {number: rows for number, (rows, _) in parts.items()} != {
+            number: stop - start for number, (start, stop) in self.starts.items() if stop > start
+        }:
+            raise DataError(
+                "its partitions held other rows when they were read again",
+                fix="cache the frame, or write it to a table first",
+            )
+        empty = np.empty((0, len(self.space)))
+        none = ClassScores(empty, empty if isinstance(self.space, Multilabel) else empty[:, 0], None)
+        kept.take_parts(self.rows, [part for _, (_, part) in sorted(parts.items())] or [none])
 
     def take_repeats(self, repeats: Repeats) -> None:
         """Add how often rows occur that all partitions have."""

@@ -23,19 +23,6 @@ def keys_of(scores: npt.NDArray[Any]) -> Keys:
     return _turned((np.ascontiguousarray(scores) + scores.dtype.type(0)).view(word))
 
 
-def narrowed(scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return floats in single precision where that holds each of them.
-
-    Examples
-    --------
-    >>> [narrowed(np.array([score, 0.25])).itemsize for score in (0.5, 0.1, 1e300)]
-    [4, 8, 8]
-    """
-    with np.errstate(over="ignore"):
-        short = scores.astype(np.float32)
-    return short if np.array_equal(short, scores) else scores
-
-
 def scores_of(keys: Keys) -> npt.NDArray[Any]:
     """Return the floats of keys."""
     return _turned(keys.copy()).view(np.float32 if keys.dtype.itemsize == 4 else np.float64)

@@ -6,7 +6,7 @@ of its class have, and only how many stand where is counted: an area is a sum ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -44,10 +44,6 @@ class OwnScores:
         """Take rows: scores of shape (n, K) and codes of shape (n,)."""
         self._parts.append((scores[np.arange(len(truth)), truth], truth.astype(np.uint16)))
 
-    def take(self, label: int, own: npt.NDArray[Any]) -> None:
-        """Take scores that rows of a class have of it."""
-        self._parts.append((own, np.full(len(own), label, dtype=np.uint16)))
-
     def sorted(self) -> list[npt.NDArray[Any]]:
         """Return the scores class by class, ascending; nothing is kept behind."""
         kind = np.result_type(*(own.dtype for own, _ in self._parts)) if self._parts else np.float64
@@ -64,6 +60,10 @@ class OwnScores:
         for values in found:
             values.sort()
         return found
+
+    def placed(self, wanted: npt.NDArray[Any]) -> ScorePlaces:
+        """Return what places the same rows, which go by again, of which some are kept whole."""
+        return ScorePlaces(self.sorted(), wanted)
 
 
 class KeptRows:
@@ -109,12 +109,8 @@ class KeptRows:
         first, last = np.searchsorted(self.wanted, [start, stop])
         return KeptRows(self.wanted[first:last] - start)
 
-    def counts(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what is counted of rows, and adds up."""
-        return {}
-
-    def take_parts(self, rows: int, parts: Iterable[ClassScores], _: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over what parts of all rows, in their order, have kept and counted."""
+    def take_parts(self, rows: int, parts: Iterable[ClassScores]) -> None:
+        """Take over what parts of all rows, in their order, have kept."""
         self._parts, self._rows = list(parts), rows
 
     def check_all(self, total: int) -> None:
@@ -206,7 +202,7 @@ class ScorePlaces:
     """
 
     def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any]) -> None:
-        self._own, self._total = tuple(own), sum(map(len, own))
+        self._total = sum(map(len, own))
         self._each = [Placing(Ladder(values), float(self._total)) for values in own]
         self._pool = Placing(Ladder(np.sort(np.concatenate(own))), float(self._total * len(own)))
         self._against = np.zeros((len(own), len(own)))
@@ -221,31 +217,6 @@ class ScorePlaces:
             self._against[label] += sums(truth[order], outranked, len(self._each))
         self._pool.add_sorted(np.sort(scores, axis=None))
 
-    def __reduce__(self) -> tuple[type[ScorePlaces], tuple[Any, ...]]:
-        """What it is made of, before rows go by."""
-        return ScorePlaces, (self._own, self.kept.wanted)
-
-    def part(self, start: int, stop: int) -> ScorePlaces:
-        """Return what places the rows between two, among the same scores."""
-        part = object.__new__(ScorePlaces)  # `copy` would sort anew, as `__reduce__` does
-        vars(part).update(vars(self))
-        part._each, part._pool = [one.anew() for one in self._each], self._pool.anew()
-        part._against, part.kept = np.zeros_like(self._against), self.kept.part(start, stop)
-        return part
-
-    def counts(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what is counted of rows, and adds up."""
-        each = {str(label): placing.counts for label, placing in enumerate(self._each)}
-        return {**each, "all": self._pool.counts, "against": self._against.ravel()}
-
-    def take_parts(
-        self, rows: int, parts: Iterable[ClassScores], counts: Mapping[str, npt.NDArray[Any]]
-    ) -> None:
-        """Take over what parts of all rows, in their order, have kept and counted."""
-        self.kept.take_parts(rows, parts, counts)
-        for name, held in self.counts().items():
-            np.add(held, counts[name].astype(held.dtype), out=held)
-
     def scores(self) -> PlacedScores:
         """Return what was counted.
 
@@ -259,7 +230,7 @@ class ScorePlaces:
 
 
 class PlacedScores(LabelScores):
-    """Scores of several classes of which only the places were counted; made by `ScorePlaces`."""
+    """Scores of several classes of which only the places were counted, row by row or range by range."""
 
     def __init__(self, each: Sequence[Placing], pool: Placing, against: Array, kept: KeptRows) -> None:
         self._each, self._pool, self._against, self._kept = each, pool, against, kept

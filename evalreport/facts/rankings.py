@@ -7,7 +7,6 @@ alone, of which a many-class problem has few.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -322,12 +321,6 @@ class Placing:
     def weights(self) -> Array:
         """Weight of each distinct score of the positives."""
         return np.diff(self._reach).astype(np.float64)
-
-    def anew(self) -> Placing:
-        """Return the same positives, of which nothing has gone by."""
-        other = copy(self)
-        other.counts = np.zeros_like(self.counts)
-        return other
 
     def above(self, place: npt.NDArray[Any]) -> Array:
         """Return the weight of the positives above each place, and half of those at it."""

@@ -169,12 +169,3 @@ def check_room(
             where=where or f"--spill {folder}",
             fix=fix,
         )
-
-
-def no_room(folder: Path, need: int) -> DataError:
-    """Return the error of a disk that is full, or a folder that cannot be written to."""
-    return DataError(
-        f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
-        where=f"--spill {folder}",
-        fix=SPILL_FIX,
-    )

@@ -16,9 +16,10 @@ from weakref import WeakSet
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.errors import DataError
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
-from evalreport.facts.spill import FILES, Segments, Spill, SpillFile, no_room
+from evalreport.facts.spill import FILES, Segments, Spill, SpillFile
 from evalreport.facts.table import ScoreTable, counted_runs, pack
 
 RANGES = 64
@@ -63,10 +64,13 @@ class Budget:
         Bytes.
     spill : Path or None
         Without it, words stay in memory.
+    setting : str
+        What names that folder: an option, or a setting of Spark.
     """
 
     memory: int = 1 << 30
     spill: Path | None = None
+    setting: str = "--spill"
     ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
 
     def holder(self) -> ScoreWords:
@@ -107,6 +111,14 @@ class Budget:
     def keys(self) -> KeyTimes:
         """Return what counts keys."""
         return KeyTimes(self)
+
+    def no_room(self, need: int) -> DataError:
+        """Return the error of a disk that is full, or a folder that cannot be written to."""
+        return DataError(
+            f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
+            where=f"{self.setting} {self.spill}",
+            fix="name a folder with more room, or pass more --memory",
+        )
 
 
 @dataclass(eq=False)
@@ -265,7 +277,7 @@ class ScoreWords:
         except OSError as error:
             need = self.held
             self.close()
-            raise no_room(spill.folder, need) from error
+            raise self._budget.no_room(need) from error
         self.held = 0
 
     def table(self) -> ScoreTable:
@@ -350,7 +362,7 @@ def table_of_runs(
             stored.append(*piece)
             size += len(piece[0])
     except OSError as error:
-        raise no_room(budget.spill or Path(), size * ROW) from error
+        raise budget.no_room(size * ROW) from error
     table = ScoreTable.of_stored(stored)
     if not budget.has_room(size):
         return table

@@ -7,26 +7,26 @@ runs twice, or again after its executor was lost, counts once.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
-from itertools import accumulate, chain, pairwise
-from pathlib import Path
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from evalreport.engines.class_ranges import of_bytes, placed_range
 from evalreport.engines.partitions import Buckets, MergedWords, PackedWords, merged
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
-from evalreport.evaluation.partitions import PartitionWatch
+from evalreport.evaluation.partitions import CELLS, PartitionWatch
 from evalreport.evaluation.row_facts import Repeats
-from evalreport.facts import ScoreTable
-from evalreport.facts.spill import SpillFile, no_room
+from evalreport.facts import ClassScores, ScoreTable
+from evalreport.facts.spill import SpillFile
 from evalreport.facts.summary import merge, tallied_alike
 from evalreport.facts.wire import from_bytes, to_bytes
 from evalreport.facts.words import Budget, table_of_runs
-from evalreport.labels import LabelSpace
+from evalreport.labels import LabelSpace, Multiclass
 from evalreport.predictions import Threshold
 from evalreport.scores import NoScores
 from evalreport.sources.spark_tables import SparkTable, partition_of
@@ -38,10 +38,10 @@ SAMPLE = 20_000
 """Scores that settle where the ranges end; any ends are exact."""
 HELD = 1 << 22
 """Scores that a task holds before they leave it."""
-AT_ONCE = 32
-"""Ranges that come to the driver at a time: 200 to 300 megabytes, where all scores are distinct."""
-KEYS = "keys"
-"""In place of the name of a table: keys of rows, by which it is counted how often each occurs."""
+CELLS_A_PAIR = 4
+"""Cells of a range for each pair of classes, at least: what it says of the pairs takes a part of its room."""
+KEYS, ROWS = "keys", "rows"
+"""In place of the name of a table: keys of rows, by which it is counted how often each occurs, and rows."""
 FACTS, STATE, ERROR = -1, -2, -3
 """In place of the number of a range: what was counted, what else was observed, and what went wrong."""
 RANGES = f"bucket >= 0 and table <> '{KEYS}'"
@@ -93,12 +93,15 @@ class CountedTable:
     plan : PartitionPlan
         By which it was counted.
     distinct : int
-        Distinct scores.
+        Distinct scores; of several classes those that rows have of their own class.
+    rows : mapping from the number of a partition to (rows that it held, those that were kept)
+        Of a second reading.
     """
 
     watch: PartitionWatch
     plan: PartitionPlan
     distinct: int
+    rows: Mapping[int, tuple[int, ClassScores]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,42 +115,29 @@ class CountedParts:
         What each task finds.
     rest : tuple of dict
         What was merged and brought here already, and is not among the parts.
+    more : pyspark.sql.DataFrame, optional
+        Rows that are kept whole.
     """
 
     plan: PartitionPlan
     parts: Any
     rest: tuple[dict[str, Any], ...] = ()
+    more: Any = None
 
     @contextmanager
     def kept(self) -> Iterator[CountedParts]:
         """Count once, within the block: all but the scores is brought here, and these stay where they are."""
         parts = self.parts.persist()
         try:
-            rest = _rows(_merged(parts.where(f"not ({RANGES})"), self.plan))
+            rest = _merged(parts.where(f"not ({RANGES})"), self.plan).toArrow().to_pylist()
             yield replace(self, parts=parts.where(RANGES), rest=tuple(rest))
         finally:
             parts.unpersist()
 
     def merged(self) -> Any:
         """Return a frame of what tasks find, merged where it is."""
-        return _merged(self.parts, self.plan)
-
-    def brought(self) -> CountedTable:
-        """Bring everything here, a few ranges of scores at a time.
-
-        Raises
-        ------
-        DataError
-            A value that cannot be evaluated; names the partition and the row in it.
-        """
-        ranges = len(self.plan.buckets)
-        if ranges <= AT_ONCE:
-            return put_together(_rows(self.merged()), self.plan)
-        with self.kept() as kept:
-            edges = pairwise([*range(0, ranges, AT_ONCE), ranges])
-            some = (kept.parts.where(f"bucket >= {low} and bucket < {high}") for low, high in edges)
-            rows = (row for one in some for row in _rows(_merged(one, self.plan)))
-            return put_together(chain(kept.rest, rows), self.plan)
+        found = _merged(self.parts, self.plan)
+        return found if self.more is None else found.unionByName(self.more)
 
 
 def count_table(
@@ -180,11 +170,6 @@ def count_table(
 def _merged(parts: Any, plan: PartitionPlan) -> Any:
     """What tasks found, merged where it is."""
     return parts.groupBy("table", "bucket").applyInArrow(lambda found: merge_group(found, plan), ALL)
-
-
-def _rows(frame: Any) -> Iterator[dict[str, Any]]:
-    for batch in frame.toArrow().to_batches():
-        yield from batch.to_pylist()
 
 
 def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]:
@@ -231,6 +216,8 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
             keys = np.frombuffer(b"".join(data), dtype=np.uint64)
             repeats = Repeats.of([np.unique(keys, return_counts=True)[1]])
             whole: tuple[Any, ...] = (None, json.dumps(astuple(repeats)).encode(), None, None)
+        case _ if table == CELLS:
+            whole = (None, placed_range(data, len(plan.space)), None, None)
         case _ if bucket >= 0:
             parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
             whole = merged(parts)
@@ -248,14 +235,18 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
 
 def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     """Ranges of about as many rows each, by a sample of the scores."""
-    if plan.stream.found.scores is None or plan.buckets.binned or table.rows <= BUCKET:
+    if plan.stream.found.scores is None or plan.buckets.binned:
         return plan.buckets
-    each = 1 if plan.stream.found.scores.ndim == 1 else len(plan.space)
+    each, size = 1 if plan.stream.found.scores.ndim == 1 else len(plan.space), len(plan.space)
+    ranges = -(-table.rows // BUCKET)
+    if isinstance(plan.space, Multiclass):  # cells of all classes share the ranges
+        ranges = -(-table.rows * size // max(BUCKET, CELLS_A_PAIR * size**2))
+    if ranges <= 1:
+        return plan.buckets
     share = min(1.0, SAMPLE / (each * table.rows))
     some = table.selected(plan.stream.columns).sample(fraction=share, seed=0)
     found = some.mapInArrow(partial(sampled_scores, plan=plan), "score double").toArrow()
     scores = np.sort(found.column("score").to_numpy())
-    ranges = -(-table.rows // BUCKET)
     places = np.arange(1, ranges) * len(scores) // ranges
     return replace(plan.buckets, edges=tuple(np.unique(scores[places]).tolist()) if len(scores) else ())
 
@@ -278,12 +269,15 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
     DataError
         A value that cannot be evaluated; names the partition and the row in it.
     """
-    watch = plan.watch()
+    watch, kept = plan.watch(), dict[int, tuple[int, ClassScores]]()
     with _Arrived(plan.buckets.budget) as scores:
         for row in rows:
             key, kind, data = row["table"], row["bucket"], row["words"]
             if key == KEYS:
                 watch.take_repeats(Repeats(*json.loads(data)))
+            elif key == ROWS:
+                values, truth = of_bytes(data)
+                kept[kind] = row["wide"], ClassScores(values, truth, None)
             elif kind >= 0:
                 scores.add(key, kind, MergedWords(*(row[name] for name in MergedWords._fields)))
             elif kind == FACTS:
@@ -292,10 +286,9 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
                 watch.take(data.decode())
             else:
                 raise _error(json.loads(data))
-        tables = scores.tables()
-    watch.take_tables(tables)
+        watch.take_tables(scores.tables(), scores.placed())
     watch.count_through()
-    return CountedTable(watch, plan, scores.distinct)
+    return CountedTable(watch, plan, scores.distinct, kept)
 
 
 class _Arrived:
@@ -313,23 +306,34 @@ class _Arrived:
         self._file.leave()
 
     def add(self, key: str, bucket: int, found: MergedWords) -> None:
-        """Keep a range of a table."""
-        self.distinct += len(found.words) // found.wide
+        """Keep a range of a table, or of cells that were placed."""
+        if key == CELLS:
+            found = MergedWords(1, found.words, b"", b"")
+            self.distinct += int(of_bytes(found.words)[0][:-1].sum())
+        else:
+            self.distinct += len(found.words) // found.wide
         data = b"".join(found[1:])
         try:
             start = self._file.write(np.frombuffer(data, dtype=np.uint8))
         except OSError as error:
-            raise no_room(self._budget.spill or Path.cwd(), len(data)) from error
+            raise self._budget.no_room(len(data)) from error
         self._places.setdefault(key, {})[bucket] = (start, found.wide, *map(len, found[1:]))
 
     def tables(self) -> dict[str, ScoreTable]:
         """Return the table of each key."""
         found = {}
         for key, ranges in self._places.items():
+            if key == CELLS:
+                continue
             kind = np.float32 if all(wide == 4 for _, wide, *_ in ranges.values()) else np.float64
             runs = (self._read(*ranges[bucket]).runs() for bucket in sorted(ranges))
             found[key] = table_of_runs(runs, kind, self._budget, written=True)
         return found
+
+    def placed(self) -> Iterator[bytes]:
+        """Yield the ranges of cells that were placed, the highest scores first."""
+        ranges = self._places.get(CELLS, {})
+        return (self._read(*ranges[bucket]).words for bucket in sorted(ranges, reverse=True))
 
     def _read(self, start: int, wide: int, *sizes: int) -> MergedWords:
         places = accumulate(sizes, initial=start)

@@ -50,7 +50,9 @@ def done_there(counted: CountedParts, work: Callable[[CountedTable], T], *, memo
     EvalreportError
         A value that cannot be evaluated, with its partition and row; whatever the work raises.
     """
-    task = partial(work_in_task, counted=replace(counted, parts=None), memory=memory, cells=cells, work=work)
+    task = partial(
+        work_in_task, counted=replace(counted, parts=None, more=None), memory=memory, cells=cells, work=work
+    )
     found = counted.merged().repartition(1).mapInArrow(task, DONE).toArrow().column("done").to_pylist()
     if not found:  # of no rows Spark may make no partition
         return work(put_together(counted.rest, counted.plan))
@@ -70,7 +72,7 @@ def work_in_task(
 ) -> Iterator[Any]:
     """Yield what work makes of what all tasks found, or the error that it raises."""
     rows = (row for batch in batches for row in batch.to_pylist())
-    budget = Budget(memory, _own_folder() if cells * CELL > memory else None)
+    budget = Budget(memory, _own_folder() if cells * CELL > memory else None, "spark.local.dir")
     plan = replace(counted.plan, buckets=replace(counted.plan.buckets, budget=budget))
     try:
         done = work(put_together(chain(counted.rest, rows), plan))

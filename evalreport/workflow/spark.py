@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from evalreport import format
 from evalreport.engines.partitions import Buckets
 from evalreport.errors import UsageError
-from evalreport.facts.places import KeptRows, ScorePlaces
-from evalreport.labels import Binary, Multiclass, renamed
+from evalreport.labels import Binary, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
+from evalreport.sources.readers.content import in_file
 from evalreport.sources.spark_counting import CountedTable, count_table, put_together
-from evalreport.sources.spark_placing import place_table
+from evalreport.sources.spark_rows import kept_rows
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import SparkTable, open_frame
@@ -38,9 +38,6 @@ from evalreport.workflow.stream import (
 from evalreport.workflow.thresholds import chosen_label_by_label, no_scores_to_decide
 
 T = TypeVar("T")
-HERE, THERE = "came to the driver", "stayed in Spark"
-"""Of the scores."""
-
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
 
@@ -110,11 +107,6 @@ def _counted(
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     buckets = Buckets(binned=request.approximate, budget=budget_of(request))
     parts = count_table(table, stream, space, buckets, point_of(request))
-    if isinstance(space, Multiclass) or stream.found.scores is None:  # rows are placed among all scores
-        counted = parts.brought()
-        _place(table, counted, request)
-        return made(counted, where=HERE)
-    made = partial(made, where=THERE)
     room = {"memory": request.memory, "cells": cells_of(stream, table.rows)}
     if isinstance(space, Binary):
         return done_there(parts, made, **room)
@@ -123,9 +115,13 @@ def _counted(
         point = done_there(parts, partial(_chosen, request=request), **room)
         parts = count_table(table, stream, space, buckets, point)
     with parts.kept() as kept:
-        counted = put_together(kept.rest, kept.plan)
-        _place(table, counted, request)
-        return done_there(kept, partial(made, kept=counted.watch.places), **room)
+        watch = put_together(kept.rest, kept.plan).watch
+        stream.check_any(watch.rows)
+        stage("keeping some rows in Spark", 0, watch.rows)
+        again = watch.again(request.sampling)
+        return done_there(
+            replace(kept, more=kept_rows(table, kept.plan, watch) if again else None), made, **room
+        )
 
 
 def _chosen(counted: CountedTable, request: Request) -> Threshold:
@@ -155,36 +151,25 @@ def _stream(table: SparkTable, request: Request) -> PredictionStream:
     return stream
 
 
-def _place(table: SparkTable, counted: CountedTable, request: Request) -> None:
-    """Have the rows of a table go by again where that is needed."""
-    watch = counted.watch
-    counted.plan.stream.check_any(watch.rows)
-    if watch.again(request.sampling) and watch.places is not None:
-        stage("placing rows in Spark", 0, watch.rows)
-        place_table(table, counted.plan, watch, watch.places)
-
-
 def _made(
     counted: CountedTable,
     *,
-    where: str,
     request: Request,
     name: str,
     origin: Provenance | None,
     sensitive: bool,
     work: Callable[[CollectedFacts], T],
-    kept: ScorePlaces | KeptRows | None = None,
 ) -> MadeOfFacts[T]:
     """What is made of all that was counted, with the rows that another reading kept."""
     watch, stream = counted.watch, replace(counted.plan.stream, read=[counted.watch.read])
     stream.check_any(watch.rows)
-    if isinstance(kept, KeptRows) and watch.again(request.sampling) and watch.places is not None:
-        (rows, _, scores), *_ = kept.shards
-        watch.places.take_parts(rows, [scores], {})
+    if watch.again(request.sampling):
+        with in_file(name):
+            watch.take_rows(counted.rows)
     seen, sweep = observed(watch, stream, request)
     if stream.request.id is None:
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
-    taken = (*stream.found.taken, ("engine", _words(counted, where)))
+    taken = (*stream.found.taken, ("engine", _words(counted)))
     told = () if origin is None else (("source", f"table {name}"),)
     origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
     notes = (*origin.notes, *stream.found.unused_note)
@@ -193,7 +178,7 @@ def _made(
     return MadeOfFacts.of(facts, work)
 
 
-def _words(counted: CountedTable, where: str) -> str:
+def _words(counted: CountedTable) -> str:
     parts = format.counted(counted.watch.partitions, "partition")
     what = "bins of scores" if counted.plan.buckets.binned else "distinct scores"
-    return f"Spark, {parts}; {counted.distinct:,} {what} {where}"
+    return f"Spark, {parts}; {counted.distinct:,} {what} stayed in Spark"

@@ -31,6 +31,7 @@ from evalreport.sources.shapes.roles import wanted
 from evalreport.sources.stream_columns import open_stream
 from evalreport.sources.streams import MEMORY, PredictionStream
 from evalreport.stages import stage
+from evalreport.thresholds.labels import rounds_of
 from evalreport.thresholds.records import Tuned
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import (
@@ -216,6 +217,8 @@ def _counted(
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     check_bins(stream, request)
     goals = goals_of_stream(stream, request, sought)
+    if request.spill is not None:
+        _check_folder(Path(request.spill), stream, chosen=bool(goals))
     holders = ScoreBins(budget_of(request)) if request.approximate else budget_of(request)
     with Watch(space, holders, answered=stream.pred is not None, at=point_of(request)) as watch:
         _count(stream, watch)
@@ -241,9 +244,6 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
             where="--facts",
             fix=f"pass {MEMORY}, or leave the scores out (--no-scores)",
         )
-    spill = budget_of(request).spill
-    if spill is not None:
-        _check_folder(spill, data, stream)
     return stream
 
 
@@ -313,12 +313,15 @@ def _check_threshold(stream: PredictionStream, request: Request) -> None:
         raise no_scores_to_decide()
 
 
-def _check_folder(folder: Path, data: DataSet, stream: PredictionStream) -> None:
+def _check_folder(folder: Path, stream: PredictionStream, *, chosen: bool) -> None:
+    """Refuse a folder without room for the scores; thresholds that are chosen deal them into folds, too."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", where="--spill", fix="make it, or name another")
+    data = stream.data
     rows = data.rows if data.rows is not None else data.size // 4  # a row of text has four bytes or more
     wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
-    check_room(folder, cells_of(stream, rows) * wide)
+    again = rows * len(stream.space) if chosen else 0
+    check_room(folder, (cells_of(stream, rows) + again * rounds_of(again)) * wide)
 
 
 def cells_of(stream: PredictionStream, rows: int) -> int:

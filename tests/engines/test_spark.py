@@ -136,7 +136,6 @@ def plain(ev: er.Evaluation) -> dict[str, Any]:
 def test_all_engines_agree(case: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers are equal, the last digit of sums excepted; small tables leave some partitions empty."""
     monkeypatch.setattr("evalreport.sources.spark_counting.BUCKET", 100)
-    monkeypatch.setattr("evalreport.sources.spark_counting.AT_ONCE", 4)
     table, asked = CASES[case]
     path = tmp_path / "rows.parquet"
     pq.write_table(table, path)

@@ -64,7 +64,6 @@ def test_spark_and_memory_agree(
     case: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("evalreport.sources.spark_counting.BUCKET", 200)
-    monkeypatch.setattr("evalreport.sources.spark_placing.PIECE", 500)
     rows, asked = CASES[case]
     path = tmp_path / "rows.parquet"
     pq.write_table(rows, path)
@@ -94,7 +93,7 @@ def test_rows_that_change_between_two_readings_are_refused(spark: Any, tmp_path:
             yield batch.slice(len(batch) // 2) if mark.exists() else batch
 
     def watched(before: str) -> None:
-        if before.startswith("placing"):
+        if before.startswith("keeping"):
             mark.touch()
 
     rows = scored().select(["y_true", *(f"proba_{label}" for label in SIZES)])
@@ -102,5 +101,5 @@ def test_rows_that_change_between_two_readings_are_refused(spark: Any, tmp_path:
     with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
         frame = frame.mapInArrow(fewer, frame.schema)
     with listening(lambda what, *_: watched(what)), pytest.raises(DataError, match="other rows") as caught:
-        er.evaluate_spark(frame, scores="proba_*", confidence=None)
+        er.evaluate_spark(frame, scores="proba_*", **FEW)
     assert "cache the frame" in caught.value.fix
