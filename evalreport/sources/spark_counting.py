@@ -137,7 +137,7 @@ class CountedParts:
     def merged(self) -> Any:
         """Return a frame of what tasks find, merged where it is."""
         found = _merged(self.parts, self.plan)
-        return found if self.more is None else found.unionByName(self.more)
+        return found if self.more is None else self.more.unionByName(found)
 
 
 def count_table(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,18 +12,32 @@ from evalreport.engines.class_ranges import to_bytes
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts.places import KeptRows
 from evalreport.scores import NoScores
-from evalreport.sources.spark_counting import ALL, ROWS, PartitionPlan, batch_of, partition_number
+from evalreport.sources.spark_counting import (
+    ALL,
+    ROWS,
+    CountedParts,
+    PartitionPlan,
+    batch_of,
+    partition_number,
+)
 from evalreport.sources.spark_tables import SparkTable
 
 Starts = Mapping[int, tuple[int, int]]
 
 
-def kept_rows(table: SparkTable, plan: PartitionPlan, watch: PartitionWatch) -> Any:
-    """Return a frame of the rows of a counted table that are kept whole; None where there are none."""
+@contextmanager
+def with_rows(table: SparkTable, counted: CountedParts, watch: PartitionWatch) -> Iterator[CountedParts]:
+    """Have the rows of a table that are to be kept whole at hand within the block, where there are any."""
     if watch.kept is None or not len(watch.kept.wanted):
-        return None
-    task = partial(keep_of_partition, plan=plan, kept=watch.kept, starts=watch.starts)
-    return table.selected(plan.stream.columns).mapInArrow(task, ALL)
+        yield counted
+        return
+    task = partial(keep_of_partition, plan=counted.plan, kept=watch.kept, starts=watch.starts)
+    rows = table.selected(counted.plan.stream.columns).mapInArrow(task, ALL).persist()
+    try:
+        rows.count()  # in a job of its own, where partitions have the numbers of the first reading
+        yield replace(counted, more=rows)
+    finally:
+        rows.unpersist()
 
 
 def keep_of_partition(

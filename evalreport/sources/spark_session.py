@@ -22,6 +22,7 @@ SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"
 """Of a session that is begun here."""
 DELTA = "_delta_log"
 DELTA_JAR = "begin it with delta-spark, whose configure_spark_with_delta_pip says with which settings"
+ROOM = "let spark.local.dir name a folder with more room"
 UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE")
 """Parts of what Spark says of a table, a path, a schema or a catalog that it does not know."""
 OTHERS = {*ACCEPTED} - {".parquet", ".pq"}
@@ -228,6 +229,8 @@ def _failed(text: str, name: str) -> EvalreportError:
             )
     if "data source: delta" in text:
         return UsageError("this session of Spark has no Delta", where=name, fix=DELTA_JAR)
+    if "No space left on device" in text:
+        return DataError("the disk of Spark is full", where=f"{name}, spark.local.dir", fix=ROOM)
     told = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     last = next((line for line in reversed(told) if "Error" in line or "Exception" in line), told[0])
     return DataError(

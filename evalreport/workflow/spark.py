@@ -15,7 +15,7 @@ from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
 from evalreport.sources.readers.content import in_file
 from evalreport.sources.spark_counting import CountedTable, count_table, put_together
-from evalreport.sources.spark_rows import kept_rows
+from evalreport.sources.spark_rows import with_rows
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.spark_session import read_table, spark_errors, spark_session
 from evalreport.sources.spark_tables import SparkTable, open_frame
@@ -118,10 +118,9 @@ def _counted(
         watch = put_together(kept.rest, kept.plan).watch
         stream.check_any(watch.rows)
         stage("keeping some rows in Spark", 0, watch.rows)
-        again = watch.again(request.sampling)
-        return done_there(
-            replace(kept, more=kept_rows(table, kept.plan, watch) if again else None), made, **room
-        )
+        watch.again(request.sampling)
+        with with_rows(table, kept, watch) as whole:
+            return done_there(whole, made, **room)
 
 
 def _chosen(counted: CountedTable, request: Request) -> Threshold:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
+from evalreport.engines.class_ranges import ClassCells, placed_range
 from evalreport.errors import DataError, UsageError
-from evalreport.facts import ClassScores
-from evalreport.facts.places import OwnScores, ScorePlaces
+from evalreport.facts import ClassScores, LabelScores
+from evalreport.facts.places import OwnScores
 from evalreport.sources.datasets import DataSet
 from evalreport.stages import listening
 from evalreport.workflow.request import Request
@@ -149,10 +151,36 @@ def test_places_of_any_split_are_the_ranks_of_the_matrix(
     own, wanted = OwnScores(size), np.flatnonzero(rng.random(n) < 0.5)
     for piece in pieces:
         own.add(scores[piece], truth[piece])
-    places = ScorePlaces(own.sorted(), wanted)
-    for piece in pieces:
-        places.add(scores[piece], truth[piece])
-    found, held = places.scores(), ClassScores(scores, truth, None)
+    for ranked in (own, of_ranges(scores, truth, pieces, rng)):
+        places = ranked.placed(wanted)
+        for piece in pieces:
+            places.add(scores[piece], truth[piece])
+        assert_ranks(places.scores(), ClassScores(scores, truth, None))
+        np.testing.assert_array_equal(places.scores().take(wanted).scores, scores[wanted])
+
+
+def of_ranges(
+    scores: npt.NDArray[Any],
+    truth: npt.NDArray[Any],
+    pieces: list[npt.NDArray[Any]],
+    rng: np.random.Generator,
+) -> ClassCells:
+    """The cells of each piece in ranges between some edges, or in one; of equal ones some are sent once."""
+    size, edges = scores.shape[1], (0.0, 0.25, 0.3, 0.75, 2.0)[rng.integers(6) :]
+    parts: dict[int, list[bytes]] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evalreport.engines.class_ranges.HEAVY", 5)
+        for piece in pieces:
+            cells = ClassCells(size, edges)
+            cells.add(scores[piece].astype(("f4", "f8")[rng.integers(2)]), truth[piece])
+            for bucket, data in cells.packed():
+                parts.setdefault(bucket, []).append(data)
+    whole = ClassCells(size, edges)
+    whole.take(placed_range(parts[bucket], size) for bucket in sorted(parts, reverse=True))
+    return whole
+
+
+def assert_ranks(found: LabelScores, held: ClassScores) -> None:
     for name in ("roc_auc", "average_precision", "positives", "pairs"):
         np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
     tables = zip(found.rankings.tables, held.rankings.tables, strict=True)
@@ -160,13 +188,12 @@ def test_places_of_any_split_are_the_ranks_of_the_matrix(
         for name in ("scores", "pos", "neg"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     np.testing.assert_allclose(found.pooled_areas, held.pooled_areas, rtol=1e-12)
-    np.testing.assert_array_equal(found.take(wanted).scores, scores[wanted])
 
 
 def test_files_that_grow_between_two_readings_are_refused() -> None:
     own = OwnScores(2)
     own.add(np.array([[0.9, 0.1]]), np.array([0]))
-    places = ScorePlaces(own.sorted(), np.empty(0, dtype=int))
+    places = own.placed(np.empty(0, dtype=int))
     with pytest.raises(DataError, match="held 1 rows when they were read first, and 0 then"):
         places.scores()
 

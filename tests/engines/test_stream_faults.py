@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import zlib
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
+from evalreport.engines.partitions import Buckets
 from evalreport.errors import DataError
+from evalreport.sources.datasets import data_set
+from evalreport.sources.request import Columns
+from evalreport.sources.spark_counting import CountedParts, PartitionPlan, count_partition, merge_group
+from evalreport.sources.spark_task import work_in_task
+from evalreport.sources.stream_columns import open_stream
 from tests.engines.test_stream import FEW, parts
 from tests.engines.test_stream_classes import scored
 
@@ -68,3 +78,39 @@ def test_a_disk_that_is_full_is_told_and_left_empty(
     assert not list(small_disk.iterdir())
     free = os.statvfs(small_disk)
     assert free.f_bfree == free.f_blocks  # nameless files, too, were given back
+
+
+def test_thresholds_of_labels_need_room_for_their_folds(small_disk: Path, tmp_path: Path) -> None:
+    """2,000 rows of three labels are 24 kB, and 72 kB more are dealt into folds, three times over."""
+    rng, rows = np.random.default_rng(0), tmp_path / "rows.parquet"
+    score = rng.random((3, 2000)).round(1).astype(np.float32)
+    columns = {f"true_{k}": (score[k] > rng.random(2000)).astype(int) for k in range(3)}
+    pq.write_table(pa.table(columns | {f"proba_{k}": score[k] for k in range(3)}), rows)
+    asked: dict[str, Any] = {"truth": "true_*", "scores": "proba_*", "spill": str(small_disk), "memory": 100}
+    assert er.evaluate_files(rows, **asked, confidence=None).rows == 2000
+    with pytest.raises(DataError, match=r"need 0\.1 MB of disk") as caught:
+        er.evaluate_files(rows, **asked, threshold="max-f1", confidence=None)
+    assert "--spill" in caught.value.where
+
+
+def test_a_full_disk_of_spark_is_told_by_its_own_setting(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The task itself, in this process: where it finds room is told by its environment."""
+    pytest.importorskip("pyspark")
+    rng, rows = np.random.default_rng(0), tmp_path / "rows.parquet"
+    table = pa.table({"y_true": rng.integers(0, 2, 20_000), "score": rng.random(20_000)})
+    pq.write_table(table, rows)
+    stream = open_stream(data_set([str(rows)], None), Columns())
+    plan = PartitionPlan("rows", stream, stream.space, Buckets())
+    parts = pa.Table.from_batches([*count_partition(iter(table.to_batches()), plan)])
+    keys = sorted({(row["table"], row["bucket"]) for row in parts.to_pylist()})
+    groups = [(pc.equal(parts["table"], key), pc.equal(parts["bucket"], place)) for key, place in keys]
+    merged = [merge_group(parts.filter(pc.and_(*group)), plan).to_batches() for group in groups]
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{small_disk},{tmp_path}")
+    work = chain.from_iterable(merged), CountedParts(plan, None), 100, 20_000
+    (answer,) = work_in_task(*work, lambda counted: counted.distinct)
+    error = pickle.loads(zlib.decompress(answer.column("done")[0].as_py()))
+    assert isinstance(error, DataError) and "the folder took less" in error.message
+    assert error.where == f"spark.local.dir {small_disk}" and "--memory" in error.fix
+    assert not list(small_disk.iterdir())
