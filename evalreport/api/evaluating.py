@@ -278,8 +278,8 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
     """Evaluate the predictions of a Spark DataFrame where its rows are.
 
     Each task counts its rows and sorts their scores into ranges, which one task reads for all metrics; the
-    driver gets their values; of several classes it gets each distinct score once. Nothing is sampled: the
-    numbers are those of `evaluate_files` on the same rows. The session stays as it is.
+    driver gets their values. Nothing is sampled: the numbers are those of `evaluate_files` on the same rows.
+    The session stays as it is.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ engine = together(
         evaluate(
             "--spark-master",
             metavar="URL",
-            help="Begin a session of Spark there, such as local[4]; without it the active one, "
-            "or Spark's own settings.",
+            help="Begin a session of Spark there, such as local[4], or sc://HOST:15002 of Spark Connect; "
+            "without it the active one, or Spark's own settings.",
         ),
     ]
 )

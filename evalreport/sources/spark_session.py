@@ -18,6 +18,7 @@ from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.tables import ACCEPTED, unpacked_name
 
 JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"
+CONNECT, GRPC = "sc://", "a client of Spark Connect needs pip install 'pyspark[connect]'"
 SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
 """Of a session that is begun here."""
 DELTA = "_delta_log"
@@ -124,16 +125,16 @@ def active_session() -> Any:
 def _begun(master: str | None) -> Any:
     from pyspark.sql import SparkSession
 
-    local = master is None or master.startswith("local")
+    local, remote = master is None or master.startswith("local"), str(master).startswith(CONNECT)
     if local and shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         raise MissingExtraError("Spark needs Java, and there is none", where="--engine spark", fix=JAVA)
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("evalreport")
-    for name, value in SETTINGS.items():
+    for name, value in () if remote else SETTINGS.items():
         builder = builder.config(name, value)
     if master is not None:
-        builder = builder.master(master)
+        builder = builder.remote(master) if remote else builder.master(master)
     try:
         with warnings.catch_warnings(), _without_stderr():
             warnings.simplefilter("ignore")
@@ -142,7 +143,7 @@ def _begun(master: str | None) -> Any:
         raise UsageError(
             f"Spark does not start: {_first_line(error)}",
             where=f"--spark-master {master}" if master else "Spark's own settings",
-            fix=f"check the master, as in local[2]; {JAVA}",
+            fix=f"check the address; {GRPC}" if remote else f"check the master, as in local[2]; {JAVA}",
         ) from error
 
 

@@ -89,7 +89,7 @@ def results() -> Iterator[Result]:
             took, told = child(f"er.evaluate_spark(frame, truth={truth!r}, scores='proba_*')", path)
             rows = f"{ROWS // WIDE:,} rows of 20 {what} in Spark"
             yield Result(f"{rows}: evaluation", f"{took:.2f} s")
-            yield Result(f"{rows}: bytes to the driver", f"{told:,}")
+            yield Result(f"{rows}: bytes to the driver", f"{told:,}", "", "≤ 1 MB", told <= 1e6)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ from evalreport.sources.quiet import quiet
 from evalreport.sources.runs import DatasetSource, RunInfo
 from evalreport.sources.spark_runs import SparkSource, logged_table, tagged_table
 from tests.cli.running import run
+from tests.engines.test_spark import assert_close
+from tests.engines.test_stream_classes import scored
 from tests.tracking import fluent
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
@@ -150,11 +152,16 @@ def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
     spark: Any, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Spark's own log tells how many sessions there were, and how many bytes came to the driver."""
-    path = tmp_path / "scores.parquet"
-    score = np.random.default_rng(7).random(100_000)  # with their counts 1 MB for each run, if they came
-    pq.write_table(pa.table({"y_true": (score > 0.6).astype(int), "score": score}), path)
+    rng = np.random.default_rng(7)
+    score = rng.random(100_000)  # with their counts 1 MB, if they came
+    tables = [pa.table({"y_true": (score > 0.6).astype(int), "score": score})]
+    chances = rng.dirichlet(np.ones(3), 60_000)  # 1 MB, if each row's own and highest score came
+    columns = {f"proba_{label}": chances[:, place] for place, label in enumerate("abc")}
+    tables.append(pa.table({"y_true": np.array([*"abc"])[chances.argmax(axis=1)], **columns}))
     with fluent(sqlite_store):
-        for _ in range(2):
+        for number, table in enumerate(tables):
+            path = tmp_path / f"{number}.parquet"
+            pq.write_table(table, path)
             with mlflow.start_run(tags={"evalreport.table": str(path)}):
                 pass
     events = tmp_path / "events"
@@ -163,7 +170,7 @@ def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
     own += f"spark.eventLog.dir {events.as_uri()}\nspark.sql.shuffle.partitions 2\n"
     (tmp_path / "spark-defaults.conf").write_text(own)
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "f1")
+    words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "log_loss")
     done = subprocess.run(
         [sys.executable, "-m", "evalreport", "--tracking-uri", sqlite_store.uri, *words],
         capture_output=True,
@@ -174,11 +181,45 @@ def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
     assert done.returncode == 0, done.stderr
     assert not {"WARN", "INFO", "Stage"} & set(done.stderr.replace("[", " ").split())
     logged = sqlite_store.client.search_runs(["0"])
-    assert ["eval/f1" in run.data.metrics for run in logged] == [True, True]
+    assert ["eval/log_loss" in run.data.metrics for run in logged] == [True, True]
     (session,) = events.iterdir()
     lines = chain.from_iterable(file.open() for file in session.glob("events_*"))
     told = [event["Task Metrics"] for event in map(json.loads, lines) if "Task Metrics" in event]
-    assert 1000 < sum(task["Result Size"] for task in told) < 500_000
+    assert 1000 < sum(task["Result Size"] for task in told) < 700_000
+
+
+def test_a_client_of_spark_connect_has_the_same_numbers(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It has no context, no RDDs and no accumulators; its server is the session of the tests."""
+    pytest.importorskip("grpc")
+    path, asked = (
+        tmp_path / "scores.parquet",
+        ("--scores", "proba_*", "--pred", "gapped", "--missing", "wrong"),
+    )
+    pq.write_table(scored(), path)
+    context = spark.sparkContext._jsc.sc()
+    context.conf().set("spark.connect.grpc.binding.port", "0")
+    of_scala = spark._jvm.org.apache.spark.sql.connect.service
+    service = getattr(getattr(of_scala, "SparkConnectService$"), "MODULE$")
+    service.start(context)
+    try:
+        server = f"sc://localhost:{service.localPort()}"
+        words = ("report", "--table", str(path), "--spark-master", server, *asked, "--json")
+        done = subprocess.run(
+            [sys.executable, "-m", "evalreport", *words, "-o", str(tmp_path / "page.html")],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+    finally:
+        service.stop(*[spark._jvm.scala.Option.empty()] * 2)
+    assert done.returncode == 0, done.stderr
+    plain = run(capsys, "report", str(path), *asked, "--json", "-o", str(tmp_path / "other.html"))
+    (found,), (expected,) = (told["runs"] for told in (json.loads(done.stdout), plain.json))
+    assert_close(found["metrics"], expected["metrics"])
+    assert "stayed in Spark" in (tmp_path / "page.html").read_text()
 
 
 def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(
