@@ -52,7 +52,7 @@ def gap_limits(
     between: float | None = None,
     doubt: Array | None = None,
     *,
-    near_end: bool = True,
+    fixed: bool = False,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -76,8 +76,9 @@ def gap_limits(
     doubt : float64 array of shape (bins,), optional
         Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
         differ much within a bin; binomial by default.
-    near_end : bool
-        Whether no error is missed on one side alone: see `tails`.
+    fixed : bool
+        Whether the test is of the scores that were drawn: that others might have been widens the limits of
+        gaps well beyond their noise alone.
 
     Examples
     --------
@@ -108,20 +109,20 @@ def gap_limits(
 
     def drawn(place: Places) -> Array:
         f = factors[place, None]
-        return noisy.about(f * gaps, statistic) + f * moved * near_end
+        return noisy.about(f * gaps, statistic) + f * moved * (not fixed)
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     least = least**2 if statistic is mean_square else least
-    inversion = Inversion(value, sampling, near_end, least if near_end else None)
+    inversion = Inversion(value, sampling, near_end=True, least=least)
     low, high = inversion.between(drawn, statistic(factors[:, None] * gaps, weight))
     if here is not None:
-        low, high = _far(low, high, value, here + moved, sampling, least=near_end)
+        low, high = _far(low, high, value, here + moved, sampling, fixed=fixed)
     return min(low, value), max(high, value, least)
 
 
 def _far(
-    low: float, high: float, value: float, here: Array, sampling: Sampling, *, least: bool
+    low: float, high: float, value: float, here: Array, sampling: Sampling, *, fixed: bool
 ) -> tuple[float, float]:
     """Limits that are not shorter than those of any mean, where gaps lie well beyond their noise.
 
@@ -129,13 +130,15 @@ def _far(
     ----------
     here : float64 array of shape (draws,)
         Draws about the sample itself.
-    least : bool
-        Whether those of gaps within their noise may be shorter.
+    fixed : bool
+        Whether the limits know nothing of which scores were drawn: then the upper one is never shorter.
     """
-    inflated, error = (float(here.mean()) - value) * least, float(here.std())
+    inflated, error = float(here.mean()) - value, float(here.std())
+    reach = sampling.z * error
+    if fixed:
+        high = max(high, value + reach)
     if inflated > INFLATED * error:
         return low, high
-    reach = sampling.z * error
     return max(min(low, value - inflated - reach), 0.0), max(high, value - inflated + reach)
 
 

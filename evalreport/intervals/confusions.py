@@ -10,6 +10,7 @@ biased, by up to half a standard error.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from evalreport.facts import Counts, Marginals
 from evalreport.facts.counts import Array, run_starts
 from evalreport.intervals.pull import ClassMoves
+from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.sampling import Sampling
 from evalreport.intervals.scales import Spread
 from evalreport.intervals.unseen import deviations
@@ -35,6 +37,11 @@ HALF = 0.5
 """Right, and wrong, answers added to each class: Jeffreys' prior of its recall."""
 BLOCK = 4_000_000
 """Cells drawn at a time."""
+ALIKE, ROWS = 3.0, 5
+"""Errors within which a gap may be the square of noise alone, and rows of each class for that to be told. Of
+twenty uneven classes on 200 rows, the least of one or two, intervals held a point less without the latter."""
+ONE_SIDED = normal_quantile(0.95)
+"""How far, in standard deviations, what a slope of noise makes draws vary by may exceed its mean."""
 
 
 def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> dict[str, Spread]:
@@ -78,9 +85,10 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
             if (moved := moves[metric.name]) is not None:
                 moved.add(drawn, smooth.marginals)
     spreads = {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
-    for name, parts in bent.items():
-        if parts:
-            spreads[name] = _unbent(spreads[name], np.concatenate(parts))
+    for metric in metrics:
+        if parts := bent[metric.name]:
+            value = float(metric.function(counts.marginals))
+            spreads[metric.name] = _unbent(spreads[metric.name], np.concatenate(parts), value, counts)
     for name, moved in moves.items():
         if moved is not None:
             spreads[name] = moved.pulled(spreads[name], counts.marginals, smooth.marginals, sampling)
@@ -94,14 +102,23 @@ def _spread(values: Array) -> Spread:
     return Spread(float(known.std()), float(known.mean()))
 
 
-def _unbent(spread: Spread, bent: Array) -> Spread:
+def _unbent(spread: Spread, bent: Array, value: float, counts: Counts) -> Spread:
     """Less the noise of draws about a sample that is noise itself, where a function has no slope.
 
     Of classes that are alike the gap of micro and macro average is a square of the noise: draws about the
-    sample vary by three times its variance. `bent` is the part of the draws that the square makes.
+    sample vary by three times its variance. `bent` is the part of the draws that the square makes. Where that
+    can make the value too (three errors), and the draws vary by no more than it and a slope of noise alone
+    do, there is no slope: twice its variance is taken up by the mean of as many squares of noise as there are
+    classes. Classes need a few rows for that. With one square taken off everywhere, intervals of five classes
+    that are alike held the truth in 99.9 %; so they hold it in 96 to 98.
     """
     square = float(bent[np.isfinite(bent)].var())
-    return replace(spread, error=float(np.sqrt(max(spread.error**2 - square, square))))
+    drawn = spread.error**2
+    flat = abs(value - spread.bias) < ALIKE * math.sqrt(square)
+    flat = flat and drawn < square * (3 + 2 * ONE_SIDED * math.sqrt(2 / counts.size))
+    if flat and counts.marginals.support.min() >= ROWS:
+        return replace(spread, error=math.sqrt(square))
+    return replace(spread, error=math.sqrt(max(drawn - square, square)))
 
 
 def smoothed(counts: Counts) -> Counts:

@@ -17,6 +17,7 @@ from evalreport.facts.counts import Array, centred, inner, run_starts
 from evalreport.facts.smoothing import SmoothCurve, reaching
 from evalreport.intervals.calibration import gap_limits, mean_gap
 from evalreport.intervals.noise import Statistic, gap_size
+from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.strategies import SmoothGaps
 
@@ -64,7 +65,8 @@ def smooth_gap_limits(
     value : float
     curve : SmoothCurve
     root : float64 array of shape (k, k), optional
-        Root of the covariance of the coefficients; that of independent rows by default.
+        Root of the covariance of the coefficients, times what is not known of it; that of independent rows
+        by default.
     mean_error : callable, optional
         From a function of the score to the standard error of its mean over rows; independent ones by default.
 
@@ -78,7 +80,7 @@ def smooth_gap_limits(
     (0.0, True)
     """
     weight, probability, fitted = _grouped(curve)
-    moved = curve.design(probability) @ (curve.root if root is None else root)
+    moved = curve.design(probability) @ (curve.root * _unsure(curve, sampling) if root is None else root)
     deviation = np.sqrt((moved**2).sum(axis=1))
     generator = sampling.generator(11)
     normal = generator.standard_normal((gap_size(len(weight), sampling), moved.shape[1]))
@@ -89,7 +91,16 @@ def smooth_gap_limits(
     error = float(statistic(difference + draws * noise, weight).std())
     error = math.hypot(error, _between(gaps, curve, mean_error or _of_rows(curve)))
     bins = (weight, weight * probability, weight * fitted)
-    return gap_limits(bins, value, statistic, sampling, noise, draws, error, near_end=False)
+    return gap_limits(bins, value, statistic, sampling, noise, draws, error, fixed=True)
+
+
+def _unsure(curve: SmoothCurve, sampling: Sampling) -> float:
+    """Student's quantile over the normal one: the doubt is the rows that tell the covariance of the fit.
+
+    Of 200 rows they are about 30. With normal limits E50 of a calibrated model was held in 91 %, so in 94.
+    """
+    doubt = float(curve.weight @ (curve.fitted * (1 - curve.fitted)))
+    return t_quantile(sampling.upper, max(doubt - len(curve.coefficients), 1.0)) / sampling.z
 
 
 def _between(gaps: SmoothGaps, curve: SmoothCurve, mean_error: MeanError) -> float:

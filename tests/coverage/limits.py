@@ -5,12 +5,14 @@ rule out. Whether a threshold keeps the limit its counts tell, by a test that no
 (Karlin & Rubin 1956); few rows rule out next to nothing, so that the truth is held in nearly every sample.
 Here each threshold is ruled out where its own test says so at 5 %, as if it were the only one, and what is
 read at those that are left reaches as far as exact limits of 5 % on either side. An interval that rules out
-less holds more, and one that rules out more misses other truths too often.
+less holds more, and one that rules out more misses other truths too often. Clusters are as many rows as would
+tell as much of the limit (Kish 1965), all of them independent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -30,8 +32,8 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 Test: TypeAlias = Callable[[Counts, Counts, float], tuple[Bools, Bools]]
 
 SAMPLES = 1000
-KINDS = ("equal", "unequal", "steps", "hundredths", "apart")
-"""Settings of independent rows."""
+KINDS = ("equal", "unequal", "steps", "hundredths", "apart", "clusters")
+"""Settings whose rows count alike."""
 TAIL = 1 - NOMINAL
 
 
@@ -76,7 +78,26 @@ def attainable_reading(setting: Setting, point: CurvePoint, truth: float) -> flo
     """
     if setting.kind not in KINDS or point.reading not in READINGS:
         return None
-    return held_share(_thresholds(setting), setting.n, point, truth)
+    rows = setting.n
+    if setting.kind == "clusters":
+        if point.reading != "recall at precision":
+            return None
+        rows = round(rows / design_effect(setting, point.at))
+    return held_share(_thresholds(replace(setting, n=rows)), rows, point, truth)
+
+
+def design_effect(setting: Setting, precision: float) -> float:
+    """Return the variance of what a precision has beyond its limit over that of as many independent rows.
+
+    Where the population's own threshold lies: sums over clusters, squared, against those of rows.
+    """
+    p = setting.draw(np.random.default_rng(99), MOST // 2)
+    positive, scores = p.y_true.astype(bool), np.asarray(p.scores.values)  # type: ignore[union-attr]
+    order = np.argsort(-scores)
+    found = positive[order].cumsum() >= precision * np.arange(1, len(order) + 1)
+    beyond = (scores >= scores[order][np.flatnonzero(found)[-1]]) * (positive - precision)
+    sums = np.bincount(p.groups.codes, beyond)  # type: ignore[union-attr]
+    return float((sums**2).sum() / (beyond**2).sum())
 
 
 def held_share(share: Array, rows: int, point: CurvePoint, truth: float) -> float:

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import binom
 
 from evalreport.metrics.strategies import CurvePoint
-from tests.coverage.limits import held_share
+from tests.coverage.limits import attainable_reading, design_effect, held_share
+from tests.coverage.settings import HARD
 
 ERROR = 0.016  # two of the simulation, near 95 %
 FOUND, LIMIT, ROWS = 0.3, 0.01, 2000
@@ -29,3 +30,13 @@ def test_a_threshold_is_ruled_out_as_often_as_its_count_says(fpr: float) -> None
     expected = 1 - float(np.average(missed, weights=binom.pmf(sizes, ROWS, 0.5)))
     found = held_share(share, ROWS, CurvePoint("tpr at fpr", LIMIT), truth)
     assert found == pytest.approx(expected, abs=ERROR)
+
+
+def test_clusters_tell_less_than_as_many_rows() -> None:
+    """Of fifty clusters a handful of rows lie beyond a precision of 90 %: nothing rules the truth out."""
+    clusters = HARD[7]
+    assert 1.2 < design_effect(clusters, 0.9) < 8  # rows of a cluster
+    found = attainable_reading(clusters, CurvePoint("recall at precision", 0.9), 0.13)
+    assert found is not None
+    assert found > 0.997
+    assert attainable_reading(clusters, CurvePoint("tpr at fpr", 0.01), 0.3) is None

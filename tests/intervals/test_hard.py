@@ -68,6 +68,21 @@ def test_a_gap_stands_off_the_other_way_and_not_at_all_where_classes_are_even() 
     assert even["micro_macro_gap"].pull == pytest.approx(0, abs=0.001)
 
 
+def test_a_gap_of_classes_alike_varies_by_the_square_of_the_noise_alone() -> None:
+    """400 rows of each of five classes, right in four of five answers: against what new samples give."""
+    gap, rng = find("micro_macro_gap", "multiclass"), np.random.default_rng(3)
+
+    def sample() -> Counts:
+        truth = rng.integers(0, 5, 2000)
+        return Counts.of(truth, np.where(rng.random(2000) < 0.8, truth, rng.integers(0, 5, 2000)), 5)
+
+    spread = np.std([float(gap.function(sample().marginals)) for _ in range(500)])
+    errors = [spreads([gap], sample(), Sampling())[gap.name].error for _ in range(9)]
+    assert np.median(errors) == pytest.approx(spread, rel=0.15)
+    rare = matrix((120, 30, 0), (30, 120, 0), (1, 0, 3))  # of four rows it is not told
+    assert spreads([gap], rare, Sampling())[gap.name].error > 0.045
+
+
 def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom() -> None:
     rng = np.random.default_rng(5)
     weights = np.exp(1.2 * rng.normal(size=300))
