@@ -19,7 +19,7 @@ from evalreport.metrics import Metric
 from evalreport.resampling import posterior_shares
 
 MOST = 1_000_000
-"""Draws over all labels: a thousand labels get a thousand each."""
+"""Draws over all labels, and values worked out at a time: a thousand labels get a thousand each."""
 
 Bounds: TypeAlias = tuple[Array, Array, Array]
 """Low, high and standard error, one entry per label."""
@@ -65,11 +65,12 @@ def count_bounds(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
     """
     if not metrics:
         return {}
-    drawn = posterior(counts, sampling)
-    return {metric.name: _bounds(metric, drawn, sampling.level) for metric in metrics}
-
-
-def _bounds(metric: Metric, drawn: BinaryCounts, level: float) -> Bounds:
-    values = np.asarray(metric.function(drawn), dtype=np.float64)
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return low, high, values.std(axis=0)
+    found: dict[str, Bounds] = {}
+    drawn, ends = posterior(counts, sampling), [(1 - sampling.level) / 2, (1 + sampling.level) / 2]
+    step = max(1, MOST // np.size(drawn.tp))
+    for some in (metrics[start : start + step] for start in range(0, len(metrics), step)):
+        values = np.array([metric.function(drawn) for metric in some], dtype=np.float64)
+        low, high = np.quantile(values, ends, axis=1)
+        names = (metric.name for metric in some)
+        found |= dict(zip(names, zip(low, high, values.std(axis=1), strict=True), strict=True))
+    return found

@@ -133,11 +133,9 @@ def _statistic(gaps: SmoothGaps) -> Statistic:
         words &= ~np.uint64(LAST)
         words |= np.arange(len(weight), dtype=np.uint64)
         words.sort(axis=-1)
-        wanted, reached = quantile * weight.sum() * (1 - 1e-9), np.zeros(words.shape[:-1])
-        place = np.zeros(words.shape[:-1], dtype=np.intp)
-        for following in np.moveaxis(weight[(words & np.uint64(LAST)).astype(np.intp)], -1, 0):
-            reached += following
-            place += reached < wanted
+        upto = weight[(words & np.uint64(LAST)).astype(np.intp)]
+        upto.cumsum(axis=-1, out=upto)
+        place = np.count_nonzero(upto < quantile * weight.sum() * (1 - 1e-9), axis=-1)
         found: Array = np.take_along_axis(words, place[..., None], -1)[..., 0].view(np.float64)
         return found
 
