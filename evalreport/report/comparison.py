@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalreport.codec import dumps
+from evalreport.codec import dumps, encode
 from evalreport.comparison.system_values import SystemResult, SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.report.contents import LONGEST_VERDICT, lasting
@@ -103,7 +103,7 @@ def comparison_payload(
         made_of: list[Any] = []
         metrics, series = systems_metrics(comparison)
     else:
-        made_of = [[lasting(ev) for ev in comparison.evaluations]]
+        made_of = [[lasting(encode(ev)) for ev in comparison.evaluations]]
         metrics = differences(comparison)
     return Payload(
         digest=content_digest(dict(content), *made_of, version, notes),

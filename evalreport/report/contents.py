@@ -80,8 +80,10 @@ def payload(
     options : mapping, optional
         What changes the page and is not part of the evaluation, such as a checklist.
     """
-    digest = content_digest(lasting(ev), sorted(figures), verdict, version, prefix, dict(options or {}))
+    whole = encode(ev)
+    digest = content_digest(lasting(whole), sorted(figures), verdict, version, prefix, dict(options or {}))
     keys = class_keys(ev, prefix)
+    document = dumps({**whole, CLASS_KEYS: keys})
     images = {in_run(name): png for name, png in figures.items()}
     return Payload(
         digest=digest,
@@ -89,7 +91,12 @@ def payload(
         series={prefix + key: series for key, series in grids(ev).items()},
         tags=_tags(ev, verdict, version),
         description=described(ev, PAGE),
-        artifacts={PAGE: page.encode(), EVALUATION: _evaluation(ev, keys), **_rows(ev), **images},
+        artifacts={
+            PAGE: page.encode(),
+            EVALUATION: document.encode(),
+            **_rows(ev),
+            **images,
+        },
         tables={path: split_json(table) for path, table in _tables(ev).items()},
         images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
         model=ev.provenance.model,
@@ -169,10 +176,10 @@ def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
     return metric_keys((str(entry.label) for entry in largest), f"{prefix}classes/f1/")
 
 
-def lasting(ev: Evaluation) -> dict[str, Any]:
-    """Return the evaluation without what passes: the same for two calls that say the same."""
-    provenance = {name: value for name, value in encode(ev.provenance).items() if name not in PASSING}
-    return {**encode(ev), "provenance": provenance}
+def lasting(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an encoded evaluation without what passes: the same for two calls that say the same."""
+    provenance = {name: value for name, value in whole["provenance"].items() if name not in PASSING}
+    return {**whole, "provenance": provenance}
 
 
 def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
@@ -182,11 +189,6 @@ def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
     if ev.threshold is not None and isinstance(ev.threshold.value, float):
         tags["evalreport.threshold"] = f"{ev.threshold.value:.6g} ({ev.threshold.origin})"
     return tags
-
-
-def _evaluation(ev: Evaluation, keys: Mapping[str, str]) -> bytes:
-    """`evaluation.json` with the metric key of each class beside it."""
-    return dumps({**encode(ev), CLASS_KEYS: keys}).encode()
 
 
 def _rows(ev: Evaluation) -> dict[str, bytes]:

@@ -1,11 +1,10 @@
-"""Curves on integer grids, as MLflow's charts overlay them: a step for each percent, the scale in the key.
+"""Curves on integer grids, as MLflow's charts overlay them: steps are percents, the scale is in the key.
 
 Metrics of a cross-validation have a step for each fold.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.curves.series import Curve
+from evalreport.curves.thin import bends
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.folds import FoldedMetric
 from evalreport.labels import Binary
@@ -24,6 +24,11 @@ from evalreport.values import Undefined
 Array: TypeAlias = npt.NDArray[np.float64]
 
 PERCENT = np.arange(101)
+TENTH = 10
+"""Percents at which every curve has a step, so that a chart tells the values of all runs there."""
+SHOWS = 1 / 400
+"""A step less that moves the line by no more than this share of its height does not show: cards of MLflow are
+about 200 points high. A store takes a fifth of a millisecond for a step."""
 CURVES: tuple[tuple[str, str], ...] = (
     ("roc", "curves/roc_tpr_by_fpr_pct"),
     ("pr", "curves/pr_precision_by_recall_pct"),
@@ -35,7 +40,7 @@ CURVES: tuple[tuple[str, str], ...] = (
 
 
 def grids(ev: Evaluation) -> dict[str, Series]:
-    """Return every curve of an evaluation on a grid of percents; undefined points are left out.
+    """Return every curve of an evaluation at percents, without what is undefined or lies on a line.
 
     Parameters
     ----------
@@ -73,12 +78,12 @@ def _by_fold(line: FoldedMetric) -> Series:
 
 
 def on_grid(function: Callable[[Array], Array]) -> Series:
-    """Return the values of a function of a share at 0 %, 1 %, …, 100 %.
+    """Return the values of a function of a share at 0 % to 100 %, see `series_of`.
 
     Examples
     --------
-    >>> on_grid(lambda x: np.where(x < 0.99, np.nan, x))
-    ((99, 0.99), (100, 1.0))
+    >>> on_grid(lambda x: np.where(x < 0.8, np.nan, np.maximum(x, 0.9)))
+    ((80, 0.9), (90, 0.9), (100, 1.0))
     """
     return series_of(function(PERCENT / 100))
 
@@ -105,11 +110,21 @@ def at(curve: Curve, x: Array) -> Array:
 
 
 def series_of(values: npt.ArrayLike) -> Series:
-    """Return values at 0 %, 1 %, …, 100 % as a series; undefined ones are left out.
+    """Return values at 0 %, 1 %, …, 100 % as a series.
+
+    Undefined values are left out, and those between tens that the line between their neighbours tells.
 
     Parameters
     ----------
     values : array-like of shape (101,)
     """
-    pairs = zip(PERCENT.tolist(), np.asarray(values, dtype=np.float64).tolist(), strict=True)
-    return tuple((step, value) for step, value in pairs if math.isfinite(value))
+    found = np.asarray(values, dtype=np.float64)
+    steps = np.flatnonzero(np.isfinite(found))
+    if not len(steps):
+        return ()
+    known = found[steps]
+    height = max(float(np.ptp(known)), 1e-300)
+    kept = bends(
+        steps.astype(np.float64), known / height, np.flatnonzero(steps % TENTH == 0), len(steps), SHOWS
+    )
+    return tuple(zip(steps[kept].tolist(), known[kept].tolist(), strict=True))

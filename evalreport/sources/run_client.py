@@ -44,6 +44,11 @@ class RunClient:
     def _stores(self) -> dict[str, Any]:
         return {}
 
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """Where the files of runs lie, as the runs said when they were asked for."""
+        return {}
+
     def get_run(self, run_id: str) -> Any:
         """Return a run.
 
@@ -55,6 +60,7 @@ class RunClient:
         run = self._client.get_run(run_id)
         if run.info.run_id != run_id:
             raise _other_than("run", run_id[:8])
+        self._places[run_id] = run.info.artifact_uri
         return run
 
     def get_experiment(self, experiment_id: str) -> Any:
@@ -107,7 +113,8 @@ class RunClient:
 
     def _store_of(self, run_id: str) -> Any:
         if run_id not in self._stores:
-            self._stores[run_id] = _artifact_store(self, self._uri, run_id)
+            place = self._places.get(run_id) or self.get_run(run_id).info.artifact_uri
+            self._stores[run_id] = _artifact_store(place, self._uri, run_id)
         return self._stores[run_id]
 
 
@@ -118,7 +125,7 @@ def _other_than(kind: str, wanted: str) -> ServerError:
     )
 
 
-def _artifact_store(client: Any, uri: str, run_id: str) -> Any:
+def _artifact_store(place: str, uri: str, run_id: str) -> Any:
     """Return MLflow's `ArtifactRepository` of a run, once its address has been judged.
 
     ``mlflow-artifacts:`` is resolved against this tracking server: MLflow 2 resolves it against a global one.
@@ -127,7 +134,6 @@ def _artifact_store(client: Any, uri: str, run_id: str) -> Any:
     from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
     from mlflow.utils.uri import add_databricks_profile_info_to_artifact_uri
 
-    place = client.get_run(run_id).info.artifact_uri
     artifact_root(place, uri, f"run {run_id[:8]}")
     if place.startswith("mlflow-artifacts:"):
         place = MlflowArtifactsRepository.resolve_uri(place, uri)

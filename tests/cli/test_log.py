@@ -70,7 +70,7 @@ def test_a_finished_run_gets_everything_and_stays_as_it_was(
     steps = [
         entry.step for entry in store.client.get_metric_history(made.run_id, "eval/curves/roc_tpr_by_fpr_pct")
     ]
-    assert sorted(steps) == list(range(len(steps)))
+    assert set(range(0, 101, 10)) <= set(steps) <= set(range(101))
     assert {entry["path"] for entry in json.loads(logged.tags["mlflow.loggedArtifacts"])} >= {
         "evalreport/metrics.json"
     }

@@ -54,7 +54,7 @@ def test_what_is_missing_or_changed_is_named_and_mended(
     (folder / PAGE).write_bytes(whole[:-1] + b"x")
     (folder / "evalreport/metrics.json").unlink()
     with sqlite3.connect(tmp_path / "mlflow.db") as database:
-        database.execute("DELETE FROM metrics WHERE key = 'eval/curves/roc_tpr_by_fpr_pct' AND step = 7")
+        database.execute("DELETE FROM metrics WHERE key = 'eval/curves/roc_tpr_by_fpr_pct' AND step = 10")
     database.close()
     sqlite_store.client.delete_tag(logged.run_id, "evalreport.task")
     done = verify(capsys, sqlite_store, logged, "--verify", "--json")
