@@ -148,6 +148,18 @@ def gap(value: float, low: float | None, high: float | None, style: Style) -> tu
     return _signed(value * scale, places) + unit, f"{ends[0]} to {ends[1]}"
 
 
+def distance(result: Estimate, style: Style) -> tuple[str, str]:
+    """Return how far two numbers lie apart, whichever is greater: `gap` without a plus sign.
+
+    Examples
+    --------
+    >>> distance(Estimate(0.35, n=904, low=0.264, high=0.428), "percent")
+    ('35.0 points', '26.4 to 42.8')
+    """
+    shown, limits = gap(result.value, result.low, result.high, style)
+    return shown.removeprefix("+"), limits.replace("+", "")
+
+
 def _signed(scaled: float, places: int | None) -> str:
     if places is None or not math.isfinite(scaled):
         return change(scaled)

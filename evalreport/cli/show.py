@@ -101,17 +101,19 @@ def several_answers(ev: Evaluation) -> list[str]:
 
 def gaps(ev: Evaluation) -> list[str]:
     """Return the greatest difference between groups of each column, by what groups are judged by."""
-    from evalreport.estimates import interval, valued
+    from evalreport.estimates import distance
+    from evalreport.metrics.catalogue import find
     from evalreport.metrics.named_sets import OF_SLICES
     from evalreport.values import Estimate
 
     known = {one.column: one for one in reversed(ev.disparities) if one.metric in OF_SLICES[ev.task]}
-    return [
-        f"{one.metric} differs by {valued(one.difference, 'ratio')} ({interval(one.difference, 'ratio')}) "
-        f"over {column}: {one.lowest} to {one.highest}"
-        for column, one in reversed(known.items())
-        if isinstance(one.difference, Estimate)
-    ]
+    told = []
+    for column, one in reversed(known.items()):
+        if isinstance(one.difference, Estimate):
+            apart, limits = distance(one.difference, find(one.metric, ev.task).style)
+            ends = f"least {one.lowest}, greatest {one.highest}"
+            told.append(f"{one.metric} differs by {apart} ({limits}) over {column}: {ends}")
+    return told
 
 
 def mistakes(ev: Evaluation) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ HALF = 0.5
 """The least score that the more likely one of two labels can have."""
 KEYS = 20
 """Different rows from which on a common divisor of how often each occurs is no accident (chance 2⁻²⁰)."""
+GRID = 1.5
+"""Least gaps between scores below which two of them are neighbours on the grid that rounding made."""
 MEANT = 0.01
 """Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
 
@@ -43,7 +45,8 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
     ``absent_labels``: labels without an example, where averages over classes leave some out.
     ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
     that share their text with a row of another truth; ``repeated_rows``: rows whose truth and scores stood
-    there before, where the scores are fine enough for that to be no accident.
+    there before, where the scores are fine enough for that to be no accident, and neither rounding nor
+    saturation (zeros and ones) explains it.
 
     Examples
     --------
@@ -54,8 +57,10 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
     """
     facts = _effective(p) | _absent(p)
     if not isinstance(p.scores, NoScores):
-        if table is None or p.weighted or p.texts is not None:
+        if not isinstance(p.space, Binary) or p.texts is not None:
             repeats = _repeats(p, p.scores)
+        elif table is None or p.weighted:
+            repeats = _table_repeats(ScoreTable.of(p.scores.values, p.y_true.astype(np.bool_)))
         else:
             repeats = _table_repeats(table)
         facts |= _shape(p.scores) | repeats | _rule(p, p.scores)
@@ -123,9 +128,36 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
 
 
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
-    """The same of a table of rows that weigh 1."""
-    pieces = (slice(start, start + PIECE) for start in range(0, len(table), PIECE))
-    return Repeats.of(part[piece] for piece in pieces for part in (table.pos, table.neg)).facts()
+    """The same of a table of rows that weigh 1, where the scores are not just rounded."""
+    parts = (
+        part[piece][told]
+        for piece in _pieces(table)
+        for told in (table.scores[piece] % 1 != 0,)
+        for part in (table.pos, table.neg)
+    )
+    facts = Repeats.of(parts).facts()
+    return {} if facts and _meet_by_rounding(table) else facts
+
+
+def _pieces(table: ScoreTable) -> Iterator[slice]:
+    return (slice(start, start + PIECE) for start in range(0, len(table), PIECE))
+
+
+def _meet_by_rounding(table: ScoreTable) -> bool:
+    """Whether pairs of rows share a score no more often than they lie one step of the scores' grid apart.
+
+    Rounded scores meet by themselves: of a smooth density half as often as they come to lie one step apart,
+    to one side or the other. Copies meet without having more neighbours.
+    """
+    scores = [np.asarray(table.scores[piece], dtype=np.float64) for piece in _pieces(table)]
+    gaps = [np.abs(np.diff(part)) for part in scores]
+    step = min((float(part.min()) for part in gaps if len(part)), default=0.0)
+    same = near = 0.0
+    for piece, gap in zip(_pieces(table), gaps, strict=True):
+        for times in (np.asarray(part[piece], dtype=np.float64) for part in (table.pos, table.neg)):
+            same += float((times * (times - 1)).sum()) / 2
+            near += float((times[:-1] * times[1:])[gap < GRID * step].sum())
+    return same <= near
 
 
 @dataclass(frozen=True)
@@ -206,8 +238,9 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
 def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
     """Return a number for each row of truth, scores and text: equal for equal rows, else by rare accident.
 
-    A sum of bits times odd factors drawn once (multiply-shift hashing, Dietzfelbinger et al. 1997): a million
-    rows of a thousand scores are never sorted.
+    Rows whose highest score is a whole number are left out: saturated, they are alike and no copies. A sum
+    of bits times odd factors drawn once (multiply-shift hashing, Dietzfelbinger et al. 1997): a million rows
+    of a thousand scores are never sorted.
 
     Examples
     --------
@@ -219,17 +252,18 @@ def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]
     scores, truth = values.reshape(len(p), -1), p.y_true.reshape(len(p), -1)
     rng = np.random.default_rng(0)
     ours, theirs = (rng.integers(0, 2**63, matrix.shape[1], dtype=np.uint64) for matrix in (scores, truth))
-    keys = np.zeros(len(p), dtype=np.uint64)
+    keys, told = np.zeros(len(p), dtype=np.uint64), np.ones(len(p), dtype=np.bool_)
     step = max(1, BLOCK // max(scores.shape[1], 1))
     for start in range(0, len(p), step):  # a block of rows stays in cache; its columns would not
         rows = slice(start, start + step)
         bits = (scores[rows] + 0.0).astype(np.float64, copy=False).view(np.uint64)  # -0.0 is 0.0
         keys[rows] = _mixed(bits, ours) + _mixed(truth[rows].astype(np.uint64), theirs)
+        told[rows] = scores[rows].max(axis=1) % 1 != 0
     if p.texts is not None:
         codes: dict[Any, int] = {}
         known = [codes.setdefault(text, len(codes)) for text in p.texts]
         keys += _mixed(np.array(known, dtype=np.uint64)[:, None], rng.integers(0, 2**63, 1, dtype=np.uint64))
-    return keys
+    return keys[told]
 
 
 def _mixed(bits: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -88,7 +88,7 @@ SAID: Mapping[str, tuple[str, ...]] = {
     "spurious_classes": ("one_class", "lookalikes"),
     "macro_definitions": ("one_class",),
     "no_skill": ("own_scores", "inverted"),
-    "skill_not_demonstrated": ("own_scores", "inverted"),
+    "skill_not_demonstrated": ("own_scores", "inverted", "too_perfect"),
     "inverted": ("own_scores",),
     "off_scores": ("own_scores",),
     "other_threshold": ("off_scores",),

@@ -178,7 +178,7 @@ def ranking_skill(ev: Evaluation) -> Skill | None:
     auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None or auc.low is None or auc.high is None or ev.facts.get("constant_scores"):
         return None
-    return _judged(auc.low, auc.high, CHANCE, USELESS, enough=_enough(ev))
+    return _judged(auc.low, auc.high, CHANCE, USELESS, enough=enough(ev))
 
 
 def decision_skill(ev: Evaluation) -> Skill | None:
@@ -193,7 +193,7 @@ def decision_skill(ev: Evaluation) -> Skill | None:
     if sum(margin.predicted > 0 for margin in known) < MIN_ANSWERS[ev.task]:
         return "none"
     found = [
-        _judged(low, high, level, useless, enough=_enough(ev)) for low, high, level, useless in _witnesses(ev)
+        _judged(low, high, level, useless, enough=enough(ev)) for low, high, level, useless in _witnesses(ev)
     ]
     order: tuple[Skill, ...] = ("demonstrated", "reversed", "none", "not_demonstrated")
     return next((skill for skill in order if skill in found), None)
@@ -226,7 +226,8 @@ def _witnesses(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
             yield found.low, reach, level, useless
 
 
-def _enough(ev: Evaluation) -> bool:
+def enough(ev: Evaluation) -> bool:
+    """Return whether every class has the examples that a model needs to be called useless."""
     return rarest(ev) * informative(ev) >= EACH
 
 

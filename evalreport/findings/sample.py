@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.findings.chance import informative, margins
@@ -37,8 +39,15 @@ def few_events(ev: Evaluation) -> Told | None:
     if not 0 < support[code] * informative(ev) < FEW_EVENTS:
         return None
     found = ev.metrics.get("recall" if code else "specificity")
-    claim = "Only {support:count} of {n:weight} {support:is} {label:label}"
-    evidence = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight}
+    claim = "{support:count} of {n:weight} {support:is} {label:label}"
+    evidence: dict[str, Any] = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight}
+    if support[code] < FEW_EVENTS:
+        claim = f"Only {claim}"
+    elif ev.clusters is not None:
+        claim, evidence["clusters"] = claim + ", but all stand in {clusters:groups}", ev.clusters
+    else:
+        claim += ", but the weights are so uneven that they count as {effective:about}"
+        evidence["effective"] = support[code] * informative(ev)
     if isinstance(found, Estimate) and found.low is not None and found.high is not None:
         half = (found.high - found.low) / 2
         claim += ": the share of them that is found is known to about ±{half:points}"
@@ -92,16 +101,19 @@ def slice_gap(ev: Evaluation) -> Told | None:
     if not gaps:
         return None
     gap, part, name = min(gaps, key=lambda entry: entry[0].value)
+    judged_by = find(name, ev.task)
+    unit = " points" if judged_by.style == "percent" else ""
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
     return Told(
         "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:within least most}, "
-        "{less:within least most} lower ({least:within least most} to {most:within least most})."
-        + (" {more:count} more groups are behind." if len(groups) > 1 else ""),
+        f"{{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
+        + (" {more:count} more {more:group} {more:is} behind." if len(groups) > 1 else ""),
         {
             "column": part.column,
             "value": part.value,
             "rows": part.rows,
-            "metric": spoken(find(name, ev.task).title),
+            "metric": spoken(judged_by.title),
+            "judged_by": name,
             "own": own.value,
             "less": -gap.value,
             "least": -(gap.high or 0.0),

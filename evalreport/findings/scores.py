@@ -174,10 +174,14 @@ def default_threshold(ev: Evaluation) -> Told | None:
     better = recommended(ev)
     if better is None or ev.threshold is None:
         return None
+    finds = "{best_tp:count} instead of {tp:count}" if better.tp != better.now.tp else "the same {tp:count}"
+    alarms = "with {best_fp:count} instead of {fp:alarms}"
+    if better.fp == better.now.fp:
+        alarms = "with the same {fp:alarms}" if better.fp else "still without a false alarm"
     return Told(
         "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
-        "{best_tp:count} instead of {tp:count} of {positives:weight} labelled {label:label}, with {best_fp:count} instead of "
-        "{fp:alarms}. F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it.",
+        f"{finds} of {{positives:weight}} labelled {{label:label}}, {alarms}. "
+        "F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it.",
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,

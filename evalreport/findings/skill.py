@@ -13,6 +13,8 @@ from evalreport.findings.chance import (
     Skill,
     association,
     decision_skill,
+    enough,
+    informative,
     margins,
     only_labels,
     ranking_skill,
@@ -76,11 +78,14 @@ def skill_not_demonstrated(ev: Evaluation) -> Told | None:
     if found is None:
         return None
     what, fewest = "rank" if "roc_auc" in found.evidence else "decide", rarest(ev)
-    few = fewest < FEW_EVENTS and ev.task != "multilabel"
-    why = "{fewest:examples} of the rarest class {fewest:is} too few to tell" if few else "it may be luck"
+    why = "it may be luck"
+    if ev.task != "multilabel" and fewest < FEW_EVENTS:
+        why = "{fewest:examples} of the rarest class {fewest:is} too few to tell"
+    elif ev.clusters is not None and fewest * informative(ev) < FEW_EVENTS:
+        why = "rows of {clusters:groups} are too few to tell"
     return Told(
         f"Not demonstrated to {what} better than chance: {found.template}; {why}.",
-        {**found.evidence, "fewest": fewest},
+        {**found.evidence, "fewest": fewest, "clusters": ev.clusters},
     )
 
 
@@ -91,7 +96,10 @@ def _without(ev: Evaluation, skill: Skill) -> Told | None:
     ranked = ranking_skill(ev) if ev.task != "multiclass" else None
     if ranked is not None:
         return _ranks_by_chance(ev) if ranked == skill else None
-    if decision_skill(ev) != skill or ev.facts.get("constant_scores"):
+    decided = decision_skill(ev)
+    if decided == "none" and not enough(ev):  # one answer throughout may be right for all of so few
+        decided = "not_demonstrated"
+    if decided != skill or ev.facts.get("constant_scores"):
         return None
     return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
 
@@ -143,7 +151,9 @@ def inverted(ev: Evaluation) -> Told | None:
     """Worse than chance beyond doubt: scores or labels point the other way."""
     found = _ranks_backwards(ev) or _answers_backwards(ev)
     fix = "Check that score columns and labels belong together."
-    if isinstance(ev.space, Binary):
+    if ev.score_kind is None:
+        fix = "Check that truth and predictions mean the same by each label, and belong to the same rows."
+    elif isinstance(ev.space, Binary):
         fix = f"Check which label the scores are of: --positive {printable(str(ev.space.shown[0]))}, or another column."
     return found and replace(found, action=fix)
 
@@ -217,7 +227,7 @@ def too_perfect(ev: Evaluation) -> Told | None:
     known = margins(ev)
     if known and all(margin.discordant == 0 for margin in known):
         template = "All {n:rows} are right, without one mistake"
-    elif isinstance(ev.space, Binary) and value(ev, "roc_auc") == 1:
+    elif isinstance(ev.space, Binary) and value(ev, "roc_auc") == 1 and enough(ev):
         template = "The scores separate all {n:rows} without one exception"
     else:
         return None

@@ -44,7 +44,8 @@ class Told:
     template : str
         ``{name:style}`` for what the evidence holds under that name (``{pairs[0][weight]:count}`` further
         inside), in one of `STYLES`; it has no digits of its own. A metric under its own name has the decimals
-        of its interval; so has ``{low:of roc_auc}``, and ``{less:within least most}`` those of two ends.
+        of its interval; so has ``{low:of roc_auc}``. ``{own:within least most}`` has those of two ends, in the
+        style of the metric that the evidence names as ``judged_by``; ``apart`` is the same of a difference.
     evidence : mapping from name to a number, a text, or a list of texts
     severity, section, action : str, optional
         Where what was found decides them, and not the rule.
@@ -111,9 +112,11 @@ def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -
     """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
     known = FIELDS.get_field(name, (), evidence)[0]
     kind, _, names = style.partition(" ")
-    if kind == "within":
+    if kind in ("within", "apart"):
         low, high = (evidence[end] for end in names.split())
-        return at(known, decimals(low, high, "ratio", known), "ratio")
+        scale = find(evidence["judged_by"], ev.task).style
+        text = at(known, decimals(low, high, scale, known), scale)
+        return text if kind == "within" else text.removesuffix("%")
     own = ev.metrics.get(name)
     alone = isinstance(own, Estimate) and own.low != own.high  # without width it has no decimals of its own
     of = name if kind in ESTIMATED or (kind == "of" and alone) else names
@@ -172,6 +175,8 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "alarms": lambda ev, n: _weighed(ev, n, ("false alarm", "false alarms")),
     "predictions": _noun("prediction", "predictions"),
     "formats": _noun("format", "formats"),
+    "groups": _noun("group", "groups"),
+    "group": _verb("group", "groups"),
     "times": _noun("time", "times"),
     "is": _verb("is", "are"),
     "has": _verb("has", "have"),

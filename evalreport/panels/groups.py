@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from evalreport.estimates import gap, interval, valued
+from evalreport.estimates import distance, value_and_interval
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.format import Style, count
@@ -68,11 +68,13 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
     if one is None or not isinstance(one.difference, Estimate) or one.difference.low is None:
         return NOTHING
     metric = find(one.metric, ev.task)
+    shown, limits = distance(one.difference, metric.style)
     told = say(
-        metric.title + " differs by {gap:ratio} ({gap:ratio interval}) between {lowest} and {highest}.",
+        metric.title + " differs by {gap} ({limits}) between {lowest} and {highest}.",
         lowest=one.lowest,
         highest=one.highest,
-        gap=one.difference,
+        gap=shown,
+        limits=limits,
     )
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
         told += say(
@@ -109,8 +111,8 @@ def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
     rows = (
         (
             PARITY.get(one.metric) or find(one.metric, ev.task).title,
-            *_estimated(one.difference, "percent", points=True),
-            *_estimated(one.ratio, "ratio"),
+            *_apart_by(one.difference, _style(ev, one.metric)),
+            *_ratio(one.ratio),
             one.lowest,
             one.highest,
         )
@@ -119,14 +121,17 @@ def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
     yield Table.of(f"gaps-{place}", f"Gaps by {column}", heads, rows)
 
 
-def _estimated(result: Result, style: Style, *, points: bool = False) -> tuple[str, str]:
-    """An estimate and its interval; a gap of rates is in points."""
-    if isinstance(result, Undefined):
-        return "–", result.reason
-    if points:
-        shown, limits = gap(result.value, result.low, result.high, style)
-        return shown.removeprefix("+"), limits.replace("+", "")
-    return valued(result, style), interval(result, style)
+def _style(ev: Evaluation, name: str) -> Style:
+    return "percent" if name in PARITY else find(name, ev.task).style
+
+
+def _apart_by(result: Result, style: Style) -> tuple[str, str]:
+    """A gap and its interval; those of rates are in points."""
+    return ("–", result.reason) if isinstance(result, Undefined) else distance(result, style)
+
+
+def _ratio(result: Result) -> tuple[str, str]:
+    return ("–", result.reason) if isinstance(result, Undefined) else value_and_interval(result, "ratio")
 
 
 def _worst_first(part: Slice, name: str) -> tuple[bool, float]:

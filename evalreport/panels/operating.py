@@ -14,7 +14,7 @@ import numpy as np
 from evalreport.estimates import beside, with_interval
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.scores import recommended
-from evalreport.format import count, percent, significant
+from evalreport.format import count, percent, plural, significant
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import (
     confidence_percent,
@@ -213,7 +213,8 @@ def _price(one: NamedThreshold, before: NamedThreshold | None) -> tuple[str, str
         return "–", ""
     extra = one.fp - before.fp
     each = extra / more
-    words = f"{significant(each, 2)} false alarms"
+    shown = significant(each, 2)
+    words = f"{shown} {plural(1 if shown == '1' else 2, ('false alarm', 'false alarms'))}"
     return (
         words,
         f"{count(more)} more for {count(extra)} more" if extra >= 0 else f"{count(more)} more for fewer",

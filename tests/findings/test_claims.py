@@ -70,6 +70,7 @@ def shown(value: float, rows: int) -> set[str]:
     forms |= {fixed(value, digits) for digits in range(3)}
     forms |= {percent(value), percent(value, rows), fixed(100 * abs(value), 0)}
     forms |= {at(value, places, style) for places in range(6) for style in ("percent", "ratio", "number")}
+    forms |= {fixed(100 * value, digits) for digits in range(6)}  # points
     return forms
 
 

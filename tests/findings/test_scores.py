@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import evalreport as er
 from evalreport.findings.calibration import gaps, miscalibrated
 from evalreport.findings.scores import default_threshold, off_scores, other_threshold
 from evalreport.findings.skill import inverted, too_perfect
 from evalreport.labels import Multilabel
+from evalreport.panels.verdict.summary import summary
 from evalreport.predictions import predictions
 from evalreport.scores import Probabilities
 from tests import factories
@@ -128,3 +131,34 @@ def test_labels_at_another_common_threshold() -> None:
     assert found is not None
     assert found.evidence["best_threshold"] < 0.3
     assert found.evidence["best_f1"] > found.evidence["f1"]
+
+
+def test_what_another_threshold_leaves_alone_is_not_told_as_a_change() -> None:
+    """Nothing is bought with 0 false alarms instead of 0, and 2 found instead of 2 is no find."""
+    rng = np.random.default_rng(4)
+    truth = np.arange(460) < 160
+    apart = np.where(truth, rng.uniform(0.3, 0.99, 460), rng.uniform(0, 0.29, 460))
+    ev = er.evaluate(truth.astype(int), scores=er.Probabilities(apart))
+    claim = next(finding.claim for finding in ev.findings if finding.rule == "default_threshold")
+    assert "labelled “1”, still without a false alarm. F1 would be" in claim
+    elsewhere = re.search(r"F1 would be ([\d.]+) ", claim)
+    assert elsewhere is not None and f"F1 is {elsewhere[1]} instead" in summary(ev).text
+    high = np.where(truth, rng.uniform(0.8, 0.99, 460), rng.uniform(0, 0.7, 460))
+    ev = er.evaluate(truth.astype(int), scores=er.Probabilities(high))
+    claim = next(finding.claim for finding in ev.findings if finding.rule == "default_threshold")
+    assert "would find the same 160 of 160 cases labelled “1”, with 0 instead of" in claim
+
+
+def test_one_answer_to_few_rows_is_not_called_no_skill_and_one_lucky_rank_no_leak() -> None:
+    few = {finding.rule for finding in er.evaluate(["a", "b", "a"], ["a", "a", "a"]).findings}
+    assert "skill_not_demonstrated" in few and "no_skill" not in few
+    truth = np.r_[[1, 1], np.zeros(300, dtype=int)]
+    ranked = er.evaluate(truth, scores=er.Probabilities(np.linspace(0.9, 0.1, 302)))
+    assert "too_perfect" not in {finding.rule for finding in ranked.findings}
+
+
+def test_answers_that_point_the_wrong_way_without_scores_send_nobody_to_score_columns() -> None:
+    truth = ["a", "b", "c"] * 60
+    ev = er.evaluate(truth, ["b", "a", "c"] * 20 + ["b", "c", "a"] * 40)
+    backwards = next(finding for finding in ev.findings if finding.rule == "inverted")
+    assert "score" not in backwards.action

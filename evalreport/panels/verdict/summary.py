@@ -65,7 +65,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
         "A threshold of *{to:threshold}* "
         + " and ".join(parts)
         + "; on rows that took no part in its choice, "
-        "F1 is {f1_elsewhere:ratio} instead of {f1:ratio}.",
+        "F1 is {f1_elsewhere} instead of {f1:ratio}.",
         to=better.threshold,
         found_more=found,
         found_fewer=-found,
@@ -75,7 +75,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
         p=better.now.positives,
         fp=better.now.fp,
         f1=better.f1_now,
-        f1_elsewhere=better.f1,
+        f1_elsewhere=compared("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
     )
 
 

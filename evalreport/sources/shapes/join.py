@@ -111,10 +111,10 @@ def rows_of(
         return Rows(table.columns, table.columns, table.names, table.n, key)
     notes: tuple[str, ...] = ()
     if key is None and other is None:
-        order, joined = _by_position(table, truth), "rows joined by their order"
+        order, joined = _by_position(table, truth), "rows by their order"
         notes = (f"neither {table.name} nor {truth.name} has ids: their rows are joined by their order",)
     else:
-        order, joined = _by_id(table, key, truth, other, some=some), f"rows joined by {key}"
+        order, joined = _by_id(table, key, truth, other, some=some), f"rows by {key}"
     moved = {name: column[order] for name, column in truth.columns.items()}
     names = (*table.names, *(name for name in truth.names if name not in table.names))
     return Rows(moved, {**moved, **table.columns}, names, table.n, key, joined, notes)

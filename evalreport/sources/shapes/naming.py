@@ -249,6 +249,7 @@ def _rewritten(
     if isinstance(y_true[0].item(), str):
         values = [str(value) for value in values]
     _, codes = np.unique(y_pred, return_inverse=True)
-    some = some_of([f"{label} is {matched[label]}" for label in told], _SHOWN)
+    renamed = [f"{label} is {matched[label]}" for label in told if str(label) != str(matched[label])]
+    some = some_of(renamed, _SHOWN) or "equal names, numbers here and text there"
     note = f"y_pred matched to the labels of the truth: {some}"
     return np.asarray(values)[codes], note

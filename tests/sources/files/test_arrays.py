@@ -158,7 +158,7 @@ def test_one_array_with_truth_in_another_file(tmp_path: Path) -> None:
     np.save(tmp_path / "scores.npy", THREE)
     np.save(tmp_path / "truth.npy", np.arange(6) % 3)
     result = find_in_files(tmp_path / "scores.npy", truth=tmp_path / "truth.npy")
-    assert dict(result.taken)["joined"] == "rows joined by their order"
+    assert dict(result.taken)["joined"] == "rows by their order"
     assert result.space == Multiclass([0, 1, 2])
     assert np.array_equal(result.scores, THREE)  # type: ignore[arg-type]
     np.save(tmp_path / "labels.npy", np.arange(6) % 2)

@@ -77,7 +77,7 @@ def test_truth_from_another_file_joined_by_id() -> None:
     own = find_in_files(BANKING / "pred_tfidf_lr.parquet")
     found = find_in_files(BANKING / "pred_tfidf_lr.parquet", truth=BANKING / "test.csv")
     assert dict(found.taken)["truth"] == "label"
-    assert dict(found.taken)["joined"] == "rows joined by example_id"
+    assert dict(found.taken)["joined"] == "rows by example_id"
     assert found.y_true.tolist() == own.y_true.tolist()
     assert [table.name for table in found.files] == ["pred_tfidf_lr.parquet", "test.csv"]
 

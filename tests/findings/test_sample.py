@@ -1,0 +1,63 @@
+"""What the sample allows to be known: repeats that are none, few groups behind many rows, gaps in points."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.evaluation.model import Evaluation
+from evalreport.values import Finding
+
+RNG = np.random.default_rng(8)
+TRUTH = RNG.integers(0, 2, 3000)
+SCORES = RNG.beta(2, 3, 3000)
+
+
+def found(ev: Evaluation) -> dict[str, Finding]:
+    return {finding.rule: finding for finding in ev.findings}
+
+
+def scored(truth: np.ndarray, scores: np.ndarray, **more: object) -> Evaluation:
+    return er.evaluate(truth, scores=er.Probabilities(scores), confidence=None, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("digits", [3, 4, 5])
+@pytest.mark.parametrize("weights", [None, RNG.uniform(0.5, 1.5, 3000)])
+def test_rounded_scores_that_meet_are_no_repeats(digits: int, weights: np.ndarray | None) -> None:
+    rounded = SCORES.round(digits)
+    assert len(np.unique(rounded)) < len(rounded) - 20
+    assert "repeated_rows" not in found(scored(TRUTH, rounded, weights=weights))
+
+
+def test_saturated_scores_are_no_repeats_and_copies_of_rounded_ones_are() -> None:
+    saturated = np.where(RNG.random(3000) < 0.1, TRUTH, SCORES)
+    assert "repeated_rows" not in found(scored(TRUTH, saturated))
+    classes = RNG.dirichlet([1, 1, 1], 300)
+    classes[:60] = np.eye(3)[RNG.integers(0, 3, 60)]
+    assert "repeated_rows" not in found(scored(np.array(["a", "b", "c"] * 100), classes))
+    rounded, again = SCORES.round(4), np.r_[np.arange(3000), np.arange(3000)]
+    claim = found(scored(TRUTH[again], rounded[again]))["repeated_rows"].evidence
+    assert claim["again"] >= 3000
+
+
+def test_many_examples_in_few_groups_are_not_called_few_examples() -> None:
+    ev = er.evaluate(TRUTH[:500], TRUTH[:500], groups=np.arange(500) // 100)
+    rules = found(ev)
+    assert re.match(r"\d+ of 500 cases are “[01]”, but all stand in 5 groups", rules["few_events"].claim)
+    assert "skill_not_demonstrated" not in rules  # all are right: beside that nothing is said of luck
+    uneven = er.evaluate(TRUTH[:500], TRUTH[:500], weights=np.r_[np.full(490, 0.01), np.full(10, 50.0)])
+    assert "but the weights are so uneven that they count as" in found(uneven)["few_events"].claim
+
+
+def test_the_gap_of_a_group_is_in_points_where_the_metric_is_in_per_cent() -> None:
+    site = np.where(np.arange(3000) % 3 == 0, "south", "north")
+    answers = np.where((site == "south") & (RNG.random(3000) < 0.4), 1 - TRUTH, TRUTH)
+    ev = er.evaluate(TRUTH, answers, slices={"site": site})
+    gap = found(ev)["slice_gap"]
+    assert re.search(r" is [\d.]+%, [\d.]+ points lower \([\d.]+ to [\d.]+\)", gap.claim), gap.claim
+    own, less = (float(number) for number in re.search(r"is ([\d.]+)%, ([\d.]+) points", gap.claim).groups())  # type: ignore[union-attr]
+    assert own == pytest.approx(100 * gap.evidence["own"], abs=0.06)
+    assert less == pytest.approx(100 * gap.evidence["less"], abs=0.06)
