@@ -31,6 +31,10 @@ def as_done(ev: Evaluation) -> dict[str, Any]:
     }
 
 
+BACKWARDS = ("inverted", "own_scores")
+"""Findings of scores that are of another label than they are taken for: all that follows would be wrong."""
+
+
 def print_evaluation(
     console: Console, ev: Evaluation, taken: Sequence[tuple[str, str]], line: Callable[[str], None]
 ) -> None:
@@ -40,7 +44,7 @@ def print_evaluation(
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
     warn_of(console, ev)
     for finding in ev.findings:
-        if finding.severity != "note":
+        if finding.severity != "note" and finding.rule not in BACKWARDS:
             console.warn(finding.claim)
     line(title(ev))
     for name in ev.metrics if len(ev.metrics) <= FEW else headline_names(ev):
@@ -53,9 +57,15 @@ def print_evaluation(
 
 
 def warn_of(console: Console, ev: Evaluation) -> None:
-    """Tell what was assumed, set aside or not used before there were numbers."""
+    """Tell what was assumed, set aside or not used before there were numbers, and what was taken wrongly."""
+    from evalreport.findings.scores import own_scores
+    from evalreport.findings.skill import inverted
+
     for remark in ev.remarks:
         console.warn(remark)
+    wrong = own_scores(ev) or inverted(ev)
+    if wrong is not None:
+        console.warn(f"{wrong.claim} {wrong.action}")
 
 
 def title(ev: Evaluation) -> str:

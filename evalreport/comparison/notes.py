@@ -27,7 +27,7 @@ def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str,
     >>> notes(["a", "b"], [ev, ev])
     ('“a” and “b” are the same predictions: no difference can be demonstrated.',)
     """
-    ways = (_same, _labels, _thresholds, _remarks)
+    ways = (_same, _labels, _thresholds, _remarks, _backwards)
     return tuple(sentence for way in ways for sentence in way(names, evaluations))
 
 
@@ -83,6 +83,19 @@ def _remarks(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterato
     yield from (f"{remark} (in all runs)." for remark in of_all)
     for name, ev in zip(names, evaluations, strict=True):
         yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)
+
+
+def _backwards(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """Say which runs are worse than chance, and how to turn them: what is compared may be another label."""
+    turned = [
+        (name, finding.action)
+        for name, ev in zip(names, evaluations, strict=True)
+        for finding in ev.findings
+        if finding.rule == "inverted"
+    ]
+    if turned:
+        who = some_of([f"“{name}”" for name, _ in turned])
+        yield f"Worse than chance beyond doubt: {who}. {turned[0][1]}"
 
 
 HALF = 0.5

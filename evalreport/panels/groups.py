@@ -15,7 +15,7 @@ from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
 from evalreport.panels.intervals import forest_row
 from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, PagePart, Row, Section, Table
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.words import NOTHING, Number, Run, Sentence, say
 from evalreport.values import Estimate, Result, Undefined
 
 SURE = 0.05
@@ -68,13 +68,11 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
     if one is None or not isinstance(one.difference, Estimate) or one.difference.low is None:
         return NOTHING
     metric = find(one.metric, ev.task)
-    shown, limits = distance(one.difference, metric.style)
     told = say(
-        metric.title + " differs by {gap} ({limits}) between {lowest} and {highest}.",
+        metric.title + " differs by {gap} between {lowest} and {highest}.",
         lowest=one.lowest,
         highest=one.highest,
-        gap=shown,
-        limits=limits,
+        gap=_in_words(one.difference, metric.style),
     )
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
         told += say(
@@ -86,6 +84,13 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
             smallest_value=one.smallest_value,
         )
     return told
+
+
+def _in_words(gap: Estimate, style: Style) -> Sentence:
+    shown, limits = distance(gap, style)
+    texts = (shown, *limits.split(" to "))
+    numbers = zip(("gap", "gap_low", "gap_high"), (gap.value, gap.low, gap.high), texts, strict=True)
+    return Sentence((Run(f"{shown} ({limits})"),), tuple(Number(*one) for one in numbers))
 
 
 def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:

@@ -161,3 +161,19 @@ def test_a_file_of_a_run_that_is_set_aside_is_told(
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
     (page,) = files_of(sqlite_store, made.run_id, tmp_path / "got").rglob("*.html")
     check_told(done, "scores.csv set aside", page)
+
+
+@pytest.mark.parametrize(
+    "command", [("report",), ("sweep", "thresholds", "--objective", "f1"), ("check",), ("compare",)]
+)
+def test_scores_of_the_other_label_are_told_by_every_command(
+    command: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of churn and stay the later in the alphabet is positive, and half of all people mean the other."""
+    monkeypatch.chdir(tmp_path)
+    for name, step in (("one", 0.004), ("two", 0.005)):
+        rows = [f"{'churn' if i % 3 else 'stay'},{(0.4 if i % 3 else 0.1) + i * step:.4f}" for i in range(90)]
+        Path(f"{name}.csv").write_text("\n".join(["y_true,score", *rows]))
+    files = ["one.csv", "two.csv"] if command == ("compare",) else ["one.csv"]
+    ran = run(capsys, *command, *files, "--resamples", "100")
+    assert "--positive churn" in ran.err.replace("\n", " "), ran.err
