@@ -88,9 +88,11 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
 
 def _in_words(gap: Estimate, style: Style) -> Sentence:
     shown, limits = distance(gap, style)
-    texts = (shown, *limits.split(" to "))
-    numbers = zip(("gap", "gap_low", "gap_high"), (gap.value, gap.low, gap.high), texts, strict=True)
-    return Sentence((Run(f"{shown} ({limits})"),), tuple(Number(*one) for one in numbers))
+    numbers = [Number("gap", gap.value, shown)]
+    if gap.low is not None and gap.high is not None:
+        low, high = limits.split(" to ")
+        numbers += [Number("gap_low", gap.low, low), Number("gap_high", gap.high, high)]
+    return Sentence((Run(f"{shown} ({limits})"),), tuple(numbers))
 
 
 def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
