@@ -13,7 +13,7 @@ import numpy as np
 
 from evalreport.estimates import beside, with_interval
 from evalreport.evaluation.model import Evaluation
-from evalreport.findings.scores import recommended
+from evalreport.findings.scores import recommended, value_elsewhere
 from evalreport.format import count, percent, plural, significant
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import (
@@ -29,7 +29,7 @@ from evalreport.panels.about import (
 from evalreport.panels.parts import Cell, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.thresholds.holding import SURE, chances, fewest, limited, one_class
-from evalreport.thresholds.objectives import MISS, Constraint
+from evalreport.thresholds.objectives import MISS, Constraint, Objective
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
 from evalreport.values import Estimate
@@ -167,12 +167,27 @@ def bound_of(best: Optimum) -> Constraint | None:
 def advised(
     ev: Evaluation, found: Sequence[NamedThreshold], asked: Mapping[str, Optimum] | None
 ) -> str | None:
-    """Return the key of the candidate that the page recommends: the first that was asked for, or none."""
+    """Return the key of the candidate that the page recommends: the first that was asked for, or none.
+
+    A free choice that is no better elsewhere than the threshold in use is not recommended.
+    """
     keys = {one.key for one in found}
     if asked is not None:
         first = next(iter(asked), None)
+        if first is not None and without_gain(ev, asked[first]) is not None:
+            return None
         return next((key for key in (f"{first}-safe", first) if key in keys), None)
     return "f1" if "f1" in keys and recommended(ev) is not None else None
+
+
+def without_gain(ev: Evaluation, best: Optimum) -> float | None:
+    """Return the value at the threshold in use, where a free choice is no better than that elsewhere."""
+    counts, other = four_counts(ev), value_elsewhere(best)
+    if best.bound is not None or counts is None or other is None or one_threshold(ev) is None:
+        return None
+    objective = Objective.parse(best.text)
+    now = float(objective.value(counts))
+    return now if (now <= other.value if objective.lower else now >= other.value) else None
 
 
 def steps(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice: str | None) -> Table | None:
@@ -352,12 +367,13 @@ def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
             "The slider opens at *{to:threshold}*, chosen for {title}.", to=one.threshold, title=one.title
         )
     more, extra = one.tp - now.tp, one.fp - now.fp
+    priced = one.key == "cost" or (one.best is not None and one.best.bound)
     finds = "{found_more:count} more" if more >= 0 else "{found_fewer:count} fewer"
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
         f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false "
         f"{'alarm' if abs(extra) == 1 else 'alarms'} than at {{threshold:threshold}}."
-        + ("" if one.best is not None and one.best.bound else " A cost or a bound of yours overrules it."),
+        + ("" if priced else " A cost or a bound of yours overrules it."),
         to=one.threshold,
         found_more=more,
         found_fewer=-more,

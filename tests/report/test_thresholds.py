@@ -14,9 +14,11 @@ from evalreport.codec import encode
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.panels.parts import Section
 from evalreport.panels.selection import PANELS, verdict
+from evalreport.predictions import predictions
 from evalreport.report.render import render
+from evalreport.scores import Probabilities
 from evalreport.values import Estimate
-from tests.report.made import multiclass, multilabel
+from tests.report.made import TUMOUR, multiclass, multilabel, named
 from tests.report.sweeps import KINDS, hostile, made, swept
 from tests.report.test_shape import CORPUS, TASKS, shape
 from tests.report.test_words import ORACLES, Facts, check, sentences
@@ -71,6 +73,7 @@ NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     "elsewhere": lambda s: s.of("honest"),
     "apparent": lambda s: s.of("apparent"),
     "without": lambda s: s.of("without"),
+    "in_use": lambda s: [2 * s.now["tp"] / (s.matrix[1].sum() + s.now["tp"] + s.now["fp"])],
     "chance": lambda s: [best["bound"]["chance"] for best in s.bounds()],
     "confidence": lambda s: [best["hold"]["confidence"] for best in s.bounds()],
     "held": lambda s: [best["hold"]["threshold"] for best in s.bounds()],
@@ -191,3 +194,19 @@ def test_labels_keep_their_order_by_support() -> None:
     counts = [row[1].sort for row in section.body[0].rows]
     assert counts == sorted(counts, reverse=True)
     assert np.isfinite([float(value) for value in counts]).all()
+
+
+def test_a_choice_that_is_no_better_elsewhere_is_not_recommended() -> None:
+    """The best F1 here may be worse, on other rows, than the threshold that is in use."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(300) < 0.3
+    scores = Probabilities(1 / (1 + np.exp(-(2.2 * (truth - 0.5) + rng.normal(size=300) - 0.3))))
+    found = swept(predictions(TUMOUR, named(truth), scores=scores), "f1")
+    best, counts = found.optima["f1"], found.evaluation.confusion
+    assert counts is not None and best.out_of_sample is not None
+    (_, fp), (fn, tp) = counts.dense()[:, :2]
+    now = 2 * tp / (2 * tp + fp + fn)
+    elsewhere = best.out_of_sample.value.value
+    assert elsewhere is not None and best.apparent > now >= elsewhere, "the case that is meant"
+    text = " ".join(sentence.text for section in sections(found) for sentence in sentences(section))
+    assert "Elsewhere that is no better than" in text and "recommended" not in text

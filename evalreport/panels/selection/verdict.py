@@ -14,10 +14,11 @@ from evalreport.panels.about import (
     objective_style,
     objective_title,
     of_weights,
+    one_threshold,
     units,
 )
 from evalreport.panels.intervals import Forest, ForestRow, forest_row
-from evalreport.panels.operating import COIN, ROUGH, advised, candidates, story
+from evalreport.panels.operating import COIN, ROUGH, advised, candidates, story, without_gain
 from evalreport.panels.parts import Section
 from evalreport.panels.provenance import in_utc
 from evalreport.panels.tuned import how
@@ -246,6 +247,16 @@ def _changed(found: ThresholdSelection) -> Sentence:
     """What the choice changes beside the threshold in use, of a binary problem."""
     if found.whole is None or not found.optima:
         return NOTHING
+    best, now = next(iter(found.optima.values())), one_threshold(found.evaluation)
+    in_use = without_gain(found.evaluation, best)
+    if in_use is not None:
+        other = best.out_of_sample.value if best.out_of_sample else Undefined("")
+        return say(
+            "Elsewhere that is no better than {in_use} at {threshold:threshold}, which is in use: nothing is "
+            "gained by the change.",
+            in_use=compared("in_use", in_use, other, objective_style(best.metric)),
+            threshold=now if now is not None else math.nan,
+        )
     named = candidates(found.evaluation, found.whole, found.optima)
     return story(named, advised(found.evaluation, named, found.optima))
 
