@@ -16,8 +16,9 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.provenance import Provenance
 from evalreport.study.judged import Study
 
-COARSE = 30
-"""Dots per inch of what a command logs in a test, not 110: a third of drawing is dots."""
+COARSE = 60
+"""Dots per inch of what a command logs in a test, not 110: a third of drawing is dots. With 30 MLflow shows
+pictures narrower than the 200 pixels that `tests/browser` wants."""
 Drawn = TypeVar("Drawn", Evaluation, Study, ThresholdSelection)
 
 
