@@ -37,6 +37,10 @@ TIE = 1e-12
 """Less than any two values of counts are apart: draws that tie with the value are counted on both sides."""
 INFLATED = 0.25
 """Standard errors by which noise may inflate a calibration error for it to count as well beyond the noise."""
+TOLD = 2.0
+"""Standard deviations of its noise from which on a gap is mostly taken for one: with 1, 1.5 and 2 limits of
+the error of scores in ten steps hold it in 91, 92 and 93 % at 2,000 rows (in 90 % if all gaps are scaled
+alike), and those of models far from calibrated become longer."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
 
@@ -107,18 +111,36 @@ def gap_limits(
             between = _between(gaps, weight, here, error, squared=statistic is mean_square)
         moved = between * beside(len(normal), sampling)
 
-    def drawn(place: Places) -> Array:
-        f = factors[place, None]
-        return noisy.about(f * gaps, statistic) + f * moved * (not fixed)
+    def ends(pattern: Array) -> tuple[float, float]:
+        def drawn(place: Places) -> Array:
+            f = factors[place, None]
+            return noisy.about(f * pattern, statistic) + f * moved * (not fixed)
+
+        return inversion.between(drawn, statistic(factors[:, None] * pattern, weight))
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     least = least**2 if statistic is mean_square else least
     inversion = Inversion(value, sampling, near_end=True, least=least)
-    low, high = inversion.between(drawn, statistic(factors[:, None] * gaps, weight))
+    low, high = ends(gaps)
+    if statistic is mean_gap and draws is None:
+        low = min(low, ends(_concentrated(gaps, design * spread))[0])
     if here is not None:
         low, high = _far(low, high, value, here + moved, sampling, fixed=fixed)
     return min(low, value), max(high, value, least)
+
+
+def _concentrated(gaps: Array, noise: Array) -> Array:
+    """Gaps that add up to the same, in the bins that noise alone does not explain.
+
+    Noise adds more to a sum of sizes the fewer gaps make it: to one of size 0 all of it, to one far beyond
+    it nothing. The gaps seen have noise in every bin, so that scaled they leave too little to it: where one
+    bin of ten was off, lower limits of the error were too high in 10 % of samples.
+    """
+    fourth = gaps**4
+    told = gaps * fourth / np.maximum(fourth + (TOLD * noise) ** 4, np.finfo(float).tiny)
+    size = float(np.abs(told).sum())
+    return told * (float(np.abs(gaps).sum()) / size) if size else gaps
 
 
 def _far(

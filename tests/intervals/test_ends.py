@@ -48,6 +48,20 @@ def test_the_error_of_a_calibrated_model_is_held_as_often_as_promised() -> None:
     assert 0.9 < np.mean(held) < 0.985
 
 
+def test_no_bin_alone_off_by_the_lower_limit_makes_so_great_an_error_often() -> None:
+    """Counts of ten bins, the first one off: scaling all gaps alike left limits that 13 to 18 % exceed."""
+    rng = np.random.default_rng(6)
+    rows, said = np.array([900, 300, 200, 150, 100, 100, 80, 70, 60, 40]), np.linspace(0.05, 0.95, 10)
+    noise = np.sqrt(rows * said * (1 - said))
+    for first in (4.0, 5.0):
+        gaps = noise * [first, -0.9, 0.8, -0.7, 0.9, 0.8, -0.6, 0.7, -0.8, 0.6]
+        value = float(mean_gap(gaps, rows))
+        low, _ = gap_limits((rows + 0.0, rows * said, rows * said - gaps), value, mean_gap, QUICK)
+        truth = said - np.append(low * rows.sum() / rows[0], np.zeros(9))
+        above = mean_gap(rows * said - rng.binomial(rows, truth, (4000, 10)), rows) >= value
+        assert low > 0 and 0.02 < above.mean() < 0.06
+
+
 def test_what_can_be_missed_on_one_side_alone_has_the_whole_error_there() -> None:
     """Noise that adds five standard errors: no sample lies below its truth, and 5 % are above the limit."""
     truths = np.linspace(0, 1, 25)
