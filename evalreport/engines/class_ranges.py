@@ -8,7 +8,7 @@ what stands in the ranges above is added where all come together.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,8 +70,8 @@ class ClassCells:
                 )
                 yield bucket, to_bytes(lengths, *map(np.concatenate, some))
 
-    def take(self, ranges: Iterable[bytes]) -> None:
-        """Take what `placed_range` made of the cells of all places, the highest scores first."""
+    def take(self, ranges: Callable[[], Iterable[bytes]]) -> None:
+        """Take what gives the results of `placed_range` for all ranges, the highest scores first."""
         self._whole = PlacedCells.of(ranges, self._size)
 
     def placed(self, wanted: npt.NDArray[Any]) -> RangePlaces:
@@ -151,38 +151,57 @@ class PlacedCells:
     against: Array
 
     @classmethod
-    def of(cls, ranges: Iterable[bytes], size: int) -> PlacedCells | None:
-        """Put ranges together, the highest scores first; None without any."""
-        above, against = np.zeros(size + 1), np.zeros((size, size))
-        parts: list[list[Column]] = [[] for _ in above]
-        for data in ranges:
-            lengths, values, weights, counts, twice, cells = of_bytes(data)
-            against += twice / 2 + cells * above[:-1, None]
-            above += sums(np.repeat(np.arange(size + 1), lengths), weights, size + 1)
-            ends = np.cumsum(lengths)
-            split = (
-                np.split(values, ends),
-                np.split(weights, ends),
-                np.split(counts, 2 * ends + np.arange(1, size + 2)),
-            )
-            for held, *column in zip(parts, *split, strict=False):
-                held.append((column[0], column[1], column[2]))
-        if not parts[-1]:
+    def of(cls, ranges: Callable[[], Iterable[bytes]], size: int) -> PlacedCells | None:
+        """Put ranges together, the highest scores first, which are gone through twice; None without any."""
+        heads = [_head(*of_bytes(data)[:3]) for data in ranges()]
+        if not heads:
             return None
-        rows = float(above[-1])
-        pool = _joined(parts.pop(), rows * size)
-        return cls([_joined(held, rows) for held in parts], pool, against)
+        lengths, rows, *kinds = zip(*heads, strict=True)
+        total, types = float(sum(rows)), [np.result_type(*each) for each in kinds]
+        joined = [
+            _Joined(length, total * (size if label == size else 1), *types)
+            for label, length in enumerate(np.sum(lengths, axis=0).tolist())
+        ]
+        above, against = np.zeros(size + 1), np.zeros((size, size))
+        for data in ranges():
+            length, values, weights, counts, twice, cells = of_bytes(data)
+            against += twice / 2 + cells * above[:-1, None]
+            above += sums(np.repeat(np.arange(size + 1), length), weights, size + 1)
+            ends = np.cumsum(length)
+            both = np.split(values, ends), np.split(weights, ends)
+            split = zip(*both, np.split(counts, 2 * ends + np.arange(1, size + 2)), strict=True)
+            for one, column in zip(joined, split, strict=False):
+                one.add(*column)
+        *each, pool = (one.placing() for one in joined)
+        return cls(each, pool, against)
 
 
-def _joined(parts: Sequence[Column], total: float) -> Placing:
-    """Where all scores stand, from where those of each range do, the highest first."""
-    values, weights, counts = zip(*reversed(parts), strict=True)
-    own = np.repeat(np.concatenate(values), np.concatenate(weights).astype(np.intp))
-    placing, start = Placing(Ladder(own), total), 0
-    for some in counts:  # what is above the last of one range and below the first of the next, lies between
-        placing.counts[start : start + len(some)] += some.astype(placing.counts.dtype)
-        start += len(some) - 1
-    return placing
+def _head(
+    lengths: npt.NDArray[Any], values: npt.NDArray[Any], weights: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], int, np.dtype[Any], np.dtype[Any]]:
+    """What is to be known of all ranges first: distinct scores, rows, and the types of scores and weights."""
+    return lengths, int(weights[len(weights) - lengths[-1] :].sum()), values.dtype, weights.dtype
+
+
+class _Joined:
+    """Where all scores stand, filled from where those of each range do, the highest first."""
+
+    def __init__(self, size: int, total: float, kind: np.dtype[Any], weight: np.dtype[Any]) -> None:
+        self._values, self._weights = np.empty(size, dtype=kind), np.empty(size, dtype=weight)
+        counts = np.uint32 if total < 1 << 32 else np.uint64
+        self._counts, self._start = np.zeros(2 * size + 1, dtype=counts), size
+        self._total = total
+
+    def add(self, values: npt.NDArray[Any], weights: npt.NDArray[Any], counts: npt.NDArray[Any]) -> None:
+        """Take the next range: what is below its first and above the last of the one after, lies between."""
+        stop, self._start = self._start, self._start - len(values)
+        self._values[self._start : stop], self._weights[self._start : stop] = values, weights
+        here = self._counts[2 * self._start : 2 * stop + 1]
+        np.add(here, counts.astype(here.dtype, copy=False), out=here)
+
+    def placing(self) -> Placing:
+        """Return it once all are taken."""
+        return Placing.of_counts(self._values, self._weights, self._counts, self._total)
 
 
 class RangePlaces:
@@ -199,7 +218,8 @@ class RangePlaces:
     --------
     >>> cells, rows = ClassCells(2, (0.5,)), (np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]))
     >>> cells.add(*rows)
-    >>> cells.take(placed_range([part], 2) for _, part in reversed([*cells.packed()]))
+    >>> ranges = [placed_range([part], 2) for _, part in cells.packed()]
+    >>> cells.take(lambda: ranges[::-1])
     >>> places = cells.placed(np.array([1]))
     >>> places.add(*rows)
     >>> places.scores().rankings.roc_auc, places.kept.rows.truth

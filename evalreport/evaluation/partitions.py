@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any
@@ -113,7 +113,7 @@ class PartitionWatch(Watch):
         if isinstance(self._row_facts.keys, KeysAway):
             yield from self._row_facts.keys.packed(len(self._buckets))
 
-    def take_tables(self, tables: Mapping[str, ScoreTable], placed: Iterable[bytes] = ()) -> None:
+    def take_tables(self, tables: Mapping[str, ScoreTable], placed: Callable[[], Iterable[bytes]]) -> None:
         """Take over the scores of all partitions: tables by their keys, ranges of placed cells from above."""
         for key, holder in self.tables():
             if isinstance(holder, BucketWords):

@@ -308,6 +308,30 @@ class Placing:
         placing.counts[:] = np.diff(span, prepend=0, append=len(words))
         return placing
 
+    @classmethod
+    def of_counts(
+        cls, values: npt.NDArray[Any], weights: npt.NDArray[Any], counts: npt.NDArray[Any], total: float
+    ) -> Placing:
+        """Return where scores stand that have gone by elsewhere.
+
+        Parameters
+        ----------
+        values : distinct scores of the positives, ascending
+        weights : how many have each
+        counts : integers of shape (2 * scores + 1,)
+        total : float
+
+        Examples
+        --------
+        >>> Placing.of_counts(np.array([0.4]), np.array([1]), np.array([1, 1, 1]), 3.0).areas()
+        (0.5, 0.5)
+        """
+        placing = cls(Ladder(values[:0]), total)
+        placing.values, placing.counts = values, counts
+        placing._reach = np.zeros(len(values) + 1, dtype=counts.dtype)
+        np.cumsum(weights, dtype=counts.dtype, out=placing._reach[1:])
+        return placing
+
     @cached_property
     def _ranges(self) -> _SlotRanges:
         return _SlotRanges(self.values)

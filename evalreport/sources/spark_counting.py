@@ -286,7 +286,7 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
                 watch.take(data.decode())
             else:
                 raise _error(json.loads(data))
-        watch.take_tables(scores.tables(), scores.placed())
+        watch.take_tables(scores.tables(), scores.placed)
     watch.count_through()
     return CountedTable(watch, plan, scores.distinct, kept)
 

@@ -176,7 +176,8 @@ def of_ranges(
             for bucket, data in cells.packed():
                 parts.setdefault(bucket, []).append(data)
     whole = ClassCells(size, edges)
-    whole.take(placed_range(parts[bucket], size) for bucket in sorted(parts, reverse=True))
+    ranges = [placed_range(parts[bucket], size) for bucket in sorted(parts, reverse=True)]
+    whole.take(lambda: ranges)
     return whole
 
 
