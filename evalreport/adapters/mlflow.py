@@ -189,12 +189,11 @@ def _returned(
 def _evaluated(frame: pd.DataFrame, asked: Mapping[str, Any]) -> Evaluation:
     from evalreport.adapters.frames import table_of
     from evalreport.api.given import asked as request_of
-    from evalreport.provenance import Provenance
     from evalreport.workflow.collect import collect_table
     from evalreport.workflow.evaluate import evaluated
 
     request = request_of(None, asked)
-    return evaluated(collect_table(table_of(frame, request.columns), request, Provenance()), request)
+    return evaluated(collect_table(table_of(frame, request.columns), request), request)
 
 
 def _answered(answers: Answers, truth: Any, beside: pd.DataFrame, config: dict[str, Any]) -> Evaluation:

@@ -173,7 +173,7 @@ def _of_frame(
         named = {**named, "threshold": str(float(named["threshold"]))}
     request = asked(None, named)
     table = table_of(frame, request.columns)
-    collected = collect_table(table, request, Provenance())
+    collected = collect_table(table, request)
     return viewed(Evaluation, evaluated(collected, request, _tuning_rows(tune_on, chosen=True)))
 
 

@@ -133,7 +133,7 @@ def _hard_row(entry: ClassResult, auc: Estimate) -> tuple[Cell, ...]:
     precision = entry.metrics.get("average_precision", MISSING)
     return (
         Cell(str(entry.label)),
-        value_cell(auc, "ratio", bar=False),
+        value_cell(auc, "ratio"),
         interval_cell(auc, "ratio"),
-        value_cell(precision, "ratio", bar=False),
+        value_cell(precision, "ratio"),
     )

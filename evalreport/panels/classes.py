@@ -143,8 +143,8 @@ def _class_row(entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
         Cell(count(entry.support), sort=entry.support),
         _f1(entry, f1),
         _drawn(entry, f1, bars),
-        value_cell(precision, "percent", bar=False),
-        value_cell(recall, "percent", bar=False),
+        value_cell(precision, "percent"),
+        value_cell(recall, "percent"),
         _used(entry),
         _read_as(entry),
     )
@@ -164,7 +164,7 @@ def _f1(entry: ClassResult, f1: Result) -> Cell:
     """Sorted by F1, but what cannot be measured comes last."""
     if entry.state in ("absent", "spurious"):
         return Cell("–", "n")
-    return value_cell(f1, "ratio", bar=False)
+    return value_cell(f1, "ratio")
 
 
 def _drawn(entry: ClassResult, f1: Result, drawn: bool) -> Cell:
@@ -225,13 +225,13 @@ def _label_row(ev: Evaluation, entry: ClassResult) -> tuple[Cell, ...]:
     cells = [
         _name(entry),
         *(Cell(count(n), sort=n) for n in (entry.support, entry.right, left, wrong)),
-        value_cell(precision, "percent", bar=False),
-        value_cell(recall, "percent", bar=False),
+        value_cell(precision, "percent"),
+        value_cell(recall, "percent"),
         interval_cell(recall, "percent"),
         _f1(entry, f1),
     ]
     if ev.score_kind is not None:
-        cells += [value_cell(ap, "ratio", bar=False), value_cell(auc, "ratio", bar=False)]
+        cells += [value_cell(ap, "ratio"), value_cell(auc, "ratio")]
     if _own_thresholds(ev):
         cells.append(_cut(entry.threshold))
     if _best_known(ev):

@@ -276,19 +276,18 @@ class Section:
         return cls(id, nav, title, "parts", summary, tuple(part for part in parts if part is not None), data)
 
 
-def value_cell(result: Result, style: Style, *, bar: bool = True) -> Cell:
-    """Return a cell of a metric: number and bar, or "–" for an undefined one.
+def value_cell(result: Result, style: Style) -> Cell:
+    """Return a cell of a metric: its number, or "–" for an undefined one.
 
     Examples
     --------
     >>> cell = value_cell(Estimate(0.834, 10), "ratio")
-    >>> cell.text, cell.look, cell.sort, cell.bar
-    ('0.83', 'q', 0.834, 83)
+    >>> cell.text, cell.look, cell.sort
+    ('0.83', 'n', 0.834)
     """
     if isinstance(result, Undefined):
-        return Cell("–", "q" if bar else "n")
-    share = round(100 * min(max(result.value, 0.0), 1.0)) if bar else None
-    return Cell(valued(result, style), "q" if bar else "n", round(result.value, 6), share)
+        return Cell("–", "n")
+    return Cell(valued(result, style), "n", round(result.value, 6))
 
 
 def interval_cell(result: Result, style: Style) -> Cell:

@@ -123,7 +123,7 @@ def _distinct(names: list[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name} {place}" for place, name in enumerate(names, 1)]
 
 
-def collect_table(table: RawTable, request: Request, origin: Provenance) -> Collected:
+def collect_table(table: RawTable, request: Request) -> Collected:
     """Find predictions in a table that is held in memory.
 
     Raises
@@ -131,7 +131,7 @@ def collect_table(table: RawTable, request: Request, origin: Provenance) -> Coll
     EvalreportError
         Whatever keeps it from being evaluated.
     """
-    return _collected(find(table, request.columns), request, origin)
+    return _collected(find(table, request.columns), request, Provenance())
 
 
 def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
