@@ -56,9 +56,15 @@ def freedom(found: Influence, table: ScoreTable) -> float:
 PROMISED = 5
 """Rows that the variance weighs which the probabilities themselves promise. With an AUC of 0.999 at n = 200
 log loss covered 89 % without it."""
+MODERATED = 10
+"""The same of a ratio that is 1 if the probabilities are right, of whose variance they tell all. With an AUC
+of 0.999 at n = 200 the ratio was held in 98.6 %, with five rows in 98.4, so in 97.7; of an overconfident
+model of 200 rows in 95.4 to 97.4, as before."""
 
 
-def promised_error(table: ScoreTable, found: Influence, error: float, df: float) -> tuple[float, float]:
+def promised_error(
+    table: ScoreTable, found: Influence, error: float, df: float, *, moderated: bool = False
+) -> tuple[float, float]:
     """Return a standard error and its degrees of freedom, lent from what the probabilities promise.
 
     Where classes hardly overlap a few rows make nearly all of a loss, and a sample without them looks as if
@@ -73,6 +79,9 @@ def promised_error(table: ScoreTable, found: Influence, error: float, df: float)
     found : Influence
     error, df : float
         Of the sample alone.
+    moderated : bool
+        Whether it counts where it is the less, too, as `MODERATED` rows of two degrees of freedom each (Smyth
+        2004).
 
     Examples
     --------
@@ -84,9 +93,12 @@ def promised_error(table: ScoreTable, found: Influence, error: float, df: float)
     rows, p, (up, down) = table.pos + table.neg, table.scores, found
     n = float(rows.sum())
     promised = inner(rows, p * up**2 + (1 - p) * down**2) / (n * max(n - 1, 1))
+    own = df / 2
+    if moderated:
+        variance = (own * error**2 + MODERATED * promised) / (own + MODERATED)
+        return math.sqrt(variance), df + 2 * MODERATED
     if promised <= error**2:
         return error, df
-    own = df / 2
     return math.sqrt((own * error**2 + PROMISED * promised) / (own + PROMISED)), df + PROMISED
 
 

@@ -12,6 +12,7 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.binary import table_limits
 from evalreport.intervals.confusions import smoothed, spreads
 from evalreport.intervals.crossings import RocDraws, recall_at_precision
+from evalreport.intervals.influence import promised_error, standard_error
 from evalreport.intervals.inversion import DrawnCurve
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.pull import average_precision_bias
@@ -19,6 +20,7 @@ from evalreport.intervals.tables import Tables
 from evalreport.intervals.units import Units
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.derivatives import observed_expected
 from evalreport.predictions import predictions
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate
@@ -81,6 +83,19 @@ def test_a_gap_of_classes_alike_varies_by_the_square_of_the_noise_alone() -> Non
     assert np.median(errors) == pytest.approx(spread, rel=0.15)
     rare = matrix((120, 30, 0), (30, 120, 0), (1, 0, 3))  # of four rows it is not told
     assert spreads([gap], rare, Sampling())[gap.name].error > 0.045
+
+
+def test_the_ratio_of_positives_to_expected_ones_is_known_as_well_as_the_probabilities_are_right() -> None:
+    """Of 200 rows two are unlike the rest: their variance is moderated by that of all probabilities."""
+    scores = np.array([0.01, 0.99])
+    table = ScoreTable(scores, np.array([1.0, 99.0]), np.array([99.0, 1.0]))
+    found, value = observed_expected(table), 1.0
+    own = np.sqrt((99 * 0.01**2 + 0.99**2) * 2 / (100**2)) * np.sqrt(200 / 199)
+    assert standard_error(table, found) == pytest.approx(own, rel=1e-9)
+    expected = np.sqrt(200 * 0.01 * 0.99) / 100 * np.sqrt(200 / 199) * value
+    error, df = promised_error(table, found, 2 * expected, 20.0, moderated=True)
+    assert error == pytest.approx(expected * np.sqrt((10 * 4 + 10) / 20), rel=1e-6)
+    assert df == 40
 
 
 def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom() -> None:
