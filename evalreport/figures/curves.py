@@ -220,7 +220,7 @@ def confusion_matrix(ev: Evaluation) -> Figure:
     colors = LinearSegmentedColormap.from_list("evalreport", BLUES)
     names = [short_name(name) for name in ev.space.names]
     if size <= NAMED:
-        _cells(axes, share, counts, colors)
+        _cells(figure, axes, share, counts, colors)
     else:
         axes.imshow(share, cmap=colors, vmin=0, vmax=1, interpolation="antialiased", aspect="auto")
     _name_axes(axes, names, [*names, "(not readable)"][: counts.shape[1]], 0.5 if size <= NAMED else 0.0)
@@ -229,11 +229,18 @@ def confusion_matrix(ev: Evaluation) -> Figure:
 
 
 def _cells(
-    axes: Axes, share: npt.NDArray[np.float64], counts: npt.NDArray[np.float64], colors: object
+    figure: Figure,
+    axes: Axes,
+    share: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.float64],
+    colors: object,
 ) -> None:
     import seaborn as sns
+    from matplotlib.backend_bases import FigureCanvasBase
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     small = len(counts) <= ANNOTATED
+    FigureCanvasBase(figure)  # seaborn draws it all to see whether its own names, which go, overlap
     sns.heatmap(
         share,
         ax=axes,
@@ -248,6 +255,7 @@ def _cells(
         linecolor="white",
         rasterized=not small,
     )
+    FigureCanvasAgg(figure)
 
 
 def _name_axes(axes: Axes, rows: list[str], columns: list[str], shift: float) -> None:
