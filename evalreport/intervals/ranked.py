@@ -89,14 +89,16 @@ class Ranked:
     def crossing_limits(self, point: CurvePoint, sampling: Sampling) -> Limits:
         """Return the limits of what the curve reads at a limit.
 
-        A precision or a lift also reads how many rows are positive, so that both classes are then counted
-        by the share of the one that is less sure.
+        A precision or a lift also reads how many rows are positive, so that both classes are then counted by
+        one share: that of the less sure one, of a lift that of the positives, whose recall it is. Counted by
+        the less sure, a lift was held in 98 to 99 % of fifty clusters and of few uneven weights.
         """
         table, crossing = self.table, CROSSINGS[point.reading]
         place = crossing.place(table, point.at)
         rows = self._effective(np.inf if place is None else float(table.scores[place]))
         if crossing.mixed:
-            rows = self._sizes * float((rows / self._sizes).min())
+            share = rows / self._sizes
+            rows = self._sizes * float(share[1] if point.reading == "lift" else share.min())
         tp, fp = (np.append(0.0, part[::-1] / part[0]) for part in (table.tp, table.fp))
         generator = crossing_generator(point, sampling)
         curve = RocDraws(tp * rows[1], fp * rows[0], sampling.resamples, generator)

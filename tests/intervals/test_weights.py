@@ -7,13 +7,16 @@ import numpy.typing as npt
 import pytest
 
 from evalreport.codec import encode
+from evalreport.engines.memory import summarise
 from evalreport.errors import DataError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.row_facts import row_facts
-from evalreport.intervals import Sampling
+from evalreport.intervals import Sampling, estimates
 from evalreport.labels import Binary, Multiclass
+from evalreport.metrics.catalogue import find
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Probabilities
+from evalreport.values import Estimate
 from evalreport.weights import WeightKind
 
 QUICK = Sampling(resamples=200)
@@ -95,3 +98,20 @@ def test_equal_weights_are_no_weights_and_change_no_byte() -> None:
     plain = encode(evaluate_predictions(predictions(Binary(0, 1), TRUTH, scores=scores, ids=IDS), QUICK))
     assert encode(evaluate_predictions(_made(np.full(ROWS, 0.3)), QUICK)) == plain
     assert encode(evaluate_predictions(_made(WEIGHTS), QUICK)) != plain
+
+
+def test_a_lift_is_as_sure_as_the_positives_whatever_the_negatives_weigh() -> None:
+    """Negatives of lognormal weights are worth 40 of 100; only the rows that are flagged move with them."""
+    metric, errors = find("lift_at_10", "binary"), []
+    for uneven in (0.0, 1.2):
+        rng = np.random.default_rng(4)
+        truth = np.arange(600) % 3 == 0
+        scores = 1 / (1 + np.exp(-(rng.normal(size=600) + 1.5 * truth)))
+        weights = np.exp(uneven * rng.normal(size=600))
+        weights = np.where(truth, 1.0, weights / weights[~truth].mean())
+        weights[0] = 1.01
+        p = predictions(Binary(0, 1), truth.astype(int), scores=Probabilities(scores), weights=weights)
+        found = estimates([metric], summarise(p), p, Sampling())[metric.name]
+        assert isinstance(found, Estimate)
+        errors.append(found.standard_error or 0.0)
+    assert errors[0] < errors[1] < 1.3 * errors[0]
