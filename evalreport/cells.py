@@ -376,15 +376,19 @@ def repeated_ids(ids: npt.NDArray[np.str_]) -> Repeated | None:
     >>> repeated_ids(np.array(["a", "b"])) is None
     True
     """
+    characters = np.ascontiguousarray(ids).view(np.uint32).reshape(len(ids), ids.itemsize // 4)
+    factors = np.random.default_rng(0).integers(0, 2**63, ids.itemsize // 4, dtype=np.uint64) | np.uint64(1)
+    keys = np.sort(np.einsum("ij,j->i", characters, factors, dtype=np.uint64))
+    if (keys[1:] != keys[:-1]).all():
+        return None  # equal ids have equal sums: to sort numbers takes a tenth of the time of texts
     order = np.argsort(ids, kind="stable")
     same = np.flatnonzero(ids[order][1:] == ids[order][:-1])
     if not same.size:
         return None
     count = len(np.unique(ids[order[same]]))
     row = int(order[same + 1].min())
-    before = int(np.flatnonzero(ids == ids[row])[0])
     shown = "1 id occurs more than once" if count == 1 else f"{count:,} ids occur more than once"
-    return Repeated(shown, count, str(ids[row]), f"rows {before} and {row}")
+    return Repeated(shown, count, str(ids[row]), f"rows {np.flatnonzero(ids == ids[row])[0]} and {row}")
 
 
 def read_only(array: Any) -> Any:

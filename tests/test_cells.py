@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.cells import as_array, checked_weights, gaps_of, ids_as_text, numbers, to_labels
+from evalreport.cells import (
+    as_array,
+    checked_weights,
+    gaps_of,
+    ids_as_text,
+    numbers,
+    repeated_ids,
+    to_labels,
+)
 from evalreport.errors import DataError
 from evalreport.predictions import Categorical
 
@@ -108,3 +116,12 @@ def test_gaps_are_found_in_columns_of_every_type() -> None:
         assert Categorical.of(column).values[Categorical.of(column).codes[1]] == "(missing)"
     for column in (np.array([1, 2]), np.array(["a", "nan"]), np.array([True]), as_array(["a", "b"])):
         assert not gaps_of(column).size
+
+
+@pytest.mark.parametrize("ids", [["ab", "ba", "a", "b", ""], [f"row-{k}é" for k in range(20_000)], []])
+def test_an_id_that_stands_twice_is_found_wherever_it_stands(ids: list[str]) -> None:
+    assert repeated_ids(np.array(ids, dtype=str)) is None
+    for place in {0, len(ids) // 2, len(ids) - 1} if ids else ():
+        again = repeated_ids(np.array([*ids, ids[place]], dtype=str)[::-1])
+        assert again is not None
+        assert (again.id, again.rows) == (ids[place], f"rows 0 and {len(ids) - place}")
