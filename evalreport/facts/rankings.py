@@ -21,7 +21,7 @@ from evalreport.facts.table import ScoreTable, scores_in
 
 POOL = 1 << 20
 """(row, class) cells of the pooled ranking that are placed at a time."""
-RANGES, MOST_RANGES = 32, 1 << 18
+RANGES, MOST_RANGES = 32, 1 << 19
 """Ranges for each value that scores are placed among, and at most: two megabytes, that they stay in cache."""
 BLOCK = 1 << 16
 """Positives whose areas are summed at a time."""
@@ -214,7 +214,7 @@ class _SlotRanges:
         self._shift = max(0, wide.bit_length() - ranges.bit_length() + 1)
         self._least, self._most = (int(keys[end]) >> self._shift if len(keys) else 0 for end in (0, -1))
         held = np.bincount(self._range(values), minlength=self._most - self._least + 3)
-        self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held))
+        self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held)).astype(np.int32)
 
     def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """0 below all values, 1 where the least lies."""
@@ -245,8 +245,8 @@ class Placing:
     Examples
     --------
     >>> placing = Placing(Ladder(np.array([0.4, 0.8])), 4.0)
-    >>> placing.add(np.array([0.1, 0.8])), placing.add_sorted(np.array([0.4, 0.9]))
-    (array([0, 3]), array([1, 4]))
+    >>> placing.add(np.array([0.1, 0.8])).tolist(), placing.add_sorted(np.array([0.4, 0.9])).tolist()
+    ([0, 3], [1, 4])
     >>> placing.areas()
     (0.5, 0.5833333333333333)
     """

@@ -49,7 +49,11 @@ TAIL = """
   words of each label, sorted, are now merged (NumPy's stable sort finds the runs), a third of a sort.
 - **Quantiles of 2,000 draws from a sort** in place of `numpy.quantile`: 0.045 ms against 0.047.
 - **More ranges** for 1,000 classes: twice as many 0.94 s, four times 1.08, in place of 0.80: they leave
-  the cache.
+  the cache. With numbers of half the size, which they now have, twice as many take as much room: 0.17 s in
+  place of 0.24 for 7,700,000 cells among 100,000 scores.
+- **Ranges that tell the first score in them**, from which a cell goes up until it finds its place, in place
+  of a search among all: 0.12 s where that takes 0.14; but where many scores share a range it would pass them
+  one by one.
 - **A stored table of a size known beforehand**, in place of pieces put together at the first look: 20 MB
   less of 0.24 GB at 10,000,000 rows, and no time (1.13 s in place of 1.12 when warm).
 - **Ranges of a stream sorted by two halves of their words**, the lower one by NumPy's radix sort of 16 bits:
