@@ -57,6 +57,7 @@ def gap_limits(
     doubt: Array | None = None,
     *,
     fixed: bool = False,
+    near_end: bool = True,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -83,6 +84,8 @@ def gap_limits(
     fixed : bool
         Whether the test is of the scores that were drawn: that others might have been widens the limits of
         gaps well beyond their noise alone.
+    near_end : bool
+        Whether no error is missed on one side alone: see `tails`.
 
     Examples
     --------
@@ -121,12 +124,13 @@ def gap_limits(
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     least = least**2 if statistic is mean_square else least
-    inversion = Inversion(value, sampling, near_end=True, least=least)
+    inversion = Inversion(value, sampling, near_end, least if near_end else None)
     low, high = ends(gaps)
     if statistic is mean_gap and draws is None:
         low = min(low, ends(_concentrated(gaps, design * spread))[0])
     if here is not None:
-        low, high = _far(low, high, value, here + moved, sampling, fixed=fixed)
+        around = here + moved if near_end else here + moved - float(here.mean()) + value
+        low, high = _far(low, high, value, around, sampling, fixed=fixed)
     return min(low, value), max(high, value, least)
 
 

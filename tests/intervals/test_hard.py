@@ -10,6 +10,7 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.facts import Counts, ScoreTable
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.binary import table_limits
+from evalreport.intervals.calibration import gap_limits, mean_gap
 from evalreport.intervals.confusions import smoothed, spreads
 from evalreport.intervals.crossings import RocDraws, recall_at_precision
 from evalreport.intervals.influence import promised_error, standard_error
@@ -83,6 +84,19 @@ def test_a_gap_of_classes_alike_varies_by_the_square_of_the_noise_alone() -> Non
     assert np.median(errors) == pytest.approx(spread, rel=0.15)
     rare = matrix((120, 30, 0), (30, 120, 0), (1, 0, 3))  # of four rows it is not told
     assert spreads([gap], rare, Sampling())[gap.name].error > 0.045
+
+
+def test_gaps_that_are_missed_on_either_side_leave_a_lower_limit_further_down() -> None:
+    """Four bins, one of which is off by seven errors: with 5 % above none, or 2.5."""
+    rows, said = np.full(4, 100.0), np.full(4, 50.0)
+    bins, moved = (rows, said, said + np.array([36.0, 0, 0, 0])), np.random.default_rng(2)
+    noise, draws = np.full(4, 5.0), moved.standard_normal((2000, 4))
+    limits = [
+        gap_limits(bins, 0.09, mean_gap, Sampling(), noise, draws, 0.01, fixed=fixed, near_end=near_end)
+        for fixed, near_end in ((False, True), (True, True), (True, False))
+    ]
+    assert limits[2][0] < limits[1][0]
+    assert limits[1][1] >= limits[0][1]
 
 
 def test_the_ratio_of_positives_to_expected_ones_is_known_as_well_as_the_probabilities_are_right() -> None:
