@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.parameters import LEVEL, Amount, Confidence, Format, Words
+from evalreport.cli.parameters import Amount, Confidence, Format, Level, Words
 from evalreport.cli.sections import EVERYWHERE, GlobalOption, SectionOption
 from evalreport.errors import UsageError
 
@@ -241,7 +241,7 @@ threshold = evaluate(
 tune_on = evaluate(
     "--tune-on", metavar="FILE|RUN", type=FILE, help="Other predictions, on which the threshold is chosen."
 )
-hold = evaluate("--hold", metavar="P", type=click.FloatRange(0.5, 0.999), help="Confidence that bounds hold.")
+hold = evaluate("--hold", metavar="P", type=Level(), help="Confidence that bounds hold.")
 detect = evaluate(
     "--detect",
     metavar="X",
@@ -254,7 +254,7 @@ prevalence = evaluate(
     type=Amount(below=1),
     help="Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
 )
-confidence = evaluate("--confidence", metavar="P", type=LEVEL, default=0.95, help="Level of the intervals.")
+confidence = evaluate("--confidence", metavar="P", type=Level(), default=0.95, help="Level of the intervals.")
 confidence_or_none = evaluate(
     "--confidence",
     metavar="P|none",

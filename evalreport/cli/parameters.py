@@ -14,6 +14,17 @@ from evalreport.bounds import number
 LEVEL = click.FloatRange(0.5, 0.999)
 
 
+class Level(click.ParamType):  # type: ignore[type-arg]
+    """A level, also written in per cent."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the level as a share."""
+        share = number(str(value))
+        return LEVEL.convert(value if share is None else share, param, ctx)
+
+
 class Words(click.ParamType):  # type: ignore[type-arg]
     """Text, or the list that a settings file may hold in its place."""
 
@@ -31,7 +42,7 @@ class Confidence(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
         """Return the level; None for ``none``."""
-        return None if value == "none" else LEVEL.convert(value, param, ctx)
+        return None if value == "none" else Level().convert(value, param, ctx)
 
 
 class Amount(click.ParamType):  # type: ignore[type-arg]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.proportions import ROUNDING, score_limits
 from evalreport.intervals.sampling import Limits, no_limits
 from evalreport.metrics import Metric
 
@@ -75,7 +75,9 @@ def spread_limits(
         centre, reach = value - spread.bias + spread.pull, quantile * spread.error
         low, high = np.clip([centre - reach, centre + reach], *bounds)
         return Limits(float(low), float(high), method, spread.error)
-    centre = float(np.clip(value - spread.bias, *bounds))
+    # At an end the mean of the draws is their noise: a hair inside it, their error would mean a single trial.
+    at_end = min(value - metric.low, metric.high - value) < ROUNDING
+    centre = value if at_end else float(np.clip(value - spread.bias, *bounds))
     low, high = score_limits(centre, spread.error, events, quantile, bounds)
     return Limits(float(low), float(high), method, spread.error)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -213,6 +214,6 @@ def _flags(found: Sequence[NamedThreshold], rule: Ruler) -> tuple[Flag, ...]:
     flags = []
     for line, (threshold, ones) in enumerate(sorted(shared.items())):
         place = float(rule.places(np.array([threshold]))[0])
-        words = ", ".join(one.title for one in ones)
+        words = ", ".join(re.sub(r" \([^)]*\)", "", one.title) for one in ones)  # a phone has no room
         flags.append(Flag(ones[0].key, words, threshold_text(threshold), place, line, place > PAST))
     return tuple(flags)

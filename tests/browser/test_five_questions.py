@@ -168,7 +168,9 @@ def test_of_a_tie_the_page_names_nobody_and_says_what_would_show(read: Callable[
     assert told["verdicts"][0]["verdict"] == "not_demonstrated"
     assert page.winners == set() and not page.demonstrated
     main = next(one for one in told["differences"] if one["metric"] == told["primary"])
-    (would,) = page.found(rf"A difference of ({NUMBER}) would be demonstrated with 80% probability")
+    (would,) = page.found(
+        rf"A difference of ({NUMBER})(?: points)? in [\w ]+ would be demonstrated with 80% probability"
+    )
     assert number(would) == pytest.approx(main["detectable"]["difference"], abs=0.0006)
     assert page.tally == words_of_verdicts(told)
 

@@ -61,3 +61,15 @@ def test_the_gap_of_a_group_is_in_points_where_the_metric_is_in_per_cent() -> No
     own, less = (float(number) for number in re.search(r"is ([\d.]+)%, ([\d.]+) points", gap.claim).groups())  # type: ignore[union-attr]
     assert own == pytest.approx(100 * gap.evidence["own"], abs=0.06)
     assert less == pytest.approx(100 * gap.evidence["less"], abs=0.06)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agreement_without_a_mistake_is_known_about_as_well_as_accuracy(seed: int) -> None:
+    """Draws have a mean of noise, on either side of nothing; it moved MCC off its end, and its limit to −0.84."""
+    truth = np.random.default_rng(seed).choice(list("abcd"), 400)
+    ev = er.evaluate(truth, truth, labels=er.Multiclass("abcdef"))
+    accuracy, *agreements = (ev[name] for name in ("accuracy", "mcc", "cohen_kappa"))
+    assert isinstance(accuracy, er.Estimate) and accuracy.low is not None
+    for agreement in agreements:
+        assert isinstance(agreement, er.Estimate) and agreement.low is not None
+        assert 1 - agreement.low == pytest.approx(2 * (1 - accuracy.low), rel=0.05)

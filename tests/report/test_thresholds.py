@@ -19,7 +19,7 @@ from evalreport.report.render import render
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate
 from tests.report.made import TUMOUR, multiclass, multilabel, named
-from tests.report.sweeps import KINDS, hostile, made, swept
+from tests.report.sweeps import KINDS, elsewhere, hostile, made, swept
 from tests.report.test_shape import CORPUS, TASKS, shape
 from tests.report.test_words import ORACLES, Facts, check, sentences
 
@@ -210,3 +210,11 @@ def test_a_choice_that_is_no_better_elsewhere_is_not_recommended() -> None:
     assert elsewhere is not None and best.apparent > now >= elsewhere, "the case that is meant"
     text = " ".join(sentence.text for section in sections(found) for sentence in sentences(section))
     assert "Elsewhere that is no better than" in text and "recommended" not in text
+
+
+def test_flags_of_thresholds_have_room_on_a_phone() -> None:
+    rows = elsewhere()
+    found = swept(rows, "recall>=0.95", "cost:10")
+    page = render(found)
+    flags = re.findall(r'id="flag-.*?<text[^>]*>(.*?)</text>', page, re.DOTALL)
+    assert flags and not any("(sensitivity)" in flag for flag in flags)

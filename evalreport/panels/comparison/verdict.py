@@ -7,12 +7,21 @@ from dataclasses import dataclass
 
 from evalreport.comparison.values import DEMONSTRATED, Comparison, Difference
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.words import spoken
 from evalreport.format import count, plural
 from evalreport.panels.about import one_threshold
 from evalreport.panels.comparison.axis import differences_of
 from evalreport.panels.comparison.leaderboard import every_value, leaderboard
 from evalreport.panels.comparison.matched import points_table, sentence
-from evalreport.panels.comparison.words import against, detectable, headline, matching, p_value, same_matching
+from evalreport.panels.comparison.words import (
+    against,
+    detectable,
+    headline,
+    matching,
+    p_value,
+    same_matching,
+    title_of_metric,
+)
 from evalreport.panels.parts import Facts, Folded, PagePart, Section
 from evalreport.panels.provenance import origin
 from evalreport.panels.words import NOTHING, Sentence, joined, listed, paragraph, say, shortened
@@ -96,7 +105,9 @@ def _could(comparison: Comparison) -> Sentence:
             power=first.detectable.power,
         )
     return say(
-        "A difference of {difference} would be demonstrated with {power:percent} probability.",
+        "A difference of {difference} in "
+        + spoken(title_of_metric(comparison, comparison.primary))
+        + " would be demonstrated with {power:percent} probability.",
         difference=detectable(first, first.detectable),
         power=first.detectable.power,
     )
