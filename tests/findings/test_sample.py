@@ -65,7 +65,7 @@ def test_the_gap_of_a_group_is_in_points_where_the_metric_is_in_per_cent() -> No
 
 @pytest.mark.parametrize("seed", range(4))
 def test_agreement_without_a_mistake_is_known_about_as_well_as_accuracy(seed: int) -> None:
-    """Draws have a mean of noise, on either side of nothing; it moved MCC off its end, and its limit to −0.84."""
+    """The mean of draws is noise, on either side of 0; it moved MCC off its end, and its limit to −0.84."""
     truth = np.random.default_rng(seed).choice(list("abcd"), 400)
     ev = er.evaluate(truth, truth, labels=er.Multiclass("abcdef"))
     accuracy, *agreements = (ev[name] for name in ("accuracy", "mcc", "cohen_kappa"))
