@@ -242,7 +242,7 @@ class RangePlaces:
             Not the rows of before went by.
         """
         if self._placed is None:
-            raise UsageError("no cells were placed")
+            raise UsageError("no cells were placed", fix="add batches, then place them")
         self.kept.check_all(int(self._placed.pool.positives))
         return PlacedScores(self._placed.each, self._placed.pool, self._placed.against, self.kept)
 
