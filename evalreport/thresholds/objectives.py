@@ -199,11 +199,11 @@ class Objective:
 
     def score(self, c: BinaryCounts) -> Array:
         """Return what is maximised; minus infinity where the threshold is no candidate."""
+        kept = np.asarray(True if self.constraint is None else self.constraint.keeps(c))
+        if not kept.any():
+            return np.full(kept.shape, -np.inf)
         value = np.asarray(self.value(c), dtype=np.float64)
-        score = np.where(np.isfinite(value), -value if self.lower else value, -np.inf)
-        if self.constraint:
-            return np.where(self.constraint.keeps(c), score, -np.inf)
-        return score
+        return np.where(kept & np.isfinite(value), -value if self.lower else value, -np.inf)
 
     def margin(self, c: BinaryCounts) -> Array:
         """Return how far the constraint is kept: what an unreachable one gets nearest by."""
