@@ -331,10 +331,16 @@ def test_answers_that_never_differ_leave_room_and_scores_that_never_differ_do_no
 
 
 def test_few_shared_rows_have_no_interval() -> None:
-    pair = [p.take(np.arange(9)) for p in models.binary(np.random.default_rng(0), 50)]
-    found = models.paired(find("accuracy", "binary"), models.sides(pair), ("a", "b"))
-    assert found.low is None
-    assert found.reason == "an interval needs at least 10 shared rows"
+    nine, ten = (
+        models.paired(
+            find("accuracy", "binary"),
+            models.sides([p.take(np.arange(n)) for p in models.binary(np.random.default_rng(0), 50)]),
+            ("a", "b"),
+        )
+        for n in (9, 10)
+    )
+    assert (nine.low, nine.reason) == (None, "an interval needs at least 10 shared rows")
+    assert ten.low is not None
 
 
 def test_undefined_names_the_run_and_the_reason() -> None:

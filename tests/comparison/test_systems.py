@@ -47,9 +47,10 @@ def anova(readings: Any) -> tuple[float, float, float]:
     return (of_rows - error) / seeds / rows, (of_seeds - error) / seeds / rows, error / seeds / rows
 
 
-def test_components_are_those_of_a_two_way_analysis_of_variance() -> None:
+@pytest.mark.parametrize("count", [2, 5])
+def test_components_are_those_of_a_two_way_analysis_of_variance(count: int) -> None:
     rng = np.random.default_rng(3)
-    readings = rng.normal(size=40) + 0.8 * rng.normal(size=5)[:, None] + rng.normal(size=(5, 40))
+    readings = rng.normal(size=40) + 0.8 * rng.normal(size=count)[:, None] + rng.normal(size=(count, 40))
     means = readings.mean(axis=1)
     found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 40)], of_mean)
     rows, seeds, both = anova(readings)

@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from evalreport.facts import ScoreTable
 from evalreport.facts.counts import Array
 from evalreport.intervals.auc import delong
-from evalreport.intervals.proportions import newcombe, wilson
+from evalreport.intervals.proportions import newcombe, score_limits, wilson
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.significance import holm, mcnemar, paired_delong, row_placements
 
@@ -29,6 +29,12 @@ def test_wilson_is_newcombes_table_of_1998(k: int, n: int, low: float, high: flo
 
 def test_no_trials_have_no_limits() -> None:
     assert np.isnan(wilson(0, 0)).all()
+
+
+def test_what_rounding_leaves_of_no_error_and_no_share_is_none() -> None:
+    for end, share in ((0.0, 1e-14), (1.0, 1 - 1e-14)):
+        limits = score_limits(end, 0.0, 100, 1.96)
+        assert score_limits(share, 1e-15, 100, 1.96) == pytest.approx(limits, abs=1e-9)
 
 
 def test_a_row_is_placed_against_a_single_one_of_the_other_class() -> None:
@@ -64,10 +70,10 @@ def test_differences_are_newcombes_table_of_1998(
     assert newcombe(*counts)[1:] == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("df", [1, 2, 3.5, 9, 30, 200, 1e5])
+@pytest.mark.parametrize("df", [1, 2, 3.5, 9, 30, 200, 1001, 1e5])
 @pytest.mark.parametrize("p", [0.001, 0.025, 0.3, 0.5, 0.9, 0.975, 0.9995])
 def test_quantiles_of_t_agree_with_scipy(p: float, df: float) -> None:
-    assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-9, abs=1e-9)
+    assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-11, abs=1e-12)
 
 
 def test_quantile_of_t_with_no_end_is_the_normals() -> None:

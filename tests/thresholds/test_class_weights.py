@@ -14,7 +14,7 @@ from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Probabilities
 from evalreport.study.search import Search
-from evalreport.thresholds.class_weights import class_weights
+from evalreport.thresholds.class_weights import _lowest, class_weights
 from evalreport.thresholds.costs import CostMatrix, answered
 from evalreport.thresholds.records import Tuned
 from evalreport.values import Estimate, Undefined
@@ -72,6 +72,10 @@ def test_costs_that_depend_on_the_truth_alone_separate() -> None:
     np.testing.assert_array_equal(answered(scores(rows), log_weights(found)), BY_TRUTH.answers(scores(rows)))
     assert found.apparent == pytest.approx(cost(rows, BY_TRUTH, BY_TRUTH.answers(scores(rows))))
     assert cross_fitted(found).value == found.apparent < found.starts["equal"]
+    error = BY_TRUTH.array[rows.y_true, BY_TRUTH.answers(scores(rows))].std() / 4_000**0.5
+    low, high = cross_fitted(found).low, cross_fitted(found).high
+    assert low is not None and high is not None
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.25)  # of few draws
     assert LADDER.by_truth() is None and CostMatrix([[1, 0], [1, 0]]).by_truth() is None
     assert CostMatrix([[0, 300, 299], [1, 0, 1], [1, 1, 0]]).by_truth() is None
 
@@ -101,6 +105,11 @@ def test_a_descent_is_no_worse_than_its_starts_and_no_single_weight_betters_it()
             other = at.copy()
             other[label] += step
             assert cost(rows, LADDER, answered(p, other)) >= found.apparent - 1e-12
+
+
+def test_beyond_the_last_row_a_weight_lies_half_past_it() -> None:
+    assert _lowest(np.array([0.0, 5.0]), np.array([-1.0, -1.0]), -3.0) == 5.5
+    assert _lowest(np.array([0.0, 5.0]), np.array([1.0, 1.0]), 7.0) == -0.5
 
 
 def test_fitted_weights_help_where_probabilities_are_off_and_their_cross_fitted_value_holds() -> None:
