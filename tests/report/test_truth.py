@@ -26,7 +26,7 @@ from evalreport.findings import OF_ROWS, find
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.entries.operating_points import at_prevalence
-from evalreport.panels.operating import _cheapest, candidates
+from evalreport.panels.operating import NamedThreshold, _cheapest, _price, candidates
 from evalreport.panels.verdict.headline import headline
 from evalreport.panels.verdict.summary import summary
 from evalreport.predictions import Predictions, predictions
@@ -357,3 +357,9 @@ def test_prices_of_a_threshold_are_those_at_which_nothing_is_cheaper() -> None:
                 own = one.fp + miss * (sweep.positives - one.tp)
                 assert (own <= costs.min() + 1e-9) == best
     assert seen >= 2
+
+
+def test_one_false_alarm_is_no_plural() -> None:
+    now, more, most = (NamedThreshold("now", "", "", 0.5, tp, fp) for tp, fp in ((10, 4), (13, 7), (14, 9)))
+    assert _price(more, now) == ("1 false alarm", "3 more for 3 more")
+    assert _price(most, more) == ("2 false alarms", "1 more for 2 more")
