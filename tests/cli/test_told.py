@@ -177,3 +177,12 @@ def test_scores_of_the_other_label_are_told_by_every_command(
     files = ["one.csv", "two.csv"] if command == ("compare",) else ["one.csv"]
     ran = run(capsys, *command, *files, "--resamples", "100")
     assert "--positive churn" in ran.err.replace("\n", " "), ran.err
+
+
+def test_an_error_names_its_file_once(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("y_true,y_pred,site\na,a,n\nb,a,s\n")
+    ran = run(capsys, "report", "rows.csv", "--where", "site=x")
+    assert ran.code == 5 and ran.err.count("rows.csv") == 1, ran.err

@@ -43,7 +43,7 @@ def in_file(source: str) -> Iterator[None]:
     try:
         yield
     except EvalreportError as error:
-        raise error.located(source) from error
+        raise error if error.where.startswith(source) else error.located(source)  # noqa: B904 (its own kind)
     except MemoryError as error:
         raise too_little_memory().located(source) from error
 
