@@ -149,11 +149,14 @@ def _meet_by_rounding(table: ScoreTable) -> bool:
     Rounded scores meet by themselves: of a smooth density half as often as they come to lie one step apart,
     to one side or the other. Copies meet without having more neighbours.
     """
-    scores = [np.asarray(table.scores[piece], dtype=np.float64) for piece in _pieces(table)]
-    gaps = [np.abs(np.diff(part)) for part in scores]
-    step = min((float(part.min()) for part in gaps if len(part)), default=0.0)
+
+    def gaps() -> Iterator[Array]:
+        """Of each piece in turn: those of all would take as much memory as the table."""
+        return (np.diff(np.asarray(table.scores[piece], dtype=np.float64)) for piece in _pieces(table))
+
+    step = min((float(gap.min()) for gap in gaps() if len(gap)), default=0.0)
     same = near = 0.0
-    for piece, gap in zip(_pieces(table), gaps, strict=True):
+    for piece, gap in zip(_pieces(table), gaps(), strict=True):
         for times in (np.asarray(part[piece], dtype=np.float64) for part in (table.pos, table.neg)):
             same += float((times * (times - 1)).sum()) / 2
             near += float((times[:-1] * times[1:])[gap < GRID * step].sum())
