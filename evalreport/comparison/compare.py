@@ -291,6 +291,7 @@ def _verdicts(
     return tuple(
         pair_verdict(
             *match.names,
+            level,
             [d for name in wanted for d in own if d.metric == name and (d.run, d.baseline) == match.names],
             class_recalls(match.samples, match.names) if details and match.samples is not None else (),
         )

@@ -105,28 +105,46 @@ class more makes the correction for their number harder on all others."""
 
 
 def pair_verdict(
-    run: str, baseline: str, differences: Sequence[Difference], recalls: Iterable[tuple[str, Difference]] = ()
+    run: str,
+    baseline: str,
+    level: float,
+    differences: Sequence[Difference],
+    recalls: Iterable[tuple[str, Difference]] = (),
 ) -> PairVerdict:
     """Return better, worse, a trade-off (demonstrated both ways) or nothing demonstrated.
 
+    Whoever looks at several numbers of two equal models finds one of them apart more often than one alone:
+    Holm's correction over all that are looked at keeps a false verdict of a pair as rare as one of a metric.
+
     Parameters
     ----------
+    level : float
+        Confidence level.
     differences : sequence of Difference
-        Of the primary metric and of the kinds of errors.
+        Of the primary metric and of the kinds of errors, each corrected for the number of pairs of runs.
     recalls : iterable of (class, Difference)
-        Of the recall of each class, corrected for their number.
+        Of the recall of each class.
 
     Examples
     --------
-    >>> more = Difference("recall", "new", "old", (0.9, 0.8), 0.1, verdict="better")
-    >>> less = Difference("specificity", "new", "old", (0.8, 0.9), -0.1, verdict="worse")
-    >>> pair_verdict("new", "old", [more, less])
+    >>> more = Difference("recall", "new", "old", (0.9, 0.8), 0.1, p_adjusted=0.01, verdict="better")
+    >>> less = Difference("specificity", "new", "old", (0.8, 0.9), -0.1, p_adjusted=0.02, verdict="worse")
+    >>> pair_verdict("new", "old", 0.95, [more, less])
     PairVerdict(run='new', baseline='old', verdict='trade_off', better=('recall',), worse=('specificity',))
+
+    Of two that are looked at, 0.04 alone is not enough:
+
+    >>> barely, same = replace(more, p_adjusted=0.04), replace(less, p_adjusted=0.9)
+    >>> pair_verdict("new", "old", 0.95, [barely, same]).verdict
+    'not_demonstrated'
     """
-    named = [(d.metric, d) for d in differences] + [(f"recall[{label}]", d) for label, d in recalls]
-    better, worse = (
-        tuple(dict.fromkeys(name for name, d in named if d.verdict == word)) for word in ("better", "worse")
-    )
+    named = {d.metric: (d, d.p_adjusted) for d in differences}
+    named |= {f"recall[{label}]": (d, d.p) for label, d in recalls}
+    looks = {name: (d, p) for name, (d, p) in named.items() if p is not None}
+    corrected = holm([p for _, p in looks.values()])
+    judgements = [(name, d.verdict) for name, (d, _) in looks.items()]
+    held = [entry for entry, p in zip(judgements, corrected, strict=True) if p < 1 - level]
+    better, worse = (tuple(name for name, verdict in held if verdict == word) for word in ("better", "worse"))
     return PairVerdict(run, baseline, _outcome(bool(better), bool(worse)), better, worse)
 
 

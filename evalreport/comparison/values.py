@@ -200,6 +200,7 @@ class RankedRun:
 class PairVerdict:
     """What is demonstrated of a run against its baseline: over each kind of errors and the primary metric.
 
+    Corrected for their number (Holm), so that two equal runs are told apart in no more than 5 % of samples.
     `better` and `worse` name metrics; the recall of a class is ``recall[class]``.
     """
 

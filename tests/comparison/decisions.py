@@ -37,9 +37,11 @@ PILOTS = 20
 """Samples whose mean detectable difference says how many rows the true one needs."""
 
 
-def _compared(setting: Setting, rng: np.random.Generator, metrics: tuple[str, ...], n: int = 0) -> Comparison:
+def _compared(
+    setting: Setting, rng: np.random.Generator, metrics: tuple[str, ...], n: int = 0, *, details: bool = False
+) -> Comparison:
     runs = [models.bare(p) for p in setting.draw(rng, n)]
-    return compare(runs, metrics=metrics, primary=metrics[0], details=False)
+    return compare(runs, metrics=metrics, primary=metrics[0], details=details)
 
 
 def best_groups(setting: Setting, runs: int, metric: str, times: int) -> dict[str, Any]:
@@ -54,6 +56,21 @@ def best_groups(setting: Setting, runs: int, metric: str, times: int) -> dict[st
         "metric": metric,
         "times": times,
         "held_all": held / times,
+    }
+
+
+def told_apart(setting: Setting, metric: str, times: int) -> dict[str, Any]:
+    """Return how often two equally good runs got a verdict, over all that is looked at."""
+    rng = np.random.default_rng([5, setting.n])
+    equal = replace(setting, skills=setting.skills[:1] * 2)
+    pairs = (_compared(equal, rng, (metric,), details=True).verdicts[0] for _ in range(times))
+    apart = sum(pair.verdict != "not_demonstrated" for pair in pairs)
+    return {
+        "setting": equal.what,
+        "n": setting.n,
+        "metric": metric,
+        "times": times,
+        "told_apart": apart / times,
     }
 
 
@@ -112,6 +129,7 @@ def measure(times: int) -> dict[str, Any]:
     equal = partial(best_groups, times=times)
     return {
         "best_groups": [equal(setting, runs, name) for setting, runs, names in EQUAL for name in names],
+        "told_apart": [told_apart(setting, names[-1], times) for setting, _, names in EQUAL],
         "truly_best": [truly_best(UNEQUAL, name, times) for name in ("roc_auc", "mcc", "log_loss")],
         "power": [power(setting, name, times) for setting, names in POWER for name in names],
         "agreement": agreement(max(times // 10, 5)),

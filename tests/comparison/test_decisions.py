@@ -28,6 +28,12 @@ def test_the_best_group_holds_all_equally_good_runs(measured: dict[str, Any]) ->
         assert row["held_all"] >= 0.95 - error(0.95, row["times"]), row
 
 
+def test_two_equally_good_runs_get_a_verdict_in_one_of_twenty_samples(measured: dict[str, Any]) -> None:
+    assert len(measured["told_apart"]) == 3
+    for row in measured["told_apart"]:
+        assert row["told_apart"] <= 0.05 + error(0.05, row["times"]), row
+
+
 def test_the_best_group_holds_the_truly_best_run_and_ranks_hold_the_true_ones(
     measured: dict[str, Any],
 ) -> None:
