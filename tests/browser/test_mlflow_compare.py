@@ -120,7 +120,7 @@ def test_the_charts_tab_overlays_the_curves_of_four_runs(ui: Page, logged: Logge
     for lines in ui.evaluate(f"() => {PLOTS}.map(p => p.data.map(line => [line.name, line.x.length]))"):
         points = dict(lines)
         assert set(points) == {f"{model}-1" for model in MODELS}
-        assert min(points.values()) > 50
+        assert min(points.values()) >= 11, "at least one for each ten percent"
 
 
 def test_the_table_tab_compares_classes_across_runs(ui: Page, logged: Logged) -> None:
