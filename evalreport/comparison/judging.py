@@ -123,7 +123,7 @@ def pair_verdict(
     differences : sequence of Difference
         Of the primary metric and of the kinds of errors, each corrected for the number of pairs of runs.
     recalls : iterable of (class, Difference)
-        Of the recall of each class.
+        Of the recall of each class, each by itself.
 
     Examples
     --------
@@ -138,12 +138,10 @@ def pair_verdict(
     >>> pair_verdict("new", "old", 0.95, [barely, same]).verdict
     'not_demonstrated'
     """
-    named = {d.metric: (d, d.p_adjusted) for d in differences}
-    named |= {f"recall[{label}]": (d, d.p) for label, d in recalls}
-    looks = {name: (d, p) for name, (d, p) in named.items() if p is not None}
-    corrected = holm([p for _, p in looks.values()])
-    judgements = [(name, d.verdict) for name, (d, _) in looks.items()]
-    held = [entry for entry, p in zip(judgements, corrected, strict=True) if p < 1 - level]
+    named = [(d.metric, d) for d in differences] + [(f"recall[{label}]", d) for label, d in recalls]
+    looks = [(name, d.verdict, d.p_adjusted) for name, d in named if d.p_adjusted is not None]
+    corrected = holm([p for *_, p in looks])
+    held = [(name, verdict) for (name, verdict, _), p in zip(looks, corrected, strict=True) if p < 1 - level]
     better, worse = (tuple(name for name, verdict in held if verdict == word) for word in ("better", "worse"))
     return PairVerdict(run, baseline, _outcome(bool(better), bool(worse)), better, worse)
 

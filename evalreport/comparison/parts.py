@@ -79,7 +79,7 @@ def _support(p: Predictions) -> Array:
 
 
 def class_recalls(samples: PairedSamples, names: tuple[str, str]) -> tuple[tuple[str, Difference], ...]:
-    """Return the difference of the recall of each class with enough examples, corrected for their number.
+    """Return the difference of the recall of each class with enough examples, each judged by itself.
 
     Of a binary problem there is none: its two classes are recall and specificity.
     """
@@ -93,8 +93,8 @@ def class_recalls(samples: PairedSamples, names: tuple[str, str]) -> tuple[tuple
     else:
         found = [_recall(samples, names, int(code)) for code in codes]
     labels = [run.space.names[code] for code in codes]
-    level = samples.sampling.level
-    return tuple(zip(labels, judged(found, {"recall": COUNTED[0].better}, level), strict=True))
+    better, level = {"recall": COUNTED[0].better}, samples.sampling.level
+    return tuple((label, judged([one], better, level)[0]) for label, one in zip(labels, found, strict=True))
 
 
 def _cell_recall(cells: Array, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:

@@ -68,7 +68,7 @@ class ClassCells:
                     [part[at] for part, at in zip(each, here, strict=True)]
                     for each in zip(*columns, strict=True)
                 )
-                yield bucket, to_bytes(lengths, *map(np.concatenate, some))
+                yield bucket, pack_arrays(lengths, *map(np.concatenate, some))
 
     def take(self, ranges: Callable[[], Iterable[bytes]]) -> None:
         """Take what gives the results of `placed_range` for all ranges, the highest scores first."""
@@ -98,11 +98,11 @@ def placed_range(parts: Iterable[bytes], size: int) -> bytes:
     --------
     >>> cells = ClassCells(2, ())
     >>> cells.add(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]))
-    >>> _, values, *_ = of_bytes(placed_range((part for _, part in cells.packed()), 2))
+    >>> _, values, *_ = unpack_arrays(placed_range((part for _, part in cells.packed()), 2))
     >>> values
     array([0.9, 0.8, 0.8, 0.9])
     """
-    lengths, *columns = zip(*map(of_bytes, parts), strict=True)
+    lengths, *columns = zip(*map(unpack_arrays, parts), strict=True)
     label = np.concatenate([np.repeat(np.arange(size, dtype=np.uint16), part) for part in lengths])
     order = np.argsort(label, kind="stable")
     scores, truth, times = (np.concatenate(column)[order] for column in columns)
@@ -122,7 +122,7 @@ def placed_range(parts: Iterable[bytes], size: int) -> bytes:
         for parts in zip(*((placing.weights, placing.counts) for placing in found), strict=True)
     )
     lengths = np.array([len(placing.values) for placing in found])
-    return to_bytes(lengths, values, weights, counts, _narrow(2 * against), _narrow(cells))
+    return pack_arrays(lengths, values, weights, counts, _narrow(2 * against), _narrow(cells))
 
 
 def _placed(
@@ -153,7 +153,7 @@ class PlacedCells:
     @classmethod
     def of(cls, ranges: Callable[[], Iterable[bytes]], size: int) -> PlacedCells | None:
         """Put ranges together, the highest scores first, which are gone through twice; None without any."""
-        heads = [_head(*of_bytes(data)[:3]) for data in ranges()]
+        heads = [_head(*unpack_arrays(data)[:3]) for data in ranges()]
         if not heads:
             return None
         lengths, rows, *kinds = zip(*heads, strict=True)
@@ -164,7 +164,7 @@ class PlacedCells:
         ]
         above, against = np.zeros(size + 1), np.zeros((size, size))
         for data in ranges():
-            length, values, weights, counts, twice, cells = of_bytes(data)
+            length, values, weights, counts, twice, cells = unpack_arrays(data)
             against += twice / 2 + cells * above[:-1, None]
             above += sums(np.repeat(np.arange(size + 1), length), weights, size + 1)
             ends = np.cumsum(length)
@@ -251,12 +251,12 @@ def _narrow(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
 
 
-def to_bytes(*arrays: npt.NDArray[Any]) -> bytes:
+def pack_arrays(*arrays: npt.NDArray[Any]) -> bytes:
     """Return arrays as bytes.
 
     Examples
     --------
-    >>> of_bytes(to_bytes(np.zeros(1), np.ones(2, dtype=np.uint8)))
+    >>> unpack_arrays(pack_arrays(np.zeros(1), np.ones(2, dtype=np.uint8)))
     [array([0.]), array([1, 1], dtype=uint8)]
     """
     held = io.BytesIO()
@@ -265,8 +265,8 @@ def to_bytes(*arrays: npt.NDArray[Any]) -> bytes:
     return held.getvalue()
 
 
-def of_bytes(data: bytes) -> list[npt.NDArray[Any]]:
-    """Return the arrays that `to_bytes` was given."""
+def unpack_arrays(data: bytes) -> list[npt.NDArray[Any]]:
+    """Return the arrays that `pack_arrays` was given."""
     held, found = io.BytesIO(data), list[npt.NDArray[Any]]()
     while held.tell() < len(data):
         found.append(np.load(held, allow_pickle=False))

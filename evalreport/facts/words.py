@@ -20,7 +20,7 @@ from evalreport.errors import DataError
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
 from evalreport.facts.spill import FILES, Segments, Spill, SpillFile
-from evalreport.facts.table import ScoreTable, counted_runs, pack
+from evalreport.facts.table import ScoreTable, counted_runs, pack, scores_in
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
@@ -312,8 +312,7 @@ class ScoreWords:
         words.sort()
         scores, pos, neg = counted_runs(words, spend=True)
         if len(heavy):
-            kind = np.float32 if self._kind.itemsize == 4 else np.float64
-            at = (heavy >> self._kind.type(1)).view(kind).astype(np.float64)
+            at = scores_in(heavy).astype(np.float64)
             places = np.searchsorted(scores, at)
             scores, neg, pos = (
                 np.insert(old, places, new)

@@ -273,7 +273,7 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     error, df = standard_error(table, found), freedom(found, table)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")
-    if metric.better == "one" and math.isfinite(metric.low):
+    if metric.better == "one" and math.isfinite(metric.low):  # a ratio: right probabilities make it 1
         error, df = promised_error(table, found, error, df, moderated=True)
     ranking = metric.interval == "ranking"
     events = smaller if ranking else n

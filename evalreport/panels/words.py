@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from string import Formatter
 from types import MappingProxyType
 from typing import Literal, TypeAlias, cast
@@ -282,7 +283,5 @@ def dotted(parts: Sequence[Sentence]) -> Sentence:
 
 
 def _with(parts: Sequence[Sentence], between: Sequence[str]) -> Sentence:
-    runs: list[Run] = []
-    for place, part in enumerate(parts):
-        runs += [Run(between[place - 1])] * (place > 0) + list(part.runs)
-    return Sentence(tuple(runs), tuple(number for part in parts for number in part.numbers))
+    marked = ((Sentence((Run(mark),)), part) for mark, part in zip(between, parts[1:], strict=False))
+    return joined(*parts[:1], *chain.from_iterable(marked))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.engines.class_ranges import of_bytes, placed_range
+from evalreport.engines.class_ranges import placed_range, unpack_arrays
 from evalreport.engines.partitions import Buckets, MergedWords, PackedWords, merged
 from evalreport.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError
 from evalreport.evaluation.partitions import CELLS, PartitionWatch
@@ -276,7 +276,7 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
             if key == KEYS:
                 watch.take_repeats(Repeats(*json.loads(data)))
             elif key == ROWS:
-                values, truth = of_bytes(data)
+                values, truth = unpack_arrays(data)
                 kept[kind] = row["wide"], ClassScores(values, truth, None)
             elif kind >= 0:
                 scores.add(key, kind, MergedWords(*(row[name] for name in MergedWords._fields)))
@@ -309,7 +309,7 @@ class _Arrived:
         """Keep a range of a table, or of cells that were placed."""
         if key == CELLS:
             found = MergedWords(1, found.words, b"", b"")
-            self.distinct += int(of_bytes(found.words)[0][:-1].sum())
+            self.distinct += int(unpack_arrays(found.words)[0][:-1].sum())
         else:
             self.distinct += len(found.words) // found.wide
         data = b"".join(found[1:])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evalreport.engines.class_ranges import to_bytes
+from evalreport.engines.class_ranges import pack_arrays
 from evalreport.evaluation.partitions import PartitionWatch
 from evalreport.facts.places import KeptRows
 from evalreport.scores import NoScores
@@ -51,5 +51,5 @@ def keep_of_partition(
             part.add(batch.scores.values, batch.y_true)
             rows += len(batch)
     if rows:
-        found = to_bytes(part.rows.scores, part.rows.truth)
+        found = pack_arrays(part.rows.scores, part.rows.truth)
         yield batch_of([(ROWS, number, rows, found, None, None)], ALL)

@@ -16,6 +16,7 @@ Direction: TypeAlias = Literal["maximize", "minimize"]
 Param: TypeAlias = str | int | float | bool | None
 
 STATES: tuple[State, ...] = get_args(State)
+"""Every state of a trial. Only complete trials compete; the others are shown and counted apart."""
 Odd: TypeAlias = Literal["nan", "inf", "-inf"]
 Number: TypeAlias = float | Odd
 """What JSON has no number for is text."""
@@ -29,7 +30,6 @@ class OddParam:
 
 
 ParamRecord: TypeAlias = str | int | float | bool | OddParam | None
-"""Every state of a trial. Only complete trials compete; the others are shown and counted apart."""
 LARGEST = 1e150
 """Greatest size of a value: squares of greater ones, which variances need, overflow."""
 
