@@ -80,6 +80,11 @@ class Found:
         """What is said of columns that were not taken for anything."""
         return (f"not used: {listed(self.unused)}",) if self.unused else ()
 
+    def chosen_by(self, names: Sequence[str]) -> Found:
+        """Return the same with the columns whose values said which rows are meant."""
+        taken = (*self.taken, *(("rows by", name) for name in dict.fromkeys(names)))
+        return replace(self, taken=taken, unused=tuple(name for name in self.unused if name not in names))
+
 
 def find_in_files(
     path: Path | BinaryIO,
@@ -192,7 +197,7 @@ class _Prepared:
 
 def _prepared(table: RawTable, request: Columns) -> _Prepared:
     with in_file(table.source):
-        table, said = rows_meant(table, request)
+        table, request, said = rows_meant(table, request)
         table, named = one_answer_a_row(*as_columns(table, completed(table, request)))
         table, named, left = unfolded(table, named)
         return _Prepared(table, named, (*said, *left), bool(said))
@@ -219,7 +224,7 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         ranked = found.scores is not None
         spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
         notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
-        return replace(found, notes=notes)
+        return replace(found, notes=notes).chosen_by(named.filtered)
 
 
 def _completed(request: Columns, more: Columns) -> Columns:

@@ -73,7 +73,7 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
             () if part is None else (like(label, labels, "score column for label") for label in part.labels)
         )
         told = replace(told, labels=tuple(sorted({*labels, *scored})))
-    found = find(head, replace(told, where=()))
+    found = find(head, replace(told, where=())).chosen_by(told.filtered)
     _refuse_found(found, head, told, pred)
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
@@ -171,6 +171,7 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
         known = {*found.space.labels, *listed}
         told = replace(told, labels=tuple(sorted(known)))
         found = find(head, told)
+    found = found.chosen_by(request.filtered)
     _refuse_found(found, head, request, None)
     ids = dict(found.taken).get("id")
     used = {name for part in (truth, pred) if part is not None for name in part.columns}

@@ -20,8 +20,8 @@ _MOST = 50
 """Distinct values of a column that is one of parts or folds."""
 
 
-def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, tuple[str, ...]]:
-    """Return the rows that are evaluated, and what is to be said of those that are not.
+def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
+    """Return the rows that are evaluated, the request that names them, and what is to be said of the rest.
 
     Raises
     ------
@@ -31,14 +31,16 @@ def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, tuple[str, 
         No row is left; lists the values there are.
     """
     if request.where:
-        return _where(table, request.where)
+        kept, said = _where(table, request.where)
+        return kept, request, said
     for name in table.columns:
         if name.lower() in SPLITS and name not in request.named:
             found = _test_rows(table, name)
             if found is not None:
-                return found
+                kept, clause, note = found
+                return kept, replace(request, where=(clause,)), (note,)
     folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named]
-    return table, tuple(_folds(table, name) for name in folds[:1])
+    return table, request, tuple(_folds(table, name) for name in folds[:1])
 
 
 def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str, ...]]:
@@ -76,8 +78,8 @@ def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray
     return found
 
 
-def _test_rows(table: RawTable, name: str) -> tuple[RawTable, tuple[str, ...]] | None:
-    """Return the test rows of a table whose column of splits names several parts."""
+def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
+    """Return the test rows of a table whose column of splits names several parts, their clause and a note."""
     texts = _texts(table.columns[name])
     values = sorted(set(texts.tolist()))
     if not 1 < len(values) <= _MOST or not all(is_part(value) for value in values):
@@ -92,7 +94,7 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, tuple[str, ...]] |
         )
     other = next(value for value in values if value != test)
     note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
-    return taken_rows(table, texts == test), (note,)
+    return taken_rows(table, texts == test), f"{name}={test}", note
 
 
 def _folds(table: RawTable, name: str) -> str:

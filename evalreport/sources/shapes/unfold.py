@@ -173,6 +173,8 @@ def left_alone(
     if not alike:
         return ()
     if len(space) > 2 and not ranked and len(alike) == 1:
+        if role(alike[0]) != "score":  # one column of something else: no option makes it rank three classes
+            return ()
         return (
             f"{alike[0]} is taken for the confidence of the given answer: one column ranks no class, so no "
             "metric of scores is made of it; one column for each class is named with --scores",

@@ -247,3 +247,19 @@ def test_contradicting_options() -> None:
         found("true_a,true_b,pred_a,pred_b\n1,0,1,0\n", Columns(task="multiclass"))
     with pytest.raises(UsageError, match="has no batch axis"):
         found("y_true,score\n1,0.5\n", Columns(batch_axis=True))
+
+
+def test_the_column_that_chose_the_rows_is_told_as_that_and_not_as_unused() -> None:
+    rows = "y_true,y_pred,{},age\na,a,{},7\nb,a,{},8\na,b,{},9\n"
+    alone = found(rows.format("split", "test", "test", "val"))
+    asked = found(rows.format("site", "x", "x", "y"), Columns(where=("site=x",)))
+    for result, name in ((alone, "split"), (asked, "site")):
+        assert ("rows by", name) in result.taken and len(result.y_true) == 2
+        assert result.unused_note == ("not used: age",)
+
+
+@pytest.mark.parametrize(("name", "told"), [("grade_level/v1/score", False), ("score", True)])
+def test_a_column_of_something_else_is_no_confidence(name: str, told: bool) -> None:
+    result = found(f"y_true,y_pred,{name}\na,a,0.6\nb,a,0.7\nc,c,0.8\n")
+    assert result.scores is None and result.unused == (name,)
+    assert any("confidence" in note for note in result.notes) is told

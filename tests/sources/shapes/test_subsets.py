@@ -19,10 +19,10 @@ def table(**columns: list[object]) -> RawTable:
 
 def test_clauses_are_met_together() -> None:
     rows = table(site=["a", "a", "b", "a"], year=[2020.0, 2021.0, 2021.0, None], y=[1, 2, 3, 4])
-    kept, (note,) = rows_meant(rows, Columns(where=("site=a", "year = 2021")))
+    kept, _, (note,) = rows_meant(rows, Columns(where=("site=a", "year = 2021")))
     assert kept.columns["y"].tolist() == [2] and kept.n == 1
     assert note == "1 of 4 rows, those where site=a and year = 2021"
-    gaps, _ = rows_meant(rows, Columns(where=("year=",)))
+    gaps, _, _ = rows_meant(rows, Columns(where=("year=",)))
     assert gaps.columns["y"].tolist() == [4]
 
 
@@ -43,12 +43,13 @@ def test_no_row_that_is_meant_is_an_error(where: tuple[str, ...], kind: type[Dat
 
 def test_of_several_parts_the_test_rows_are_meant() -> None:
     rows = table(split=["train", "test", "val", "test"], y=[1, 2, 3, 4])
-    kept, (note,) = rows_meant(rows, Columns())
+    kept, named, (note,) = rows_meant(rows, Columns())
+    assert named.filtered == ("split",)
     assert kept.columns["y"].tolist() == [2, 4]
     assert "test 2, train 1, val 1" in note and '--where "split=train"' in note
-    sliced, notes = rows_meant(rows, Columns(slices=("split",)))
+    sliced, _, notes = rows_meant(rows, Columns(slices=("split",)))
     assert (sliced.n, notes) == (4, ())
-    alone, notes = rows_meant(table(split=["test"] * 3, y=[1, 2, 3]), Columns())
+    alone, _, notes = rows_meant(table(split=["test"] * 3, y=[1, 2, 3]), Columns())
     assert (alone.n, notes) == (3, ())
 
 
@@ -60,6 +61,6 @@ def test_parts_without_a_test_part_are_asked_about() -> None:
 
 def test_folds_are_one_sample_and_that_is_said() -> None:
     rows = table(fold=[0.0, 1.0, 2.0, 1.0], y=[1, 2, 3, 4])
-    kept, (note,) = rows_meant(rows, Columns())
+    kept, _, (note,) = rows_meant(rows, Columns())
     assert kept.n == 4
     assert note.startswith("the 3 folds of column fold") and note.endswith("pass --fold fold")
