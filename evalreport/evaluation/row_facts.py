@@ -25,8 +25,9 @@ HALF = 0.5
 """The least score that the more likely one of two labels can have."""
 KEYS = 20
 """Different rows from which on a common divisor of how often each occurs is no accident (chance 2⁻²⁰)."""
-GRID = 1.5
-"""Least gaps between scores below which two of them are neighbours on the grid that rounding made."""
+EVEN = 0.01
+"""Relative difference below which two gaps between scores are alike. Of scores without a grid one pair of
+neighbouring gaps in 200 is; finer, and scores of rounded logits, whose steps grow, would seem to have none."""
 MEANT = 0.01
 """Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
 
@@ -135,32 +136,30 @@ def _table_repeats(table: ScoreTable) -> dict[str, float]:
         for told in (table.scores[piece] % 1 != 0,)
         for part in (table.pos, table.neg)
     )
-    facts = Repeats.of(parts).facts()
-    return {} if facts and _meet_by_rounding(table) else facts
+    found = Repeats.of(parts)
+    by_rounding = not found.copied and found.kinds - found.once <= _met_by_rounding(table)
+    return {} if by_rounding else found.facts()
 
 
 def _pieces(table: ScoreTable) -> Iterator[slice]:
     return (slice(start, start + PIECE) for start in range(0, len(table), PIECE))
 
 
-def _meet_by_rounding(table: ScoreTable) -> bool:
-    """Whether pairs of rows share a score no more often than they lie one step of the scores' grid apart.
+def _met_by_rounding(table: ScoreTable) -> float:
+    """Return how many scores rounding may have given to several rows, judged by the gaps between scores.
 
-    Rounded scores meet by themselves: of a smooth density half as often as they come to lie one step apart,
-    to one side or the other. Copies meet without having more neighbours.
+    Rounded scores meet by themselves, whatever was rounded: probabilities to decimals or to floats of 16
+    bits, or the logits before. Half as many rows as there are in a step lie on a step that is taken already,
+    and as often a gap is as wide as the one before it; scores without a grid have gaps of all widths, and
+    copies change none. Of 60 simulated samples each of 500 to 20,000 rows, rounded in 17 ways, no more than two
+    were taken for copies; 1.5 % of the rows pasted once more were found in 43 of 60 at 500 rows, in all above.
     """
-
-    def gaps() -> Iterator[Array]:
-        """Of each piece in turn: those of all would take as much memory as the table."""
-        return (np.diff(np.asarray(table.scores[piece], dtype=np.float64)) for piece in _pieces(table))
-
-    step = min((float(gap.min()) for gap in gaps() if len(gap)), default=0.0)
-    same = near = 0.0
-    for piece, gap in zip(_pieces(table), gaps(), strict=True):
-        for times in (np.asarray(part[piece], dtype=np.float64) for part in (table.pos, table.neg)):
-            same += float((times * (times - 1)).sum()) / 2
-            near += float((times[:-1] * times[1:])[gap < GRID * step].sum())
-    return same <= near
+    alike, many = 0, 0
+    for piece in _pieces(table):  # gaps of all would take as much memory as the table
+        gaps = np.diff(np.asarray(table.scores[piece], dtype=np.float64))
+        alike += int(np.count_nonzero(np.abs(np.diff(gaps)) <= EVEN * np.maximum(gaps[1:], gaps[:-1])))
+        many += len(gaps)
+    return 2 * (alike - EVEN / 2 * many + math.sqrt(alike))
 
 
 @dataclass(frozen=True)
@@ -202,12 +201,16 @@ class Repeats:
         common = math.gcd(self.common, other.common)
         return Repeats(self.rows + other.rows, self.kinds + other.kinds, self.once + other.once, common)
 
+    @property
+    def copied(self) -> bool:
+        """Whether the whole sample stands there several times."""
+        return self.kinds >= KEYS and self.common > 1
+
     def facts(self) -> dict[str, float]:
         """Return the rows beyond the first of each kind, where that is no accident."""
         again = self.rows - self.kinds
         fine = self.once > self.kinds / 2 and self.kinds >= self.rows / 2
-        copied = self.kinds >= KEYS and self.common > 1
-        return {"repeated_rows": float(again)} if again and (fine or copied) else {}
+        return {"repeated_rows": float(again)} if again and (fine or self.copied) else {}
 
 
 def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities: bool) -> dict[str, float]:

@@ -24,12 +24,30 @@ def scored(truth: np.ndarray, scores: np.ndarray, **more: object) -> Evaluation:
     return er.evaluate(truth, scores=er.Probabilities(scores), confidence=None, **more)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("digits", [3, 4, 5])
+LOGITS = np.log(SCORES / (1 - SCORES))
+GRIDS = {
+    **{f"{digits} decimals": SCORES.round(digits) for digits in (3, 4, 5)},
+    "three digits": np.array([float(f"{score:.3g}") for score in SCORES]),
+    "float16": SCORES.astype(np.float16),
+    "float32, nearly sure": (1 / (1 + np.exp(-4 * LOGITS - 6))).astype(np.float32),
+    "float16 logits": 1 / (1 + np.exp(-LOGITS.astype(np.float16).astype(np.float64))),
+    "rounded logits": 1 / (1 + np.exp(-LOGITS.round(3))),
+}
+
+
+@pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("weights", [None, RNG.uniform(0.5, 1.5, 3000)])
-def test_rounded_scores_that_meet_are_no_repeats(digits: int, weights: np.ndarray | None) -> None:
-    rounded = SCORES.round(digits)
+def test_rounded_scores_that_meet_are_no_repeats(grid: str, weights: np.ndarray | None) -> None:
+    rounded = GRIDS[grid]
     assert len(np.unique(rounded)) < len(rounded) - 20
     assert "repeated_rows" not in found(scored(TRUTH, rounded, weights=weights))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_pasted_rows_are_told_from_rounding(kind: type[np.floating]) -> None:
+    again = np.r_[np.arange(3000), np.arange(50)]
+    claim = found(scored(TRUTH[again], SCORES.astype(kind)[again]))["repeated_rows"]
+    assert 50 <= claim.evidence["again"] <= 52  # of 3,000 scores in 32 bits one may meet another
 
 
 def test_saturated_scores_are_no_repeats_and_copies_of_rounded_ones_are() -> None:
@@ -38,7 +56,7 @@ def test_saturated_scores_are_no_repeats_and_copies_of_rounded_ones_are() -> Non
     classes = RNG.dirichlet([1, 1, 1], 300)
     classes[:60] = np.eye(3)[RNG.integers(0, 3, 60)]
     assert "repeated_rows" not in found(scored(np.array(["a", "b", "c"] * 100), classes))
-    rounded, again = SCORES.round(4), np.r_[np.arange(3000), np.arange(3000)]
+    rounded, again = SCORES.round(3), np.r_[np.arange(3000), np.arange(3000)]
     claim = found(scored(TRUTH[again], rounded[again]))["repeated_rows"].evidence
     assert claim["again"] >= 3000
 
