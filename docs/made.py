@@ -114,7 +114,7 @@ def _metric(metric: Any, task: str) -> str:
 
 
 def _coverage(task: str, name: str) -> str:
-    """What was measured of a metric's 95 % interval, in a sentence."""
+    """What was measured of a metric's 95% interval, in a sentence."""
     from evalreport.format import percent
     from evalreport.intervals.measured import measured_coverage, off_coverage
 
@@ -124,7 +124,7 @@ def _coverage(task: str, name: str) -> str:
     shares = sorted(row.coverage for row in rows)
     off = [f"{row.setting}, n = {row.n:,}: {percent(row.coverage)}" for row in off_coverage(task, name)]
     told = f"{percent(shares[0])} to {percent(shares[-1])} in {len(rows)} simulated settings"
-    return plain(told + (f"; outside of 93 to 97 %: {'; '.join(off)}" if off else ""))
+    return plain(told + (f"; outside of 93 to 97%: {'; '.join(off)}" if off else ""))
 
 
 # findings

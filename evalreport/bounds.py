@@ -1,6 +1,6 @@
 """A bound of a metric in words: one grammar for rules of a gate, objectives and thresholds.
 
-``recall >= 0.9``, ``f1[spam] > 80 %``, ``recall[site=a] ≥ .7``, ``recall drops <= 0.02``. Whoever accepts a
+``recall >= 0.9``, ``f1[spam] > 80%``, ``recall[site=a] ≥ .7``, ``recall drops <= 0.02``. Whoever accepts a
 bound reads it here, so that what is written in one place is understood in every other.
 """
 

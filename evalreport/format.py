@@ -1,4 +1,4 @@
-"""Numbers as people read them. Rounding never lies at the ends: 99.96 % is not 100 %, 0.4 % is not 0 %.
+"""Numbers as people read them. Rounding never lies at the ends: 99.96% is not 100%, 0.4% is not 0%.
 
 The page's script holds the same rules (`fmt` in `templates/script.js`); a test compares the two.
 """

@@ -246,7 +246,7 @@ detect = evaluate(
     "--detect",
     metavar="X",
     type=Amount(),
-    help="Tell how many rows demonstrate a difference of X with 80 % probability.",
+    help="Tell how many rows demonstrate a difference of X with 80% probability.",
 )
 prevalence = evaluate(
     "--prevalence",

@@ -28,7 +28,7 @@ from evalreport.predictions import Predictions
 from evalreport.values import Result, Undefined
 
 DRAWS = 10_000
-"""Of the largest difference: its 95 % quantile is then known to within 0.02 standard errors."""
+"""Of the largest difference: its 95% quantile is then known to within 0.02 standard errors."""
 Spread: TypeAlias = Literal["mean", "classes", "effective"]
 """How the variance of a sum of contributions is known: of a mean, class by class, of unequal moment."""
 

@@ -167,7 +167,7 @@ def ranking(
     ----------
     values : mapping from a run's name to its value
     pairs : sequence of Difference
-        Of all pairs of runs by one metric, corrected for their number: with a chance of 95 % nothing that is
+        Of all pairs of runs by one metric, corrected for their number: with a chance of 95% nothing that is
         demonstrated is false, so that all sets of ranks hold at once.
     better : Better
         Direction of the metric.

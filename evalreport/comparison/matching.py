@@ -40,7 +40,7 @@ from evalreport.thresholds.objectives import Costs
 from evalreport.thresholds.tuned import units_of
 
 RESAMPLES = 400
-"""Resamples of rows behind the standard errors: 400 know one to 3.5 % (1 / sqrt(2 * 400))."""
+"""Resamples of rows behind the standard errors: 400 know one to 3.5% (1 / sqrt(2 * 400))."""
 MOST_ROWS = 200_000
 """Rows up to which matching is repeated in resamples, which takes about a second for each pair of runs;
 beyond, the counts stand without an interval, which would be a few thousandths of them."""

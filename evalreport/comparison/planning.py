@@ -57,7 +57,7 @@ class RowsNeeded:
     metric : str
     question : {"half_width", "fixed", "other_rows", "same_rows"}
         An interval of plus or minus `wanted`; a difference of `wanted` from a fixed value, from another model
-        on as many other rows, from another model on the same rows, demonstrated with 80 % probability.
+        on as many other rows, from another model on the same rows, demonstrated with 80% probability.
     wanted : float
     rows : int
         Of the pilot.

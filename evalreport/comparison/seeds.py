@@ -63,7 +63,7 @@ class VarianceComponents:
         is negative. `seeds` is 0 where a system has one run, which tells nothing of it.
     variance : float
         Of all of it, without bias: negative estimates are negative here, because setting them to 0 makes
-        intervals of weak seeds too wide (differences of three seeds then held in 98 to 99 %).
+        intervals of weak seeds too wide (differences of three seeds then held in 98 to 99%).
     rows_df : float
         Degrees of freedom of what varies with the rows.
     between : float
@@ -86,7 +86,7 @@ class VarianceComponents:
 
         They are read off the same runs, and too many where these happen to agree, which is where the variance
         is too small as well: E(v²) of a variance with k degrees of freedom is (k + 2) / k of its square. With
-        that the interval of the mean of three runs held in 94 to 96 %, without it in 92 to 95 %.
+        that the interval of the mean of three runs held in 94 to 96%, without it in 92 to 95%.
         """
         if not self.between_df:
             return self.rows_df

@@ -63,7 +63,7 @@ class Difference:
         ``better`` or ``worse`` when `adjusted` excludes 0, else ``not_demonstrated``; ``undefined`` where
         there is no interval or no better direction.
     detectable : Detectable or None
-        What this sample would have demonstrated with 80 % probability.
+        What this sample would have demonstrated with 80% probability.
     scope : str
         Empty for all rows, else the class or the slice.
     reason : str
@@ -200,7 +200,7 @@ class RankedRun:
 class PairVerdict:
     """What is demonstrated of a run against its baseline: over each kind of errors and the primary metric.
 
-    Corrected for their number (Holm), so that two equal runs are told apart in no more than 5 % of samples.
+    Corrected for their number (Holm), so that two equal runs are told apart in no more than 5% of samples.
     `better` and `worse` name metrics; the recall of a class is ``recall[class]``.
     """
 

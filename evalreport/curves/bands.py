@@ -5,7 +5,7 @@ recall *at a given* false positive rate moves with both: what an error of the fa
 it by is read off the convex hull of the curve, which does not jump from point to point. The two
 distances combine as the sides of a right angle (Zou & Donner 2008, "MOVER"), which keeps the
 lopsidedness of Wilson's limits. Measured over 400 simulated samples of 200 and 1000 rows at prevalence
-0.05, 0.1 and 0.5 a band of 95 % covers the true ROC curve 95 to 99 % and the true PR curve 92 to 98 %
+0.05, 0.1 and 0.5 a band of 95% covers the true ROC curve 95 to 99% and the true PR curve 92 to 98%
 of the time at a point.
 """
 

@@ -14,7 +14,7 @@ from evalreport.intervals.proportions import wilson
 RELIABILITY_BINS = 10
 """Tenths, as Hosmer & Lemeshow (1980) group risks and most published diagrams do."""
 HISTOGRAM_BINS = 25
-"""Bars of 4 % each: still told apart on a phone (chosen by eye)."""
+"""Bars of 4% each: still told apart on a phone (chosen by eye)."""
 
 
 def reliability(

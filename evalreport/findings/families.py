@@ -17,7 +17,7 @@ LARGEST = 9
 SHOWN = 6
 """Families that are shown: those with most mistakes inside."""
 APART = 0.97
-"""Average distance above which two groups are not look-alikes: under 3 % of either goes to the other."""
+"""Average distance above which two groups are not look-alikes: under 3% of either goes to the other."""
 FEWEST = 3
 """Mistakes inside a family, below which it is chance."""
 BEST_ORDER = 300

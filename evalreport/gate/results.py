@@ -33,9 +33,9 @@ class CheckResult:
         baseline, and the change that is allowed. Of a data check: the number of rows that break it.
     detectable : Detectable or None
         Of an inconclusive rule: how far from its bound the truth would have to lie for a sample like this to
-        decide with 80 % probability.
+        decide with 80% probability.
     rows_needed : int or None
-        Of an inconclusive rule: rows that decide it with 80 % probability where the truth is what was found.
+        Of an inconclusive rule: rows that decide it with 80% probability where the truth is what was found.
     """
 
     name: str

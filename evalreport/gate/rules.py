@@ -139,9 +139,9 @@ def _judged(found: MeasuredBound, use: Use) -> CheckResult:
 
 
 def _undecided(found: MeasuredBound) -> _Decision:
-    """What a sample like this decides with 80 % probability, and how many rows decide this.
+    """What a sample like this decides with 80% probability, and how many rows decide this.
 
-    The end of the interval that faces the bound is taken for 1.96 standard errors, at a level of 95 %.
+    The end of the interval that faces the bound is taken for 1.96 standard errors, at a level of 95%.
     """
     if found.value is None or found.limits is None:
         return _Decision(words=f"no interval: {found.reason or 'this metric has none'}")

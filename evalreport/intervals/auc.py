@@ -60,12 +60,12 @@ def auc_limits(
 
     Newcombe's method 5 solves ``(auc - a)² = q² V(a)``, so that its limits lie in [0, 1] and are apart even
     at AUC = 1; but its V, of Hanley & McNeil's form, is a model: with scores of unequal spread it covers
-    86 to 100 % at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate.
+    86 to 100% at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate.
     Where the model's is the greater, it is lent: the logarithm of the ratio is shrunk by m / (m + 10), m the
     size of the smaller class. And q is a quantile of Student's t, moderated: a variance that a model makes up
     as ten rows do is known with ten degrees of freedom more (Smyth 2004). With those of DeLong's alone the
-    limits of labels of five to ten rows held the truth in 98 to 99 %; with a model lent where it is the
-    less, too, an AUC of ten rows of unequal spread covered 91 %.
+    limits of labels of five to ten rows held the truth in 98 to 99%; with a model lent where it is the
+    less, too, an AUC of ten rows of unequal spread covered 91%.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 A sum of absolute gaps is never 0 in a sample, so its estimate lies above the truth and a bootstrap of it
 further above: of a calibrated model, bootstrap intervals of the ECE cover next to never. Here the gaps are
 scaled by a factor; a factor whose gaps, with the binomial noise of the bins, give the estimate seen within
-the central 95 % is not rejected, and the interval holds the errors of these factors. No gap at all is the end
+the central 95% is not rejected, and the interval holds the errors of these factors. No gap at all is the end
 of the range, near which the share is not central (`tails`); nor is it where noise adds so much that no sample
 falls short of the truth (`Inversion`).
 """
@@ -39,7 +39,7 @@ INFLATED = 0.25
 """Standard errors by which noise may inflate a calibration error for it to count as well beyond the noise."""
 TOLD = 2.0
 """Standard deviations of its noise from which on a gap is mostly taken for one: with 1, 1.5 and 2 limits of
-the error of scores in ten steps hold it in 91, 92 and 93 % at 2,000 rows (in 90 % if all gaps are scaled
+the error of scores in ten steps hold it in 91, 92 and 93% at 2,000 rows (in 90% if all gaps are scaled
 alike), and those of models far from calibrated become longer."""
 FEW = 500
 """Draws below which tails come from their mean and spread."""
@@ -139,7 +139,7 @@ def _concentrated(gaps: Array, noise: Array) -> Array:
 
     Noise adds more to a sum of sizes the fewer gaps make it: to one of size 0 all of it, to one far beyond
     it nothing. The gaps seen have noise in every bin, so that scaled they leave too little to it: where one
-    bin of ten was off, lower limits of the error were too high in 10 % of samples.
+    bin of ten was off, lower limits of the error were too high in 10% of samples.
     """
     fourth = gaps**4
     told = gaps * fourth / np.maximum(fourth + (TOLD * noise) ** 4, np.finfo(float).tiny)

@@ -88,7 +88,7 @@ def _error(bins: ClassBins, counted: npt.NDArray[np.bool_], scores: LabelScores,
     """Standard error of the class-wise calibration error, by the delta method.
 
     A row lies in one bin of each class: what it does to all of them is added before it is squared. Taken as
-    independent, the bins of three uneven classes covered 90 %.
+    independent, the bins of three uneven classes covered 90%.
     """
     rows = scores.take(class_rows(len(scores), scores.size, sampling.generator(PLACE)))
     moved = np.zeros(len(rows))
@@ -103,7 +103,7 @@ def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
     """Return standard normal draws of the bins of all classes, correlated as outcomes are.
 
     A row lies in one bin of each class, and has one outcome: taken as independent, the bins of three classes
-    covered 80 %, those of twenty 100 %. Outcomes are drawn as the probabilities say; normal scores of the
+    covered 80%, those of twenty 100%. Outcomes are drawn as the probabilities say; normal scores of the
     counts go together as these do. Correlations of the outcomes seen are off by chance, and made errors of
     twenty classes vary half as much again.
 

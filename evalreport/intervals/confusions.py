@@ -110,7 +110,7 @@ def _unbent(spread: Spread, bent: Array, value: float, counts: Counts) -> Spread
     can make the value too (three errors), and the draws vary by no more than it and a slope of noise alone
     do, there is no slope: twice its variance is taken up by the mean of as many squares of noise as there are
     classes. Classes need a few rows for that. With one square taken off everywhere, intervals of five classes
-    that are alike held the truth in 99.9 %; so they hold it in 96 to 98.
+    that are alike held the truth in 99.9%; so they hold it in 96 to 98.
     """
     square = float(bent[np.isfinite(bent)].var())
     drawn = spread.error**2

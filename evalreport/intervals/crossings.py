@@ -3,7 +3,7 @@
 Such a value moves for two reasons: the crossing moves, and so does the curve at the crossing. Both are
 drawn from the posterior of the two empirical distributions (the Bayesian bootstrap), with half a row
 beyond each end, without which a limit that lies beyond the last row seen would look certain: of 100
-negatives none may lie in the top 1 %. Only the few ranks about the crossing are touched, so the cost does
+negatives none may lie in the top 1%. Only the few ranks about the crossing are touched, so the cost does
 not grow with the number of draws times the number of rows.
 """
 
@@ -91,9 +91,9 @@ class RocDraws:
         """Return limits of draws; of a stair those of each step that is not ruled out.
 
         A step with more than the tail's chance has limits of its own: taken together the draws of the
-        likelier step would leave it next to nothing, and covered 86 to 92 %. A truth on one of several steps
+        likelier step would leave it next to nothing, and covered 86 to 92%. A truth on one of several steps
         is missed on one side alone, and so is one that may lie beyond the last row seen: both tails are then
-        that side's. With a tail on either side 97 to 100 % were covered.
+        that side's. With a tail on either side 97 to 100% were covered.
         """
         tail = 1 - upper
         steps, times = np.unique(drawn.places, return_counts=True)
@@ -143,7 +143,7 @@ def recall_at_precision(curve: RocDraws, precision: float) -> Drawn:
 
     A threshold is the one when the score test of its precision says no more than a standard normal draw:
     thresholds that the sample puts on the wrong side of the limit by chance are then among the draws, whole
-    steps of tied scores too. Draws about the sample's own crossing alone covered 79 to 91 %.
+    steps of tied scores too. Draws about the sample's own crossing alone covered 79 to 91%.
     """
     drawn = curve.generator.standard_normal(curve.size)
     place = np.full(curve.size, -1)

@@ -95,7 +95,7 @@ def _down(counts: Array, z: float) -> float:
 
     MOVER (Zou & Donner 2008) over labels whose rows come by themselves: each as few or as many as the score
     limits of its count say. By the normal the lower limit of three rows lies below none, and with one rare
-    label 99 % were covered.
+    label 99% were covered.
     """
     middle, half = counts + z**2 / 2, z * np.sqrt(counts + z**2 / 4)
     other = np.maximum(np.stack([middle - half, middle + half]), 0.0)

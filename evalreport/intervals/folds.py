@@ -4,7 +4,7 @@ Counts are pooled; ranking and calibration are the plain mean over the folds. Th
 these models, on other rows: out-of-fold errors behave like those of independent rows (Bayle, Bayle, Janson &
 Mackey 2020, with the variance over all rows), and a mean over folds varies as the rows' contributions to the
 values of their own folds (LeDell, Petersen & van der Laan 2015). With scores on
-a scale of their own in each fold, the interval of the mean AUC held in 96.2, 97.0 and 97.0 % of 400 draws
+a scale of their own in each fold, the interval of the mean AUC held in 96.2, 97.0 and 97.0% of 400 draws
 (5 and 10 folds of 200 rows, 5 of 1,000: tests/intervals/test_folds.py).
 
 Models that are trained on other rows vary more: `trained_anew` is the corrected interval of Nadeau & Bengio

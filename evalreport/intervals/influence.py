@@ -55,10 +55,10 @@ def freedom(found: Influence, table: ScoreTable) -> float:
 
 PROMISED = 5
 """Rows that the variance weighs which the probabilities themselves promise. With an AUC of 0.999 at n = 200
-log loss covered 89 % without it."""
+log loss covered 89% without it."""
 MODERATED = 10
 """The same of a ratio that is 1 if the probabilities are right, of whose variance they tell all. With an AUC
-of 0.999 at n = 200 the ratio was held in 98.6 %, with five rows in 98.4, so in 97.7; of an overconfident
+of 0.999 at n = 200 the ratio was held in 98.6%, with five rows in 98.4, so in 97.7; of an overconfident
 model of 200 rows in 95.4 to 97.4, as before."""
 
 
@@ -107,7 +107,7 @@ def tail_df(influences: Array, weights: Array) -> float:
 
     Satterthwaite's, from their kurtosis: about n for normal influences, and about twice the number of rows
     that matter where a few rows make nearly all of the variance, as near the end of a range. Normal
-    limits of averages of AUCs near 1 covered 89 to 92 %, these 94 to 96 %.
+    limits of averages of AUCs near 1 covered 89 to 92%, these 94 to 96%.
 
     Parameters
     ----------

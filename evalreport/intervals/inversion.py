@@ -50,7 +50,7 @@ class ConfidenceCurve(ABC):
         level : float
             Of the interval that has to exclude 0.
         power : float
-            At 95 % and 0.8 it is (1.960 + 0.842) = 2.80 standard errors; quantiles of Student's t where the
+            At 95% and 0.8 it is (1.960 + 0.842) = 2.80 standard errors; quantiles of Student's t where the
             interval takes them.
 
         References

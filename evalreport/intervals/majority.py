@@ -1,7 +1,7 @@
 """Intervals of what the most frequent class decides: its share, and the accuracy beyond it.
 
 Which class is the most frequent is itself uncertain. Where several are about equal, draws of the maximum
-all lie above the truth (at two equal classes their intervals covered 83 % and less); the extreme of the
+all lie above the truth (at two equal classes their intervals covered 83% and less); the extreme of the
 limits of the candidates covers.
 """
 
@@ -28,8 +28,8 @@ TAIL = 0.75
 the choice of candidates, see `greatest_noise`."""
 APART = 1.0
 """Standard errors below a share from which on a class is not held to have it: of 3, 5, 20 and 50 even classes
-of 200 and 2,000 rows 93 to 96 % are then covered (1,500 samples each), of 20 uneven ones 98 %; with half as
-much again they cover 95 and 99 %."""
+of 200 and 2,000 rows 93 to 96% are then covered (1,500 samples each), of 20 uneven ones 98%; with half as
+much again they cover 95 and 99%."""
 HALVINGS = 40
 """Of a range of 1 they leave less than 1e-12."""
 CELLS, DRAWS = 40_000, (500, 4000)
@@ -75,8 +75,8 @@ def greatest_noise(values: Array, noise: Array, errors: Array, level: float) -> 
     lies highest, so that what it errs in is taken off the chance of the noise, as in the two steps of Romano,
     Shaikh & Wolf (2014, Econometrica 82:1979). Three even classes are the worst: their differences have √3
     times the error of one, and twice that error at the quantile of the limits leaves one out by chance in
-    1.2 % of samples, a quarter of 5 %. Without it limits of three and of twenty even classes were missed by
-    7 to 8 %.
+    1.2% of samples, a quarter of 5%. Without it limits of three and of twenty even classes were missed by
+    7 to 8%.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def greatest_share(counts: Array, total: float, level: float) -> float:
     selection of Andrews & Soares (2010, Econometrica 78:119), and no more than there is room for. Held
     against the greatest count, which noise put up there, some of many even classes are left out. And a small
     count is seen far above its mean more often than a normal, or Wilson's limits, say: those of 50 even
-    classes of 500 rows covered 84 %.
+    classes of 500 rows covered 84%.
 
     Parameters
     ----------

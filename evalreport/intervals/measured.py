@@ -21,7 +21,7 @@ ENOUGH = 200
 
 @dataclass(frozen=True)
 class Measured:
-    """The measured coverage of one metric's 95 % interval in one setting.
+    """The measured coverage of one metric's 95% interval in one setting.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Measured:
     coverage : float
         Share of intervals that held the truth.
     attainable : float or None
-        Where counts of few rows jump: the least share of 95 % or more that an interval can have.
+        Where counts of few rows jump: the least share of 95% or more that an interval can have.
     """
 
     task: str
@@ -59,12 +59,12 @@ class Measured:
 
     @property
     def within(self) -> bool:
-        """Whether the coverage is within 93 to 97 %."""
+        """Whether the coverage is within 93 to 97%."""
         return NEAR[0] <= self.coverage <= NEAR[1]
 
     @property
     def near(self) -> bool:
-        """Whether the coverage is within 93 to 97 %, give or take the error of the simulation."""
+        """Whether the coverage is within 93 to 97%, give or take the error of the simulation."""
         slack = self._slack(self.coverage)
         return NEAR[0] - slack <= self.coverage <= NEAR[1] + slack
 

@@ -6,7 +6,7 @@ METHODS = {
     "wilson": "Wilson's score interval of a proportion (Wilson 1927; Newcombe 1998)",
     "delong": "DeLong's variance (DeLong et al. 1988) in Newcombe's score interval of the AUC (2006, method "
     "5), with Student's t, moderated by the model's variance (Smyth 2004)",
-    "exact under separation": "the AUC at which a ranking without a mistake has probability 2.5 %, in "
+    "exact under separation": "the AUC at which a ranking without a mistake has probability 2.5%, in "
     "Hanley & McNeil's model (Lehmann 1953)",
     "newcombe": "square-and-add of Wilson's limits of both rates (Newcombe 1998, method 10) at the best "
     "threshold",
@@ -28,7 +28,7 @@ METHODS = {
     "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
     "test inversion over groups": "the lower end by scaling how far the groups "
     "lie apart; the upper that of the two groups furthest apart, by MOVER (Zou & Donner 2008)",
-    "test inversion": "the truths whose draws have the value seen within 95 % of them: the central ones, "
+    "test inversion": "the truths whose draws have the value seen within 95% of them: the central ones, "
     "near the end of the range the likeliest (Feldman & Cousins 1998), and above alone where noise adds so "
     "much to an error that no sample falls short of its truth",
     "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "

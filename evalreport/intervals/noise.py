@@ -208,7 +208,7 @@ def binomial_noise(weight: Array, positives: Array, probability: Array, certain:
     """Return the standard deviation of the positives of each bin, never 0.
 
     Two rows more are taken to be in each bin, at the probability that the model gives it: at the rate of
-    all, bins with few rows had so much noise that the ECE of three classes covered 100 %.
+    all, bins with few rows had so much noise that the ECE of three classes covered 100%.
 
     Examples
     --------

@@ -5,8 +5,8 @@ share is skewed. The skewness of a sum is that of its parts, each by its share o
 term of Cornish & Fisher 1938). So where one rare class makes nearly all of the variance of an average, the
 limits stand off as that class's own do; where many alike make it, they stand off as little as those of
 Price & Bonett (2004, Computational Statistics & Data Analysis 45:449), who deal two right and two wrong
-rows out to all classes. Limits that only knew the average's own spread covered 87 % with a class of one
-row in a hundred at n = 2,000; these cover 96 %.
+rows out to all classes. Limits that only knew the average's own spread covered 87% with a class of one
+row in a hundred at n = 2,000; these cover 96%.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def area_spread(
     As far as one class makes the average (among many such reserves are not needed at once) what its limits
     are wider than its standard error says is added to that of the average. Of ROC AUC of classes against the
     rest the limits have the variance that a model moderates: it stands in place of DeLong's, be it more or
-    less, and adds its degrees of freedom. Only ever adding it, with a class of ten rows 99 % were covered.
+    less, and adds its degrees of freedom. Only ever adding it, with a class of ten rows 99% were covered.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """One ranking whose rows weigh or belong together: crossings of its curve, KS, calibration errors.
 
 What a curve reads where it crosses a limit is not smooth in the rows: a bootstrap of it is too narrow where
-few rows lie beyond the limit (FPR at recall 0.95: 87 % at thirty clusters). Independent rows have draws of
+few rows lie beyond the limit (FPR at recall 0.95: 87% at thirty clusters). Independent rows have draws of
 the posterior at the crossing (`crossings`), and these serve here too, with each class counted not as its
 rows but as the number of independent rows that would make its rate at the crossing as sure: the effective
 sample size (Kish 1965; Korn & Graubard 1998, Survey Methodology 24:193).
@@ -91,7 +91,7 @@ class Ranked:
 
         A precision or a lift also reads how many rows are positive, so that both classes are then counted by
         one share: that of the less sure one, of a lift that of the positives, whose recall it is. Counted by
-        the less sure, a lift was held in 98 to 99 % of fifty clusters and of few uneven weights.
+        the less sure, a lift was held in 98 to 99% of fifty clusters and of few uneven weights.
         """
         table, crossing = self.table, CROSSINGS[point.reading]
         place = crossing.place(table, point.at)

@@ -57,10 +57,10 @@ class Sampling:
 
     def __post_init__(self) -> None:
         bounds = (
-            ("confidence", self.level, LEVELS[0] <= self.level <= LEVELS[1], "0.95 for 95 % intervals"),
+            ("confidence", self.level, LEVELS[0] <= self.level <= LEVELS[1], "0.95 for 95% intervals"),
             ("resamples", self.resamples, self.resamples >= 1, "2000"),
             ("seed", self.seed, self.seed >= 0, "a whole number from 0 on"),
-            ("hold", self.hold, self.hold is None or 0 < self.hold < 1, "0.95 for 95 % confidence"),
+            ("hold", self.hold, self.hold is None or 0 < self.hold < 1, "0.95 for 95% confidence"),
         )
         for name, value, good, usual in bounds:
             if not good:
@@ -85,7 +85,7 @@ class Sampling:
 
     @property
     def upper(self) -> float:
-        """Probability below the upper limit: 0.975 for 95 %."""
+        """Probability below the upper limit: 0.975 for 95%."""
         return (1 + self.level) / 2
 
     def generator(self, *place: int) -> np.random.Generator:

@@ -135,7 +135,7 @@ def area_limits(
     """Return score limits of the area under a curve of one class.
 
     Symmetric on the logit they are longer than they need be, as those of a proportion are (Brown, Cai &
-    DasGupta 2001): of labels of ten rows they held the truth in 98 to 99 %.
+    DasGupta 2001): of labels of ten rows they held the truth in 98 to 99%.
 
     Parameters
     ----------

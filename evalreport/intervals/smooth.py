@@ -22,13 +22,13 @@ from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.strategies import SmoothGaps
 
 EVENTS = 20
-"""Rows of the rarer class that an interval needs at least: with ten of 200 it held the truth 82 to 96 %."""
+"""Rows of the rarer class that an interval needs at least: with ten of 200 it held the truth 82 to 96%."""
 INFORMATION = 5.0
 """Doubt, Σ p (1 - p) of the fit, that an interval needs at least, in rows: four coefficients are known to
-it. Of 200 rows whose classes hardly overlap (2 worth) intervals of E50 and E90 held the truth 74 and 84 %."""
+it. Of 200 rows whose classes hardly overlap (2 worth) intervals of E50 and E90 held the truth 74 and 84%."""
 DOUBT = 25.0
 """Doubt, in rows, from which quantiles of gaps are missed on one side alone where there are none. Of 2,000
-rows whose classes hardly overlap (20 worth) E50 was held in 89 % so, and with both sides alike in 96."""
+rows whose classes hardly overlap (20 worth) E50 was held in 89% so, and with both sides alike in 96."""
 GROUPS = 40
 """Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each."""
 LAST = 63
@@ -102,8 +102,8 @@ def smooth_gap_limits(
 def _unsure(curve: SmoothCurve, sampling: Sampling) -> float:
     """Student's quantile over the normal one: the doubt is the rows that tell the covariance of the fit.
 
-    Of 200 rows they are about 30. With normal limits E50 of a calibrated model was held in 91 %, so in 94;
-    the mean gap needs none of it: it was held in 99 % where models are far from calibrated.
+    Of 200 rows they are about 30. With normal limits E50 of a calibrated model was held in 91%, so in 94;
+    the mean gap needs none of it: it was held in 99% where models are far from calibrated.
     """
     return t_quantile(sampling.upper, max(_doubt(curve) - len(curve.coefficients), 1.0)) / sampling.z
 

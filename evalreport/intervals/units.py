@@ -7,7 +7,7 @@ Few clusters are left out one by one, the jackknife (CV3 of MacKinnon, Nielsen &
 Econometrics 38:671): with thirty of unequal size the spread of a bootstrap of clusters is too small by a
 twentieth, and Student's quantile with one degree of freedom less than there are clusters too small again
 when a few of them make most of the variance. Degrees of freedom here are Satterthwaite's, from the kurtosis
-of the replicates. Together they took coverage at thirty clusters from 88-94 % to 93-97 %.
+of the replicates. Together they took coverage at thirty clusters from 88-94% to 93-97%.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ recall of one without a true example) count as 0. In the population that the sam
 readings of such a class, which this sample cannot tell apart. Either the case never occurs there: the class
 is never predicted, and counts as 0. Or it is rare and was missed: the class then has a value of its own,
 and the value of this sample lies below the truth by the share of the classes that were missed. Limits about
-the value of the sample alone covered 77 % of the truth with twenty uneven classes at n = 200. So the limits
+the value of the sample alone covered 77% of the truth with twenty uneven classes at n = 200. So the limits
 here hold both readings: the lower one is the lesser of the two, the upper one the greater.
 """
 

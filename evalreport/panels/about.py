@@ -144,7 +144,7 @@ def of_weights(ev: Evaluation) -> Sentence:
 
 
 def upper_bound_of_none(ev: Evaluation) -> Sentence:
-    """Return how many could still be wrong when none of n was, with 95 % confidence.
+    """Return how many could still be wrong when none of n was, with 95% confidence.
 
     The exact bound of a binomial share (Clopper & Pearson 1934), about 3 / n; n is what is independent: rows,
     the groups that they stand in, or the effective number of weighted rows.

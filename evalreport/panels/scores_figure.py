@@ -19,7 +19,7 @@ from evalreport.thresholds.sweep import Sweep
 WIDTH = 1000.0
 """Units from end to end, which are places of the slider, too."""
 BINS = 50
-"""Columns of the histogram: 2 % each, as probabilities are mostly thought of."""
+"""Columns of the histogram: 2% each, as probabilities are mostly thought of."""
 UP, DOWN = 100.0, 70.0
 """Heights of the greatest column of positives and of negatives."""
 LINE = 20

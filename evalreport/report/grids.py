@@ -78,7 +78,7 @@ def _by_fold(line: FoldedMetric) -> Series:
 
 
 def on_grid(function: Callable[[Array], Array]) -> Series:
-    """Return the values of a function of a share at 0 % to 100 %, see `series_of`.
+    """Return the values of a function of a share at 0% to 100%, see `series_of`.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def at(curve: Curve, x: Array) -> Array:
 
 
 def series_of(values: npt.ArrayLike) -> Series:
-    """Return values at 0 %, 1 %, …, 100 % as a series.
+    """Return values at 0%, 1%, …, 100% as a series.
 
     Undefined values are left out, and those between tens that the line between their neighbours tells.
 

@@ -34,7 +34,7 @@ round changes nothing."""
 WIDEST = 1000.0
 """How far from 1 a search may take a weight: beyond it a class is as good as always, or never, answered."""
 RESAMPLES = 200
-"""Resamples behind an interval, each a count of all rows: five of them lie beyond either 95 % limit."""
+"""Resamples behind an interval, each a count of all rows: five of them lie beyond either 95% limit."""
 TINY = 1e-300
 """In place of the weight of a resample that drew no row."""
 

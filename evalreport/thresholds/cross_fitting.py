@@ -1,6 +1,6 @@
 """What a chosen threshold is worth on rows that took no part in its choice.
 
-The best of many thresholds looks better than it is: at 200 rows of which 10 % are positive, the F1 of
+The best of many thresholds looks better than it is: at 200 rows of which 10% are positive, the F1 of
 the F1-optimal threshold is about 0.09 too high on the rows that it was chosen on. Cross-fitting chooses
 on nine folds, decides the tenth, and counts all ten together, several times over.
 """
@@ -37,7 +37,7 @@ chosen by hand for speed."""
 CANDIDATES = 2048
 """Thresholds that are chosen among inside folds; a coarser choice than the exact one costs nothing there."""
 RESAMPLES = 200
-"""Resamples behind the interval of a threshold: five of them lie beyond either 95 % limit."""
+"""Resamples behind the interval of a threshold: five of them lie beyond either 95% limit."""
 
 
 def judged(
@@ -76,7 +76,7 @@ def judged(
     -------
     Sweep
         Counts of `table`; `apparent` is the value on the rows of the choice, `honest` on others,
-        `low` and `high` limit the threshold: the middle 95 % of its choices on 200 Poisson resamples.
+        `low` and `high` limit the threshold: the middle 95% of its choices on 200 Poisson resamples.
         They describe how firmly the data hold it; the choice of a maximum has no exact interval.
 
     Examples

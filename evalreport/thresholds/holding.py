@@ -179,7 +179,7 @@ def _hold(
     reason: str,
 ) -> Hold:
     if place is None:
-        told = f"cannot be held with {100 * confidence:.4g} % confidence: {reason}"
+        told = f"cannot be held with {100 * confidence:.4g}% confidence: {reason}"
         return Hold(confidence, None, method, reason=told)
     counts = sweep.counts_at(place)
     value = float(objective.value(counts))

@@ -34,7 +34,7 @@ def rounds_of(scores: int) -> int:
 
 def drawn_sums(units: int, labels: int, sampling: Sampling) -> DrawnSums:
     """Return what sums over units that are drawn anew, as often as can be afforded."""
-    # 100 draws know a standard error to 7 % (1 / sqrt(2 * 100))
+    # 100 draws know a standard error to 7% (1 / sqrt(2 * 100))
     times = max(100, min(sampling.resamples, PRODUCTS // (units * labels)))
     return DrawnSums(times, sampling.generator(6))
 

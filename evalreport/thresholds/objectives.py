@@ -129,7 +129,7 @@ class Objective:
         ----------
         text : str
             ``f1``, ``max-f1``, ``youden``, any binary count metric, ``cost:10``,
-            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr <= 1 %`` …
+            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr <= 1%`` …
 
         Raises
         ------

@@ -43,7 +43,7 @@ class Optimum:
     tp, fp, fn, tn : float
         Counts there.
     low, high : float or None
-        Interval of the threshold: where 95 % of resamples put it.
+        Interval of the threshold: where 95% of resamples put it.
     interval : str or None
         How that interval was made.
     out_of_sample : OutOfSample or None

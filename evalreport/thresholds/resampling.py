@@ -273,7 +273,7 @@ class RowGroups:
         outcome = 2 * (self.cell // m) + (self.cell % m < at)  # tp, fn, fp, tn
         cells = sums(outcome * size + self.unit, self.weights, 4 * size).reshape(4, size)
         patterns, times = np.unique(cells, axis=1, return_counts=True)
-        # 200 draws know a standard error to 5 % (1 / sqrt(2 * 200))
+        # 200 draws know a standard error to 5% (1 / sqrt(2 * 200))
         draws = max(200, min(sampling.resamples, DRAWS // len(times)))
         drawn = poisson_counts(times, draws, sampling.generator(5)) @ patterns.T
         tp, fn, fp, tn = drawn.T

@@ -29,7 +29,7 @@ Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
 
 
 def rows(n: int) -> Rows:
-    """Return truth (10 % positive) and distinct scores in (0, 1)."""
+    """Return truth (10% positive) and distinct scores in (0, 1)."""
     rng = np.random.default_rng(0)
     truth = rng.random(n) < 0.1
     scores = rng.normal(size=n)

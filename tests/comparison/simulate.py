@@ -232,20 +232,20 @@ def as_markdown(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> s
     # where a model hardly ever differs a few samples have no interval
     least, most = math.floor(min(times) / 500 + 0.5) * 500, max(times)
     lines = [
-        "# Measured coverage of the 95 % intervals of differences",
+        "# Measured coverage of the 95% intervals of differences",
         "",
         f"Made by `make coverage` ({least:,} to {most:,} simulations of each of {settings} settings, fewer",
         "of the paired bootstrap, which is slow); not typed. An interval is meant to hold the true",
         f"difference of two models in {SHARE} of test sets. Of {len(rows):,} shares",
         f"{len(rows) - outside:,} are within that.",
-        "Most others have ten positives, on which two models hardly ever differ: too coarse for 95 %, so",
+        "Most others have ten positives, on which two models hardly ever differ: too coarse for 95%, so",
         "that their intervals hold the truth more often.",
         "",
         *tables(list(rows)),
         "",
         f"## {RUNS} equally good runs, all pairs: any two called different",
         "",
-        "Holm's correction over all pairs by one metric; promised: at most 5 %.",
+        "Holm's correction over all pairs by one metric; promised: at most 5%.",
         "",
         "| task | setting | n | times | metric | called different |",
         "|---|---|---|---|---|---|",

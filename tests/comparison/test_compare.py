@@ -144,7 +144,7 @@ def test_a_verdict_needs_the_interval_and_the_corrected_p() -> None:
     runs = [models.bare(p) for p in models.binary(np.random.default_rng(1), 150, skills=(1.8,) * 10)]
     found = compare(runs, None, metrics=["accuracy"], details=False).of("accuracy")
     alone = [d for d in found if d.low is not None and d.high is not None and (d.low > 0 or d.high < 0)]
-    assert alone, "of 45 intervals of 95 % some lie beside 0 by chance"
+    assert alone, "of 45 intervals of 95% some lie beside 0 by chance"
     assert all(d.verdict == "not_demonstrated" for d in found)
 
 

@@ -16,7 +16,7 @@ from tests.comparison.simulate import RESULT, SETTINGS, Setting, coverage, false
 
 TIMES = 120
 ENDS = (0.89, 0.995)
-"""Between these lies the coverage of 120 intervals that cover 93 to 97 %, with room for chance."""
+"""Between these lies the coverage of 120 intervals that cover 93 to 97%, with room for chance."""
 SHORT = (
     (Setting("binary", 200, (0.5,), (1.8, 1.8), 0.3), ("recall", "f1", "log_loss")),
     (Setting("binary", 200, (0.2,), (1.8, 1.8), 0.7), ("precision", "mcc", "average_precision")),
@@ -40,7 +40,7 @@ def test_short_simulation(case: tuple[Setting, tuple[str, ...]]) -> None:
 def test_eight_equally_good_runs_are_seldom_called_different(name: str) -> None:
     """Without the correction for 28 pairs about half of the times would be alarms."""
     raised = false_alarms(Setting("binary", 250, (0.3,), (1.8,), 0.5), 8, 10, [name])
-    assert raised[name] <= 2 / 10, "at 5 % more than two of ten come once in ninety times"
+    assert raised[name] <= 2 / 10, "at 5% more than two of ten come once in ninety times"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ NEAR_TIES_OF_FEW = {
     for setting in SETTINGS
     if setting.task == "binary" and setting.n * setting.shares[0] <= 10 and setting.correlation >= 0.6
 }
-"""Ten positives, and models that hardly ever differ on them: the counts are too coarse for 95 %."""
+"""Ten positives, and models that hardly ever differ on them: the counts are too coarse for 95%."""
 
 
 def test_long_simulation_kept_its_promise(measured: dict[str, Any]) -> None:

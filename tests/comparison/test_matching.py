@@ -111,7 +111,7 @@ def binormal(rng: np.random.Generator, n: int, mean: float, spread: float) -> Pr
 
 
 def test_curves_cross_where_those_of_the_populations_do() -> None:
-    """Of N(1, 1) and N(1.5, 2) against N(0, 1): 1 + z = (1.5 + z) / 2 at z = -0.5, an FPR of 30.9 %."""
+    """Of N(1, 1) and N(1.5, 2) against N(0, 1): 1 + z = (1.5 + z) / 2 at z = -0.5, an FPR of 30.9%."""
     rng = np.random.default_rng(0)
     pair = [binormal(rng, 20_000, 1.0, 1.0), binormal(rng, 20_000, 1.5, 2.0)]
     (found,) = roc_crossings(models.sides(pair), ("even", "wide"))

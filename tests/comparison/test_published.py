@@ -7,7 +7,7 @@ Dyke et al. 1993; 5 readers, 114 cases) and five ways of processing mammograms (
 
 The published standard error of a mean over readers (Obuchowski & Rockette 1995; Hillis 2007) is ours. What
 differs: Student's t has fewer degrees of freedom here than Hillis gives it, because these are an estimate as
-well, so that intervals are 3 to 22 % wider; and the same people read both kinds of image, which leaves the
+well, so that intervals are 3 to 22% wider; and the same people read both kinds of image, which leaves the
 readers' skill out of a published difference, whereas a seed has nothing in common with its namesake in
 another system, so that ours holds both systems' seeds.
 """

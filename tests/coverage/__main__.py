@@ -48,19 +48,19 @@ TRUTH = (
     "the population.",
     "",
     "A truth at the end of its range (a calibrated model's ECE of 0, as many effective labels as there are),",
-    "beyond the last row seen (recall at an FPR of 1 % of a hundred negatives), on a stair or of several",
-    "about equal can be missed on one side alone: the whole 5 % are then on that side (Feldman & Cousins",
+    "beyond the last row seen (recall at an FPR of 1% of a hundred negatives), on a stair or of several",
+    "about equal can be missed on one side alone: the whole 5% are then on that side (Feldman & Cousins",
     "1998). So they are where noise adds so much to a sum of gaps, as of twenty classes, that no sample",
     "falls short of its truth. Some intervals stay wider than they need be: the greatest gap of many bins",
     "with hardly a row takes few values, and of a class of a few rows counts jump. Some are too narrow:",
     "with few distinct scores a curve jumps from step to step, and what it reads at a limit between two",
     "steps is one or the other: limits of each step that is not ruled out hold it. The greatest gap of",
-    "weighted rows is missed on both sides where several bins are about as far off (90 to 91 % held),",
+    "weighted rows is missed on both sides where several bins are about as far off (90 to 91% held),",
     "class-wise errors of twenty uneven classes of 200 rows have too high a lower end, and of three classes",
-    "exactly as frequent the greatest share is missed a little too often (92 % both).",
+    "exactly as frequent the greatest share is missed a little too often (92% both).",
     "Average precision of classes of one to five rows is too high; what is told of that and taken off",
     "is half of it, and the lower end holds the rest. Where scores leave doubt about less than five rows,",
-    "gaps from the smooth curve have no interval: those that were given held the truth in 74 %.",
+    "gaps from the smooth curve have no interval: those that were given held the truth in 74%.",
     "",
     "A share of 200 simulations is known to three points, and one of 1,000 to one and a half.",
     "",
@@ -80,7 +80,7 @@ CAUSES: Mapping[str, tuple[type[object], ...]] = {
     "calibration error or a gap of 0, or more labels in effect than there are; and of classes about as "
     "frequent any may be the most frequent": (CalibrationGaps, SmoothGaps, ClassGaps, Evenness, MostFrequent),
     "read at a limit, of few rows beyond it or in steps of tied scores; or few mistakes: counts jump, and "
-    "what never falls short of 95 % exceeds it elsewhere (Brown, Cai & DasGupta 2001)": (
+    "what never falls short of 95% exceeds it elsewhere (Brown, Cai & DasGupta 2001)": (
         CurvePoint,
         Proportion,
     ),
@@ -105,7 +105,7 @@ def causes(rows: Sequence[Measured]) -> list[str]:
     lines = [
         f"## Below {FAR[0]:.0%}: {len(low)}; above {FAR[1]:.0%}: {len(high)}, {len(sure)} of them inevitable",
         "",
-        "Inevitable: neighbouring counts of so few rows have 95 % or more in no lower share than is told as",
+        "Inevitable: neighbouring counts of so few rows have 95% or more in no lower share than is told as",
         "attainable in the list at the end (`attainable.py`), or exact tests leave so many thresholds that",
         "what is read at them holds it as often (`limits.py`), give or take the error of the simulation.",
         "",
@@ -149,7 +149,7 @@ def as_markdown(rows: list[Measured]) -> str:
     off = sum(not row.near for row in large)
     least, most = _simulations(rows)
     lines = [
-        "# Measured coverage of the 95 % intervals",
+        "# Measured coverage of the 95% intervals",
         "",
         f"Made by `make coverage` ({least:,} to {most:,} simulations of each of {settings} settings, fewer",
         "where a metric is undefined); not typed.",

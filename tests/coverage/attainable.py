@@ -3,8 +3,8 @@
 What is read at a limit has its own: see `limits`.
 
 An interval that knows a proportion by its count alone holds the truth for some counts and not for others. Of
-a few rows no set of neighbouring counts has 95 % exactly: that with the least share of 95 % or more says how
-often any interval without chance of its own, and never below 95 %, has to hold this truth. An average over
+a few rows no set of neighbouring counts has 95% exactly: that with the least share of 95% or more says how
+often any interval without chance of its own, and never below 95%, has to hold this truth. An average over
 classes takes after the class that makes most of its variance, the one of the fewest rows. The greatest gap of
 bins takes few values, too, where it is that of a bin of a row or two.
 """
@@ -39,7 +39,7 @@ DEPENDENT = ("clusters", "weights", "heavy")
 
 @cache
 def attainable(setting: Setting, name: str) -> float | None:
-    """Return the least share of 95 % or more of a metric's counts; None where no count decides.
+    """Return the least share of 95% or more of a metric's counts; None where no count decides.
 
     >>> from tests.coverage.settings import HARD
     >>> attainable(HARD[8], "recall_macro") > 0.97, attainable(HARD[8], "log_loss")
@@ -102,7 +102,7 @@ def _over_rows(n: int, share: float, chance: float) -> float:
 
 
 def _least(rows: int, chance: float) -> float:
-    """The least share of 95 % or more that neighbouring counts have.
+    """The least share of 95% or more that neighbouring counts have.
 
     >>> round(_least(4, 0.5), 4), round(_least(10_000, 0.5), 3)
     (1.0, 0.95)
@@ -111,7 +111,7 @@ def _least(rows: int, chance: float) -> float:
 
 
 def _shortest(held: Array) -> float:
-    """The least share of 95 % or more between two of these cumulated shares."""
+    """The least share of 95% or more between two of these cumulated shares."""
     first = np.flatnonzero((held > 1e-6) & (held < 1 - NOMINAL))
     starts = held[np.append(first, 0)]
     ends = np.searchsorted(held, starts + NOMINAL - 1e-12)

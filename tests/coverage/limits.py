@@ -3,8 +3,8 @@
 A reading is that of one threshold, and an interval has to hold those of all thresholds that a sample does not
 rule out. Whether a threshold keeps the limit its counts tell, by a test that none is more powerful than
 (Karlin & Rubin 1956); few rows rule out next to nothing, so that the truth is held in nearly every sample.
-Here each threshold is ruled out where its own test says so at 5 %, as if it were the only one, and what is
-read at those that are left reaches as far as exact limits of 5 % on either side. An interval that rules out
+Here each threshold is ruled out where its own test says so at 5%, as if it were the only one, and what is
+read at those that are left reaches as far as exact limits of 5% on either side. An interval that rules out
 less holds more, and one that rules out more misses other truths too often. Clusters are as many rows as would
 tell as much of the limit (Kish 1965), all of them independent.
 """

@@ -58,7 +58,7 @@ def test_the_table_in_the_package_holds_every_headline_metric(task: str) -> None
 
 
 def test_where_an_interval_did_not_hold_stands_beside_the_value() -> None:
-    """A hundred negatives leave one beyond an FPR of 1 %: wider than it says, as page and JSON tell."""
+    """A hundred negatives leave one beyond an FPR of 1%: wider than it says, as page and JSON tell."""
     rows = BINARY[1].draw(np.random.default_rng(0))
     ev = er.evaluate(rows.y_true, scores=er.Probabilities(rows.scores.values))  # type: ignore[union-attr]
     recall = ev["tpr_at_fpr01"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from runpy import run_path
@@ -14,7 +15,8 @@ from evalreport.findings import RULES
 from evalreport.metrics.catalogue import everything
 from evalreport.report import names
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 def test_every_option_is_on_the_page_of_commands() -> None:
@@ -81,3 +83,16 @@ def test_every_public_name_is_in_the_python_reference() -> None:
 def test_every_page_of_the_gallery_is_shown() -> None:
     pages = run_path(str(DOCS.parent / "examples" / "gallery.py"))["PAGES"]
     assert re.findall(r'href="gallery/(\S+)\.html"', (DOCS / "gallery.md").read_text()) == list(pages)
+
+
+def test_no_space_stands_before_a_per_cent_sign() -> None:
+    """One spelling, that of the numbers: in texts of the package as on every page."""
+    spaced = re.compile(r"[0-9}] %(?![\w(])")
+    pages = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    found = [page.name for page in pages if spaced.search(page.read_text(encoding="utf-8"))]
+    for module in (ROOT / "evalreport").rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                lines = [line for line in node.value.splitlines() if ">>>" not in line]  # what is read
+                found += [f"{module.name}: {line}" for line in lines if spaced.search(line)]
+    assert not found

@@ -83,7 +83,7 @@ def test_no_more_careful_than_the_exact_limit(text: str, positive: bool, allowed
 def test_too_few_positives_hold_nothing() -> None:
     held = hold_of(sample(400, 40), "recall>=0.95")
     assert held.threshold is None and held.costs is None
-    assert held.reason == "cannot be held with 95 % confidence: 40 positives are too few, it needs 59"
+    assert held.reason == "cannot be held with 95% confidence: 40 positives are too few, it needs 59"
     assert hold_of(sample(400, 59), "recall>=0.95").threshold is not None
 
 
@@ -93,7 +93,7 @@ def test_groups_promise_less_than_rows() -> None:
     held = hold_of(sample(1000, 500, groups=50), "recall>=0.95")
     assert (
         held.threshold is None
-        and held.reason == "cannot be held with 95 % confidence: 50 positives are too few, it needs 59"
+        and held.reason == "cannot be held with 95% confidence: 50 positives are too few, it needs 59"
     )
 
 

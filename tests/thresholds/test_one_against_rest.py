@@ -66,7 +66,7 @@ def test_one_threshold_for_all_counts_all_decisions_and_whole_examples() -> None
     few = part_threshold(rows, *part_bounds("recall_micro>=0.995", rows.space), sampling=Sampling(hold=0.95))
     assert isinstance(few, Optimum) and few.hold is not None
     assert few.hold.reason == (
-        f"cannot be held with 95 % confidence: {int(most)} positives are too few, it needs 598"
+        f"cannot be held with 95% confidence: {int(most)} positives are too few, it needs 598"
     )
 
 
@@ -138,7 +138,7 @@ def test_a_report_is_decided_by_thresholds_that_hold() -> None:
     assert np.all(np.array(sure.threshold.value) < np.array(plain.threshold.value))
     common = decided(rows, "recall_micro>=0.8", None, Sampling(resamples=100)).rows.threshold
     assert common is not None and len(set(common.value)) == 1  # type: ignore[arg-type]
-    with pytest.raises(DataError, match=r"recall\[label 0\]>=0.999 cannot be held with 95 % confidence"):
+    with pytest.raises(DataError, match=r"recall\[label 0\]>=0.999 cannot be held with 95% confidence"):
         decided(rows, "recall>=0.999", None, Sampling(resamples=100, hold=0.95))
     with pytest.raises(UsageError, match="is of one label"):
         decided(rows, "recall[label 1]>=0.8", None, Sampling())

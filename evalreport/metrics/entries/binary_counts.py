@@ -126,7 +126,7 @@ COUNTS: tuple[Metric, ...] = (
         no_skill=majority,
         source="scikit-learn accuracy_score",
         use="classes are about balanced and both mistakes cost the same",
-        trap="at 1 % prevalence, always saying no is 99 % accurate: compare with the no-information rate",
+        trap="at 1% prevalence, always saying no is 99% accurate: compare with the no-information rate",
     ),
     _metric(
         name="no_information_rate",
@@ -199,7 +199,7 @@ COUNTS: tuple[Metric, ...] = (
         over="negatives",
         source="Altman & Bland 1994, BMJ 308:1552",
         use="together with recall: neither depends on prevalence",
-        trap="0.99 at a prevalence of 1 % still means as many false alarms as positives",
+        trap="0.99 at a prevalence of 1% still means as many false alarms as positives",
     ),
     _proportion(
         name="npv",
