@@ -35,7 +35,9 @@ STREAMED: Mapping[str, Callable[[Path], Opened]] = {
 """Formats that are read batch by batch, with how a file of each is opened."""
 FLOATS = {"halffloat": 2, "float": 4, "double": 8}
 """Arrow's names of floating-point numbers, with their bytes: a mix is widened."""
-
+DELTA = "_delta_log"
+LOGS = {"Delta": DELTA, "Hudi": ".hoodie", "Iceberg": "metadata/*.metadata.json"}
+"""Where tables whose files do not tell what they hold now keep that."""
 
 T = TypeVar("T", str, int, str | int)
 
@@ -219,6 +221,14 @@ def _files(path: str) -> list[Path]:
     found = [one for one in found if Path(unpacked_name(one.name)).suffix in ACCEPTED]
     if not found:
         raise FileMissingError(f"no file of predictions is in {path}", fix=f"accepted: {', '.join(ACCEPTED)}")
+    for place in sorted({folder for one in found for folder in one.parents}):
+        for name, log in LOGS.items():
+            if next(place.glob(log), None):
+                raise DataError(
+                    f"this is a {name} table: its files also hold rows that it has no longer",
+                    where=str(place),
+                    fix="have Spark read it, with --engine spark --table, or write its rows as Parquet",
+                )
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ class SparkSource:
     Parameters
     ----------
     name : str
-        ``catalog.schema.name``, or a path of Parquet or Delta.
+        ``catalog.schema.name``, or a path of Parquet or Delta, which may stand in SQL's delta.`…`.
     version : int or None
         Of a Delta table; the newest without it.
     """
@@ -34,12 +35,18 @@ class SparkSource:
     @property
     def is_path(self) -> bool:
         """Whether it is a path, not a table of the catalog."""
-        return "/" in self.name or self.name.endswith(".parquet") or Path(self.name).exists()
+        return "/" in self.path or self.path.endswith(".parquet") or Path(self.path).exists()
+
+    @property
+    def path(self) -> str:
+        """The name without what SQL puts around a path."""
+        within = re.fullmatch(r"(?:delta|parquet)\.`(.+)`", self.name)
+        return within[1] if within else self.name
 
     @property
     def is_here(self) -> bool:
         """Whether it is a path of the machine that reads it."""
-        return self.is_path and ("://" not in self.name or self.name.startswith("file:"))
+        return self.is_path and ("://" not in self.path or self.path.startswith("file:"))
 
 
 def tagged_table(run: RunInfo, *, remote: bool) -> SparkSource | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
+from evalreport.sources.datasets import DELTA
 from evalreport.sources.spark_runs import SparkSource
 from evalreport.sources.tables import ACCEPTED, unpacked_name
 
@@ -21,7 +22,6 @@ JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"
 CONNECT, GRPC = "sc://", "a client of Spark Connect needs pip install 'pyspark[connect]'"
 SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
 """Of a session that is begun here."""
-DELTA = "_delta_log"
 DELTA_JAR = "begin it with delta-spark, whose configure_spark_with_delta_pip says with which settings"
 ROOM = "let spark.local.dir name a folder with more room"
 UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE")
@@ -178,7 +178,7 @@ def read_table(spark: Any, source: SparkSource) -> Any:
     Traceback (most recent call last):
     evalreport.errors.UsageError: Spark reads tables, Parquet and Delta here
     """
-    if Path(unpacked_name(source.name)).suffix.lower() in OTHERS:
+    if Path(unpacked_name(source.path)).suffix.lower() in OTHERS:
         raise UsageError(
             "Spark reads tables, Parquet and Delta here",
             where=source.name,
@@ -188,10 +188,20 @@ def read_table(spark: Any, source: SparkSource) -> Any:
         reader = spark.read if source.version is None else spark.read.option("versionAsOf", source.version)
         if not source.is_path:
             return reader.table(source.name)
-        here = Path(source.name)
-        delta = source.version is not None or (here / DELTA).is_dir()
-        place = str(here.resolve()) if here.exists() else source.name  # Java may have begun in another folder
+        here = Path(source.path)
+        place = str(here.resolve()) if here.exists() else source.path  # Java may have begun in another folder
+        delta = source.version is not None or _is_delta(spark, place)
         return reader.format("delta" if delta else "parquet").load(place)
+
+
+def _is_delta(spark: Any, place: str) -> bool:
+    """Whether Spark sees a log of Delta there: as Parquet, rows that were removed would count."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        return bool(spark.read.text(f"{place}/{DELTA}").schema)
+    except AnalysisException:
+        return False
 
 
 @contextmanager

@@ -222,11 +222,14 @@ def test_a_client_of_spark_connect_has_the_same_numbers(
     assert "stayed in Spark" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.parametrize("named", ["{}", "file://{}", "delta.`{}`"])
 def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(
-    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    named: str, spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Wherever it is: as Parquet, rows that were removed from it would count."""
     (tmp_path / "_delta_log").mkdir()
-    done = run(capsys, "report", "--table", str(tmp_path))
+    pq.write_table(pa.table({"y_true": [0, 1], "score": [0.2, 0.7]}), tmp_path / "part-0.parquet")
+    done = run(capsys, "report", "--table", named.format(tmp_path))
     assert done.code == 2
     assert "this session of Spark has no Delta" in done.err and "delta-spark" in done.err
 

@@ -261,6 +261,21 @@ def test_numbers_of_two_precisions_are_widened_for_all(tmp_path: Path) -> None:
     assert plain(found) == plain(expected)
 
 
+@pytest.mark.parametrize(
+    "log", ["_delta_log/0.json", ".hoodie/hoodie.properties", "metadata/v1.metadata.json"]
+)
+@pytest.mark.parametrize("named", ["", "country=de/*.parquet"])
+def test_files_of_a_table_that_may_have_dropped_them_are_refused(
+    log: str, named: str, tmp_path: Path
+) -> None:
+    for place in (tmp_path / log, tmp_path / "country=de" / "part-0.parquet"):
+        place.parent.mkdir()
+        place.write_text("{}")
+    with pytest.raises(DataError, match="table: its files also hold rows that it has no longer") as caught:
+        er.evaluate_files(str(tmp_path / named), **FEW)
+    assert caught.value.where == str(tmp_path) and "--engine spark --table" in caught.value.fix
+
+
 def test_a_broken_part_is_named(tmp_path: Path) -> None:
     _, many = parts(table(), tmp_path, ".parquet")
     whole = (many / "part-1.parquet").read_bytes()

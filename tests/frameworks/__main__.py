@@ -12,6 +12,7 @@ import pytest
 LIBRARIES = (
     *("xgboost", "lightgbm", "catboost", "polars", "duckdb"),
     *("torch", "transformers", "lightning", "keras", "mlflow"),
+    *("pyspark", "pysail", "deltalake"),
 )
 RESULTS = Path(__file__).with_name("RESULTS.md")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -173,3 +175,43 @@ def test_keras_evaluates_and_logs(width: int, mlflow: Any, monkeypatch: pytest.M
     p = model.predict(X, verbose=0)[:, -1]
     assert callback.evaluation["log_loss"].value == pytest.approx(log_loss(Y, p), abs=1e-5)
     assert logged(mlflow, run)["eval/roc_auc"] == pytest.approx(roc_auc_score(Y, p))
+
+
+SERVER = """
+import sys
+from pysail.spark import SparkConnectServer
+
+server = SparkConnectServer(ip="127.0.0.1", port=0)
+server.start(background=True)
+print(server.listening_address[1], flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_delta_table(mlflow: Any, tmp_path: Path) -> None:
+    """A table that was written over: what it holds now, what a version held, and never both."""
+    writer, _ = pytest.importorskip("deltalake"), pytest.importorskip("pysail")
+    import pandas as pd
+    from mlflow.data.delta_dataset_source import DeltaDatasetSource
+    from mlflow.data.meta_dataset import MetaDataset
+
+    place, score = str(tmp_path / "scores"), X[:, 0].astype(float)
+    rows = pd.DataFrame({"diagnosis": Y, "score": score})
+    for kept in (rows[:1], rows, rows[:60]):  # MLflow writes down no version 0
+        writer.write_deltalake(place, kept, mode="overwrite")
+    with mlflow.start_run() as run:
+        mlflow.log_input(MetaDataset(DeltaDatasetSource(path=place, delta_table_version=1)), "test")
+    command = [sys.executable, "-m", "evalreport", "--tracking-uri", mlflow.get_tracking_uri()]
+    asked = ("--truth", "diagnosis", "--score", "score", "--score-kind", "decision")
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdin=-1, stdout=-1, text=True) as server:
+        assert server.stdin is not None and server.stdout is not None
+        at = ("--spark-master", f"sc://127.0.0.1:{server.stdout.readline().strip()}", *asked)
+        for words in (("report", "--table", place, "-o", "page.html"), ("log", "--run-id", run.info.run_id)):
+            done = subprocess.run(
+                [*command, *words, *at], capture_output=True, text=True, timeout=300, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            if words[0] == "report":
+                assert "60 cases" in done.stderr
+        server.stdin.close()
+    assert logged(mlflow, run)["eval/roc_auc"] == pytest.approx(roc_auc_score(Y, score))
