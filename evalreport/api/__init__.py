@@ -16,7 +16,7 @@ from evalreport.errors import EvalreportError
 from evalreport.evaluation import model
 from evalreport.evaluation import threshold_selection as selections
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing import Parsed, make_parser, parse_all
+from evalreport.parsing import Parsed
 from evalreport.report.render import render, render_paper
 from evalreport.scores import Decisions, Logits, Probabilities
 from evalreport.sinks.folder import write_page
@@ -82,6 +82,8 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     >>> parse(["Answer: b.", "no idea"], ["a", "b"]).codes
     array([ 1, -1], dtype=int32)
     """
+    from evalreport.parsing.parser import make_parser, parse_all
+
     return parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
 
 

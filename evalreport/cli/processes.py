@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from pickle import PicklingError
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.console import internal
 from evalreport.errors import EvalreportError, LoggingInterrupted
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 PAYS_FROM = 4
 """Items from which a process of its own pays: starting one costs 2.3 s of CPU, most of them for importing
@@ -69,7 +70,9 @@ class _Worker:
     @classmethod
     def started(cls, work: Callable[[Any], Any]) -> _Worker:
         """Start a process that a Ctrl-C of the terminal does not reach: we tell it ourselves, once."""
-        context = multiprocessing.get_context("spawn")
+        from multiprocessing import get_context
+
+        context = get_context("spawn")
         ours, its = context.Pipe()
         level = logging.getLogger("evalreport").getEffectiveLevel()
         process = context.Process(target=_serve, args=(its, work, level), daemon=True)
@@ -162,6 +165,8 @@ def in_processes(
 
 def _hear(workers: Sequence[_Worker], found: dict[int, Any]) -> None:
     """Wait until a process says something, and note what it has finished."""
+    from multiprocessing.connection import wait
+
     busy = {worker.link: worker for worker in workers if worker.place is not None}
     for link in wait(list(busy)):
         worker = busy[link]  # type: ignore[index]

@@ -5,6 +5,7 @@ user says so.
 
 Examples
 --------
+>>> from evalreport.parsing.parser import make_parser, parse_all
 >>> parser = make_parser("auto", ["card_arrival", "card_linking"])
 >>> done = parse_all(["It could be card_arrival.\\nFinal answer: card_linking", "I cannot say."], parser)
 >>> [parser.labels[code] if code >= 0 else REASONS[reason] for code, reason in zip(done.codes, done.reasons)]
@@ -12,17 +13,12 @@ Examples
 """
 
 from evalreport.parsing.outcomes import FORMATS, REASONS, Example, Parsed, ParsingReport, text_digest
-from evalreport.parsing.parser import LONGEST_TEXT, Parser, make_parser, parse_all
 
 __all__ = [
     "FORMATS",
-    "LONGEST_TEXT",
     "REASONS",
     "Example",
     "Parsed",
-    "Parser",
     "ParsingReport",
-    "make_parser",
-    "parse_all",
     "text_digest",
 ]

@@ -10,9 +10,6 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import threshold
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import HEADLINE
-from evalreport.panels.comparison.stated import stated
-from evalreport.panels.comparison.words import headline as compared_headline
-from evalreport.panels.comparison.words import same_matching, verdict
 from evalreport.panels.intervals import ForestRow, forest_row
 from evalreport.panels.verdict.headline import headline
 from evalreport.panels.words import NOTHING
@@ -140,13 +137,15 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
     ----------
     comparison : Comparison
     """
+    from evalreport.panels.comparison.words import headline, same_matching
+
     two = len(comparison.pairings) == 1
     chosen = comparison.differences if two else comparison.of(comparison.primary)
     names = (chosen[0].baseline, chosen[0].run) if two else ("baseline", "run")
     more = len(chosen) - MOST_ROWS
     tail = f" {more} more pairs: .differences" if more > 0 else ""
     return ComparisonBrief(
-        headline=compared_headline(comparison).text,
+        headline=headline(comparison).text,
         heads=(
             "metric" if two else "pair",
             *names,
@@ -161,6 +160,9 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
 
 
 def _difference_row(d: Difference, *, two: bool) -> tuple[str, ...]:
+    from evalreport.panels.comparison.stated import stated
+    from evalreport.panels.comparison.words import verdict
+
     shown = stated(d)
     name = d.metric if two else f"{d.run} against {d.baseline}"
     return (name, shown.before, shown.after, shown.gap, shown.limits, verdict(d).text)

@@ -20,13 +20,8 @@ from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.panels import study as study_panels
-from evalreport.panels.comparison import PANELS as COMPARISON_PANELS
 from evalreport.panels.notes import with_notes
 from evalreport.panels.parts import Section
-from evalreport.panels.selection import LAST
-from evalreport.panels.selection import PANELS as THRESHOLDS
-from evalreport.panels.systems import PANELS as SYSTEMS_PANELS
 from evalreport.panels.words import say
 from evalreport.report.brief import brief, comparison_brief
 from evalreport.report.page import sections
@@ -161,18 +156,26 @@ def whole_page(title: str, made: Sequence[Section], footer: str, style: str, scr
 
 
 def sections_of(of: Concluded, checklist: str | None = None) -> Sequence[Section]:
-    """Return the sections of the page of any result, the verdict first."""
+    """Return the sections of the page of any result, the verdict first; panels of others are not imported."""
     match of:
         case Evaluation():
             return sections(of, checklist)
         case Study():
-            return study_panels.sections(of)
+            from evalreport.panels import study
+
+            return study.sections(of)
         case Comparison():
-            return [section for panel in COMPARISON_PANELS if (section := panel(of)) is not None]
+            from evalreport.panels import comparison
+
+            return [section for panel in comparison.PANELS if (section := panel(of)) is not None]
         case SystemsComparison():
-            return [panel(of) for panel in SYSTEMS_PANELS]
+            from evalreport.panels import systems
+
+            return [panel(of) for panel in systems.PANELS]
         case ThresholdSelection():
-            panels = (*THRESHOLDS[of.evaluation.task], *LAST)
+            from evalreport.panels import selection
+
+            panels = (*selection.PANELS[of.evaluation.task], *selection.LAST)
             return [section for panel in panels if (section := panel(of)) is not None]
 
 

@@ -17,12 +17,6 @@ from evalreport.format import threshold as threshold_text
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import DESCRIBED
 from evalreport.panels.about import objective_style, objective_title
-from evalreport.panels.comparison.stated import stated
-from evalreport.panels.comparison.words import headline as compared_headline
-from evalreport.panels.selection.verdict import headline as chosen_headline
-from evalreport.panels.study.verdict import headline as study_headline
-from evalreport.panels.systems.verdict import result_of
-from evalreport.panels.systems.words import headline as systems_headline
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.brief import title
 from evalreport.study.judged import Study
@@ -142,12 +136,14 @@ def _measured(ev: Evaluation, name: str = "") -> CardEntry:
 
 
 def _of_comparison(comparison: Comparison) -> ResultSummary:
+    from evalreport.panels.comparison.words import headline
+
     two = len(comparison.pairings) == 1
     chosen = comparison.differences if two else comparison.of(comparison.primary)
     level = f"{comparison.evaluations[0].sampling.level * 100:g}%"
     pairs = zip(comparison.names, comparison.evaluations, strict=True)
     return ResultSummary(
-        compared_headline(comparison).text,
+        headline(comparison).text,
         " and ".join(comparison.names) if two else f"{len(comparison.names)} runs",
         ("Metric" if two else "Run", "Difference", f"{level} interval", "Verdict"),
         tuple(_difference(d, two=two) for d in chosen[:MOST_ROWS]),
@@ -156,12 +152,17 @@ def _of_comparison(comparison: Comparison) -> ResultSummary:
 
 
 def _difference(d: Difference, *, two: bool) -> tuple[str, ...]:
+    from evalreport.panels.comparison.stated import stated
+
     shown = stated(d)
     name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
     return (name, shown.gap, shown.limits, d.verdict.replace("_", " "))
 
 
 def _of_systems(found: SystemsComparison) -> ResultSummary:
+    from evalreport.panels.systems.verdict import result_of
+    from evalreport.panels.systems.words import headline
+
     style = find(found.primary, found.task).style
     results = {one.system: result_of(one, found) for one in found.systems}
     rows = [
@@ -171,7 +172,7 @@ def _of_systems(found: SystemsComparison) -> ResultSummary:
     ]
     title = find(found.primary, found.task).title
     return ResultSummary(
-        systems_headline(found).text,
+        headline(found).text,
         f"{len(found.systems)} systems of {sum(len(one.runs) for one in found.systems)} runs",
         ("System", f"Mean {title}", f"{found.level * 100:g}% interval"),
         tuple(rows),
@@ -180,6 +181,8 @@ def _of_systems(found: SystemsComparison) -> ResultSummary:
 
 
 def _of_thresholds(found: ThresholdSelection) -> ResultSummary:
+    from evalreport.panels.selection.verdict import headline
+
     values: list[tuple[str, str, str, Result | None]] = []
     for name, best in found.optima.items():
         value = None if best.out_of_sample is None else best.out_of_sample.value
@@ -189,7 +192,7 @@ def _of_thresholds(found: ThresholdSelection) -> ResultSummary:
     for name, chosen in found.tuned.items():
         values.append((name, f"{len(chosen.values)} values", name, chosen.out_of_sample.value))
     return ResultSummary(
-        chosen_headline(found).text,
+        headline(found).text,
         title(found.evaluation),
         ("Chosen for", "Threshold", "Elsewhere", f"{found.evaluation.sampling.level * 100:g}% interval"),
         tuple((objective_title(name), at, *_elsewhere(value, metric)) for name, at, metric, value in values),
@@ -203,11 +206,13 @@ def _elsewhere(value: Result | None, metric: str) -> tuple[str, str]:
 
 
 def _of_study(study: Study) -> ResultSummary:
+    from evalreport.panels.study.verdict import headline
+
     best = study.best.params.items() if study.trials.contenders else ()
     rows = tuple((name, str(value)) for name, value in best)
     name = study.trials.study_name or study.provenance.run_name or "Sweep"
     about = f"{name}, {len(study.trials):,} trials, {study.objective.name}"
-    return ResultSummary(study_headline(study).text, about, ("Parameter", "Best trial"), rows[:MOST_ROWS])
+    return ResultSummary(headline(study).text, about, ("Parameter", "Best trial"), rows[:MOST_ROWS])
 
 
 def markdown(summary: ResultSummary) -> str:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from evalreport.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
 from evalreport.intervals.repeated import AnswerSamples, collapsed
 from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
-from evalreport.parsing import Parsed, make_parser, parse_all
+from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions
 from evalreport.provenance import Provenance
 from evalreport.report.names import UNIT_TAG
@@ -267,4 +267,6 @@ def _answers(found: Found, request: Request) -> Parsed | None:
             "several labels cannot be read from one answer",
             fix="parse them before, and name the column of their lists with --pred",
         )
+    from evalreport.parsing.parser import make_parser, parse_all
+
     return parse_all(found.text.tolist(), make_parser(request.parse, space.texts, fuzzy=request.fuzzy))

@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from evalreport import __version__, figures
+from evalreport import __version__
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.panels.selection.verdict import headline as chosen_headline
-from evalreport.panels.study.verdict import headline as study_headline
 from evalreport.panels.verdict.headline import headline
 from evalreport.provenance import Provenance
 from evalreport.report.comparison import comparison_files, comparison_payload
@@ -120,7 +118,9 @@ def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
     """Return the page of a sweep, of thresholds or of trials."""
 
     def make(page: str, prefix: str) -> tuple[Payload, Any]:
-        drawn, verdict = figures.sweep_figures(swept), sweep_verdict(swept)
+        from evalreport.figures import sweep_figures
+
+        drawn, verdict = sweep_figures(swept), sweep_verdict(swept)
         made = sweep_payload(
             swept, page, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
         )
@@ -154,30 +154,31 @@ def comparison_document(
 
 def sweep_verdict(swept: Swept) -> str:
     """Return the outcome of a sweep in one sentence."""
-    found = study_headline(swept) if isinstance(swept, Study) else chosen_headline(swept)
-    return found.text
+    if isinstance(swept, Study):
+        from evalreport.panels.study.verdict import headline as of_trials
 
+        return of_trials(swept).text
+    from evalreport.panels.selection.verdict import headline as of_thresholds
 
-DRAW: dict[str, Callable[[Evaluation], Figure]] = {
-    "confusion_matrix.png": figures.confusion_matrix,
-    "roc_curve.png": figures.roc_curve,
-    "pr_curve.png": figures.pr_curve,
-}
+    return of_thresholds(swept).text
 
 
 def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
     """Return the figures that this evaluation has, as PNG, by the names that MLflow pairs."""
-    have = {
-        "confusion_matrix.png": ev.confusion is not None,
-        "roc_curve.png": _has(ev, "roc"),
-        "pr_curve.png": _has(ev, "pr"),
+    from evalreport import figures
+
+    draw: dict[str, tuple[bool, Callable[[Evaluation], Figure]]] = {
+        "confusion_matrix.png": (ev.confusion is not None, figures.confusion_matrix),
+        "roc_curve.png": (_has(ev, "roc"), figures.roc_curve),
+        "pr_curve.png": (_has(ev, "pr"), figures.pr_curve),
     }
     made = {}
-    with figures.style() if any(have.values()) else nullcontext():
+    with figures.style() if any(has for has, _ in draw.values()) else nullcontext():
         for number, name in enumerate(FIGURES):
-            if have[name]:
+            has, figure = draw[name]
+            if has:
                 stage("drawing figures", number, len(FIGURES))
-                made[name] = figures.png(DRAW[name](ev))
+                made[name] = figures.png(figure(ev))
     return made
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from tests.benchmarks.measure import Result, cpu, show
 
 BANKING = Path(__file__).parents[2] / "examples" / "data" / "banking77"

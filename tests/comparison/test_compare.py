@@ -21,7 +21,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.comparison.words import headline
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.provenance import Provenance
 from evalreport.scores import Logits, NoScores, Probabilities

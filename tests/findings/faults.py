@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Predictions, Threshold, predictions
 from evalreport.scores import Decisions, Probabilities
 from tests import factories

@@ -9,7 +9,7 @@ import pytest
 from evalreport.findings import find
 from evalreport.findings.labels import absent_classes, micro_macro_gap, never_predicted, unread_labels
 from evalreport.labels import Binary, Multiclass
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import predictions
 from tests.findings.faults import INTENTS, evaluated
 from tests.findings.light import light

@@ -12,7 +12,7 @@ import pytest
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
 from evalreport.intervals import Sampling
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.sources.columns import find_in_files, to_predictions
 from evalreport.sources.request import Columns

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, NoScores, Probabilities, Scores
 from evalreport.weights import relative

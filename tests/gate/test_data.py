@@ -10,7 +10,7 @@ import pytest
 from evalreport.gate.data import TrainingRows, data_checks
 from evalreport.gate.results import CheckResult
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Probabilities
 

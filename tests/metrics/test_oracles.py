@@ -16,7 +16,7 @@ from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.labels import Binary, Multiclass, Task
 from evalreport.metrics import binary_counts, binary_ranking
 from evalreport.metrics.catalogue import TEXT, catalogue, find, one_label
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.values import Undefined
 from tests.metrics.cases import Case, binary_cases, multiclass_cases, multilabel_cases

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from evalreport.errors import UsageError
-from evalreport.parsing import REASONS, make_parser, parse_all
+from evalreport.parsing import REASONS
+from evalreport.parsing.parser import make_parser, parse_all
 from tests.parsing.answers import BANK, read_one
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from evalreport.codec import decode, encode
 from evalreport.errors import DataError
-from evalreport.parsing import ParsingReport, make_parser, parse_all
+from evalreport.parsing import ParsingReport
+from evalreport.parsing.parser import make_parser, parse_all
 from tests.parsing.answers import BANK
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from tests.parsing.answers import BANK, generations, read_one
 
 

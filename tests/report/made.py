@@ -13,7 +13,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.provenance import Provenance
 from evalreport.scores import Decisions, Probabilities

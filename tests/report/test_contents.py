@@ -22,7 +22,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import whole_sweep
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import predictions
 from evalreport.report.contents import MOST_CLASSES, class_keys, folder_files, payload
 from evalreport.report.names import FIGURES, in_run, is_ours

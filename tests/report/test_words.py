@@ -30,7 +30,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.entries.operating_points import at_prevalence
 from evalreport.panels.verdict import panel as verdict
 from evalreport.panels.words import Sentence, listed, say
-from evalreport.parsing import make_parser, parse_all
+from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Predictions, predictions
 from evalreport.provenance import Provenance
 from evalreport.report.page import sections
