@@ -31,7 +31,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.contributions import Counted
 from evalreport.intervals.significance import mcnemar, paired_delong
 from evalreport.labels import Binary, Task
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import COMPARED, ERROR_KINDS, PRIMARY
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Predictions
@@ -197,6 +197,7 @@ def headline_metrics(
     task = evaluations[0].task
     text = any(ev.parsing is not None for ev in evaluations)
     usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])
+    usual = telling(usual, evaluations[0].space)
     wanted = dict.fromkeys((*(names or usual), *([primary] if primary else [])))
     return tuple(find(name, task) for name in wanted)
 

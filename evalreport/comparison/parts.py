@@ -20,7 +20,7 @@ from evalreport.intervals.contributions import Counted
 from evalreport.intervals.inversion import ScoreCurve
 from evalreport.intervals.paired import drawn_curve, label_cells, marginal_counts, paired_draws
 from evalreport.labels import Binary
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import HEADLINE
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -46,7 +46,7 @@ def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Di
     classes = [] if isinstance(space, Binary) else list(_classes(samples, names))
     slices = list(_slices(samples, names))
     better = {metric.name: metric.better for metric in (*COUNTED, *RANKED)}
-    headline = {name: find(name, space.task).better for name in HEADLINE[space.task]}
+    headline = {name: find(name, space.task).better for name in telling(HEADLINE[space.task], space)}
     level = samples.sampling.level
     return (*_ranked(judged(classes, better, level)), *_ranked(judged(slices, headline, level)))
 
@@ -165,7 +165,7 @@ def _each(
 
 def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[InferredDifference]:
     run, baseline = samples.run.predictions, samples.baseline.predictions
-    metrics = [find(name, run.space.task) for name in HEADLINE[run.space.task]]
+    metrics = [find(name, run.space.task) for name in telling(HEADLINE[run.space.task], run.space)]
     for column_name, column in run.slices.items():
         for code, value in enumerate(column.values):
             rows = column.codes == code

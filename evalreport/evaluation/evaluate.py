@@ -145,7 +145,7 @@ def evaluate_observed(
         pair_texts=seen.pair_texts,
         off_coverage=_off_coverage(summary.space.task, found),
         facts=seen.facts,
-        notes=(*seen.notes, *_left_out(seen), *(() if sampling.intervals else (NOT_ASKED,))),
+        notes=(*seen.notes, *(() if sampling.intervals else (NOT_ASKED,))),
     )
 
 
@@ -184,17 +184,6 @@ def _off_coverage(task: Task, found: Mapping[str, Result]) -> dict[str, str]:
 
 def _of_folds(p: Predictions, folds: Folds | None) -> tuple[str, ...]:
     return p.notes if folds is None else (*p.notes, *fold_notes(p, folds))
-
-
-def _left_out(seen: Observed) -> tuple[str, ...]:
-    """How many classes averages of areas and of calibration errors are not over."""
-    absent = int(seen.facts.get("absent_labels", 0))
-    if not absent or seen.summary.score_kind is None:
-        return ()
-    some = f"{absent} of {len(seen.summary.space)} labels {'has' if absent == 1 else 'have'} no example"
-    return (
-        f"{some}: averages of areas and of calibration errors leave {'it' if absent == 1 else 'them'} out",
-    )
 
 
 def _class_values(

@@ -19,7 +19,7 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.significance import holm
 from evalreport.labels import Binary
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import HEADLINE
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Categorical, Predictions
@@ -76,9 +76,10 @@ def _column(
 ) -> list[Slice]:
     if not facts:
         return []
-    task = next(iter(facts.values())).space.task
-    names = HEADLINE["text" if p is not None and p.parsed is not None else task]
-    metrics = [find(metric, task) for metric in names]
+    space = next(iter(facts.values())).space
+    read = p is not None and p.parsed is not None
+    names = telling(HEADLINE["text" if read else space.task], space)
+    metrics = [find(metric, space.task) for metric in names]
     found = [_slice(p, name, value, facts, metrics, sampling) for value in facts]
     return sorted(_corrected(found, names), key=_gap)
 

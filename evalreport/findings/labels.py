@@ -184,7 +184,6 @@ def unread_labels(ev: Evaluation) -> Told | None:
 
 
 @rule(
-    "note",
     section=CLASSES,
     action="Quote the average over what has examples, or add examples of what is missing.",
 )
@@ -203,6 +202,8 @@ def absent_classes(ev: Evaluation) -> Told | None:
         supported is not None and declared is not None and supported - declared > 0.001
     ):  # three decimals are shown
         claim += " Counting {n_absent:it} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
+    if ev.score_kind is not None:
+        claim += " Averages of areas and of calibration errors leave {n_absent:it} out."
     return Told(
         claim,
         {

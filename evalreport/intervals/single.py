@@ -25,7 +25,7 @@ from evalreport.intervals.sampling import (
 from evalreport.intervals.several import multiclass_limits, multilabel_limits
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics import Metric
-from evalreport.metrics.strategies import Proportion
+from evalreport.metrics.catalogue import certain
 from evalreport.predictions import Predictions
 from evalreport.values import Estimate, Result, Undefined
 
@@ -76,18 +76,6 @@ def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
     low = max(known.low - max(known.value - least, 0.0), metric.low)
     high = min(known.high + max(most - known.value, 0.0), metric.high)
     return replace(known, low=low, high=high, method=f"{known.method}; {how}")
-
-
-def certain(metric: Metric, labels: int) -> bool:
-    """Return whether a metric is 1 whatever the model, with so many labels.
-
-    Examples
-    --------
-    >>> from evalreport.metrics.catalogue import find
-    >>> certain(find("top_3_accuracy"), 3), certain(find("top_3_accuracy"), 4)
-    (True, False)
-    """
-    return isinstance(metric.strategy, Proportion) and metric.strategy.certain >= labels
 
 
 def _limits(

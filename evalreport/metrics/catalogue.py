@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -23,6 +24,7 @@ from evalreport.metrics.entries import (
 from evalreport.metrics.entries.operating_points import operating_point
 from evalreport.metrics.named_sets import OF_CLASS
 from evalreport.metrics.record import Metric, lacks, one_vs_rest
+from evalreport.metrics.strategies import Proportion
 
 BINARY: tuple[Metric, ...] = (
     *binary_counts.COUNTS,
@@ -157,6 +159,28 @@ def one_label(summary: Summary, code: int) -> Summary:
         together=None,
         threshold=point,
     )
+
+
+def certain(metric: Metric, labels: int) -> bool:
+    """Return whether a metric is 1 whatever the model, with so many labels.
+
+    Examples
+    --------
+    >>> certain(find("top_3_accuracy"), 3), certain(find("top_3_accuracy"), 4)
+    (True, False)
+    """
+    return isinstance(metric.strategy, Proportion) and metric.strategy.certain >= labels
+
+
+def telling(names: Iterable[str], space: LabelSpace) -> tuple[str, ...]:
+    """Return the names of the metrics that depend on the model, with so many labels.
+
+    Examples
+    --------
+    >>> telling(["accuracy", "top_3_accuracy"], Multiclass("abc"))
+    ('accuracy',)
+    """
+    return tuple(name for name in names if not certain(find(name, space.task), len(space)))
 
 
 def no_skill(metric: Metric, summary: Summary) -> float | None:

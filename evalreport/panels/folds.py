@@ -10,7 +10,7 @@ from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count
 from evalreport.intervals.folds import FoldedMetric, Folds
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import COMPARED
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, units
@@ -28,7 +28,7 @@ def panel(ev: Evaluation) -> Section | None:
     folds = ev.folds
     if folds is None:
         return None
-    known = [find(name, ev.task) for name in COMPARED[ev.task] if name in folds.metrics]
+    known = [find(name, ev.task) for name in telling(COMPARED[ev.task], ev.space) if name in folds.metrics]
     shown = [metric for metric in known if folds[metric.name].mean is not None]
     summary = say(
         "{number:count} models, each judged on {units} that it was not trained on. Counts are pooled; "

@@ -8,7 +8,7 @@ from evalreport.comparison.values import Comparison, Difference
 from evalreport.estimates import interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import threshold
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import HEADLINE
 from evalreport.panels.intervals import ForestRow, forest_row
 from evalreport.panels.verdict.headline import headline
@@ -90,7 +90,8 @@ def headline_names(ev: Evaluation) -> tuple[str, ...]:
     """Return the names of the headline metrics that the evaluation has."""
     parsed = () if ev.parsing is None else ("accuracy_parsed", "parse_rate")
     asked = tuple(name for name in ev.metrics if "@" in name)
-    return tuple(name for name in (*HEADLINE[ev.task], *parsed, *asked) if name in ev.metrics)
+    known = telling(HEADLINE[ev.task], ev.space)
+    return tuple(name for name in (*known, *parsed, *asked) if name in ev.metrics)
 
 
 def title(ev: Evaluation) -> str:

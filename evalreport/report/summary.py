@@ -14,7 +14,7 @@ from evalreport.estimates import interval, value_and_interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import threshold as threshold_text
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import DESCRIBED
 from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.verdict.headline import headline
@@ -116,8 +116,13 @@ def described(made: Concluded, whole: str) -> str:
     return f"{markdown(short)}\n\nThe whole {kind} is the artifact `{whole}`."
 
 
+def _described(ev: Evaluation) -> list[tuple[str, Estimate]]:
+    names = telling(DESCRIBED[ev.task], ev.space)
+    return [(name, r) for name in names if isinstance(r := ev.metrics.get(name), Estimate)]
+
+
 def _of_evaluation(ev: Evaluation) -> ResultSummary:
-    known = [(name, r) for name in DESCRIBED[ev.task] if isinstance(r := ev.metrics.get(name), Estimate)]
+    known = _described(ev)
     styles = {name: find(name, ev.task) for name, _ in known}
     rows = [(styles[n].title, valued(r, styles[n].style), interval(r, styles[n].style)) for n, r in known]
     weighty = [finding.claim for finding in ev.findings if finding.severity != "note"]
@@ -127,7 +132,7 @@ def _of_evaluation(ev: Evaluation) -> ResultSummary:
 
 
 def _measured(ev: Evaluation, name: str = "") -> CardEntry:
-    known = [(name, r) for name in DESCRIBED[ev.task] if isinstance(r := ev.metrics.get(name), Estimate)]
+    known = _described(ev)
     p = ev.provenance
     task = "text-classification" if ev.parsing is not None else "other"
     shown = name or p.title or p.run_name or p.model or "model"

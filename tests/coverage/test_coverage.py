@@ -11,8 +11,7 @@ import evalreport as er
 from evalreport.format import percent
 from evalreport.intervals.measured import ENOUGH, measured_coverage, measured_methods, off_coverage
 from evalreport.intervals.methods import METHODS
-from evalreport.intervals.single import certain
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import certain, find
 from evalreport.metrics.named_sets import HEADLINE
 from evalreport.values import Estimate
 from tests.coverage.measure import measured

@@ -85,7 +85,7 @@ def test_absent_silent_and_unread_are_three_things() -> None:
     assert unread is not None and unread.evidence["labels"] == ["unread"]
     assert "not a failure of the model" in absent.claim
     assert "absent" not in silent.claim + unread.claim
-    assert absent.severity == "note"
+    assert absent.severity == "caution"  # a terminal tells it, too
 
 
 def test_absent_labels_lower_macro_f1_by_a_stated_amount() -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import evalreport as er
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals import Sampling
 from evalreport.labels import Multiclass
 from evalreport.predictions import predictions
+from evalreport.report.brief import headline_names
+from evalreport.report.summary import markdown, summary_of
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate, Undefined
 
@@ -30,4 +33,26 @@ def test_a_perfect_ranking_of_four_of_six_classes_is_perfect() -> None:
     assert found["classwise_ece"].value == pytest.approx(0.2)
     assert found["classwise_ece_declared"].value == pytest.approx((4 * 0.2 + 2 * 0.1) / 6)
     assert found.facts["absent_labels"] == 2
-    assert any("2 of 6 labels have no example" in note for note in found.notes)
+
+
+def test_an_absent_class_is_told_once_as_a_class() -> None:
+    truth, scores = np.array(list("abcd") * 30), np.full((120, 6), 0.1)
+    scores[np.arange(120), np.arange(120) % 4] = 0.5
+    ev = er.evaluate(truth, scores=er.Probabilities(scores), labels=er.Multiclass("abcdef"))
+    claims = [*(f.claim for f in ev.findings), *ev.remarks]
+    assert [claim.partition(":")[0] for claim in claims if "of 6" in claim] == [
+        "2 of 6 classes have no example in this sample"
+    ]
+
+
+def test_the_best_three_of_three_classes_are_no_headline() -> None:
+    """All answers are among them: 100% that nothing was done for."""
+    for labels, told in (("abc", False), ("abcd", True)):
+        size, top = len(labels), "top_3_accuracy"
+        truth = np.array(list(labels) * 20)
+        scores = np.random.default_rng(1).dirichlet(np.ones(size), 20 * size)
+        ev = er.evaluate(truth, scores=er.Probabilities(scores), slices={"half": np.arange(20 * size) % 2})
+        assert top in ev.metrics
+        assert (top in headline_names(ev)) is (top in ev.slices[0].metrics) is told
+        assert ("Top-3" in markdown(summary_of(ev))) is told
+        assert bool(er.compare([ev, ev]).of(top)) is told
