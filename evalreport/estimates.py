@@ -148,6 +148,18 @@ def gap(value: float, low: float | None, high: float | None, style: Style) -> tu
     return _signed(value * scale, places) + unit, f"{ends[0]} to {ends[1]}"
 
 
+def reach(value: float, style: Style) -> str:
+    """Return a half-width, or a difference that can be demonstrated: two digits, of rates in points.
+
+    Examples
+    --------
+    >>> reach(0.0328, "percent"), reach(0.01232, "number"), reach(0.469, "percent")
+    ('3.3 points', '0.012', '47 points')
+    """
+    text = fixed(value * SCALE[style][0], decimals(-value, value, style) or 0)
+    return text + (" points" if style == "percent" else "")
+
+
 def distance(result: Estimate, style: Style) -> tuple[str, str]:
     """Return how far two numbers lie apart, whichever is greater: `gap` without a plus sign.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from evalreport.errors import UsageError
 if TYPE_CHECKING:
     from evalreport.comparison.planning import RowsNeeded
     from evalreport.evaluation.model import Evaluation
+    from evalreport.format import Style
     from evalreport.workflow.runs import Item
 
 _plan = opt.HelpSection("Plan")
@@ -86,8 +88,11 @@ def needed_lines(found: Sequence[RowsNeeded]) -> list[str]:
 
 
 def _words(one: RowsNeeded) -> str:
-    from evalreport.format import significant
+    from evalreport.comparison.planning import about_rows
+    from evalreport.estimates import reach
+    from evalreport.metrics.catalogue import find
 
+    style = find(one.metric).style
     template = WORDS[one.question]
     if one.question == "other_rows" and one.run:
         template = WORDS["same_rows"].replace("(these", "of each (these")
@@ -95,11 +100,18 @@ def _words(one: RowsNeeded) -> str:
         metric=one.metric,
         run=one.run,
         baseline=one.baseline,
-        wanted=f"{one.wanted:.6g}",
-        needed="no number of rows" if one.needed is None else f"about {one.needed:,} rows",
+        wanted=_as_typed(one.wanted, style),
+        needed="no number of rows" if one.needed is None else f"about {about_rows(one.needed)}",
         rows=f"{one.rows:,}",
-        reached="no possible difference" if one.reached is None else significant(one.reached),
+        reached="no possible difference" if one.reached is None else reach(one.reached, style),
     )
+
+
+def _as_typed(wanted: float, style: Style) -> str:
+    """What was asked for, all its digits; of rates in points."""
+    if style != "percent":
+        return f"{wanted:.6g}"
+    return f"{100 * wanted:.6g} point" + ("" if math.isclose(wanted, 0.01) else "s")
 
 
 opt.global_options(command)

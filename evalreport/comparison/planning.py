@@ -11,6 +11,7 @@ from evalreport.comparison.judging import possible
 from evalreport.comparison.values import Comparison, Difference
 from evalreport.errors import DataError
 from evalreport.evaluation.model import Evaluation
+from evalreport.format import DIGITS
 from evalreport.intervals.inversion import POWER
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.values import Undefined
@@ -46,6 +47,18 @@ def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
         return None
     # a whole number of rows is not rounded up for the last digit of a float
     return math.ceil(rows * (detectable / wanted) ** 2 - 1e-9)
+
+
+def about_rows(rows: int) -> str:
+    """Return a number of rows as it is told: two digits, rounded up, for a pilot knows it no better.
+
+    Examples
+    --------
+    >>> about_rows(60061), about_rows(120), about_rows(7)
+    ('61,000 rows', '120 rows', '7 rows')
+    """
+    step = 10 ** max(0, len(str(rows)) - DIGITS)
+    return f"{math.ceil(rows / step) * step:,} row{'' if rows == 1 else 's'}"
 
 
 @dataclass(frozen=True)

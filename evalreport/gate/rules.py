@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from evalreport.bounds import Bound
 from evalreport.comparison.pairing import Pairing
-from evalreport.comparison.planning import rows_needed
+from evalreport.comparison.planning import about_rows, rows_needed
 from evalreport.comparison.values import CLASS, Comparison, Detectable, Difference
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
@@ -156,7 +156,7 @@ def _undecided(found: MeasuredBound) -> _Decision:
     if rows is None:
         words += ", and no number of rows tells one that lies on it"
     else:
-        words += f", this one by about {rows:,} rows in place of {found.rows:,}"
+        words += f", this one by about {about_rows(rows)} in place of {found.rows:,}"
     return _Decision(Detectable(POWER, reach if possible else None), rows, words)
 
 

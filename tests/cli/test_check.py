@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from evalreport.cli.gate import marks_for
+from evalreport.comparison.planning import about_rows
 from evalreport.sources.mlflow_client import Store, connect
 from tests.cli.running import run
 from tests.tracking import MlflowServer, make_run
@@ -99,7 +100,7 @@ def test_what_the_sample_cannot_decide(capsys: Capture) -> None:
     assert (closed.code, closed.json["ok"], check["outcome"]) == (1, False, "inconclusive")
     assert check["detectable"]["difference"] > 0
     assert check["rows_needed"] > 5572
-    assert f"about {check['rows_needed']:,} rows in place of 5,572" in check["detail"]
+    assert f"about {about_rows(check['rows_needed'])} in place of 5,572" in check["detail"]
     opened = run(capsys, *asked, "--inconclusive", "pass")
     assert (opened.code, opened.json["ok"]) == (0, True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None
     files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     done = run(capsys, "plan", files[0], "--metric", "accuracy", "--half-width", "1%", "--detect", "0.02")
     assert done.code == 0
-    assert [word in done.out for word in ("± 0.01 takes about", "from a fixed value", "rows of each")] == [
+    assert [word in done.out for word in ("± 1 point takes about", "from a fixed value", "rows of each")] == [
         True
     ] * 3
     assert run(capsys, "plan", files[0], "--metric", "accuracy").code == 2
@@ -88,3 +89,12 @@ def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None
     reach = difference["detectable"]["difference"]
     assert needed["question"] == "same_rows"
     assert needed["needed"] == pytest.approx(400 * (reach / 0.01) ** 2, abs=1)
+
+
+def test_plans_follow_the_number_rule() -> None:
+    """Rates in points, two digits of what the pilot reaches, rows that a pilot can know."""
+    half, fixed, _ = needed_lines(planned(PILOT, "accuracy", half_width=0.01, detect=0.02))
+    assert re.fullmatch(
+        r"  an interval of ± 1 point takes about \d,\d00 rows \(these 300 give ± \d\.\d points\)", half
+    )
+    assert re.search(r"of 2 points .* about \d,\d00 rows \(these 300: \d\.\d points\)$", fixed)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from evalreport.bounds import Bound
 from evalreport.comparison.compare import compare
+from evalreport.comparison.planning import about_rows
 from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
@@ -105,7 +106,7 @@ def test_the_rows_that_are_needed_decide_what_was_open() -> None:
     assert found.outcome == "inconclusive"
     assert found.detectable is not None
     assert found.rows_needed is not None
-    assert f"about {found.rows_needed:,} rows in place of 200" in found.detail
+    assert f"about {about_rows(found.rows_needed)} in place of 200" in found.detail
     assert f"a truth {found.detectable.difference:.3f} from it" in found.detail
     assert found.low is not None
     assert found.detectable.difference == pytest.approx((0.9 - found.low) / 1.96 * 2.80, rel=0.01)
