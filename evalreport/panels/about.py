@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from string import Formatter
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +17,7 @@ from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.parts import Empty
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.words import NOTHING, Sentence, Value, say
 from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.values import Estimate, Result, Undefined
@@ -82,6 +85,60 @@ def negative(ev: Evaluation, n: float = 2) -> str:
     return some(ev, ev.space.shown[0], n)
 
 
+def confidence_percent(ev: Evaluation) -> str:
+    """Return the level of the intervals: "95%"."""
+    return f"{ev.sampling.level * 100:.10g}%"
+
+
+NOUNS: Mapping[str, Callable[..., str]] = {"units": units, "positives": positive, "negatives": negative}
+"""Words for one or several (`n`) of what a number counts: ``{n:units}`` is "messages"."""
+KNOWN: Mapping[str, Callable[[Evaluation], Value | None]] = {
+    **{name: partial(word, n=2) for name, word in NOUNS.items()},
+    **{name[:-1]: partial(word, n=1) for name, word in NOUNS.items()},
+    "Units": lambda ev: units(ev).capitalize(),
+    "level": confidence_percent,
+    "classes": lambda ev: len(ev.space),
+}
+"""What a sentence may name of any evaluation."""
+
+
+def tell(ev: Evaluation, template: str, /, *, of: float | None = None, **values: Value | None) -> Sentence:
+    """Return a sentence about an evaluation, which knows what is not given: the user's words, its metrics.
+
+    Nothing is said where a field is None, or names a metric without a value.
+
+    Parameters
+    ----------
+    template : str
+        As of `say`; ``{units}`` and the others of `KNOWN` need no value, nor does a metric, ``{f1:ratio}``;
+        ``{n:units}`` is the user's word for n rows.
+    of : float, optional
+    **values : float, str, Sentence or Estimate
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Binary("ham", "spam"), ["ham"], ["ham"]))
+    >>> tell(ev, "Right for {accuracy:percent}: {n:count} {n:units}.", n=1).text
+    'Right for 100%: 1 case.'
+    >>> tell(ev, "The area is {roc_auc:ratio}.").text
+    ''
+    """
+    known: dict[str, Value] = {}
+    for _, name, _, _ in Formatter().parse(template):
+        if name is not None and name not in known:
+            value = values[name] if name in values else _known_of(ev, name)
+            if value is None:
+                return NOTHING
+            known[name] = value
+    return say(template, known, of=of, nouns={name: partial(word, ev) for name, word in NOUNS.items()})
+
+
+def _known_of(ev: Evaluation, name: str) -> Value | None:
+    return KNOWN[name](ev) if name in KNOWN else estimate(ev, name)
+
+
 def four_counts(ev: Evaluation) -> BinaryCounts | None:
     """Return true and false positives and negatives of a binary evaluation, None without decisions."""
     if not isinstance(ev.space, Binary) or ev.confusion is None:
@@ -119,11 +176,6 @@ def complement(share: Estimate) -> Estimate:
     return Estimate(1 - share.value, share.n, low, high, share.method)
 
 
-def confidence_percent(ev: Evaluation) -> str:
-    """Return the level of the intervals: "95%"."""
-    return f"{ev.sampling.level * 100:.10g}%"
-
-
 def unread(ev: Evaluation) -> float:
     """Return the weight of answers from which no label could be read."""
     return 0.0 if ev.confusion is None else ev.confusion.unparsed
@@ -153,18 +205,13 @@ def upper_bound_of_none(ev: Evaluation) -> Sentence:
     what = units(ev, n) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev, n)}"
     if n < FEWEST:
         return say("So few {what} say nothing about the next one.", what=what)
-    return say(
-        "From {n:count} {what}, up to {bound:percent} could still be wrong.",
-        n=n,
-        what=what,
-        bound=1 - 0.05 ** (1 / n),
-    )
+    words = "From {n:count} {what}, up to {bound:percent} could still be wrong."
+    return say(words, n=n, what=what, bound=1 - 0.05 ** (1 / n))
 
 
 def no_mistakes(ev: Evaluation) -> Empty:
     """Return what is said in place of mistakes where there is none."""
-    fact = say("No mistakes in {n:count} {units}.", n=ev.weight, units=units(ev, ev.weight))
-    return Empty(fact, upper_bound_of_none(ev))
+    return Empty(tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.weight), upper_bound_of_none(ev))
 
 
 def whole_sweep(ev: Evaluation) -> Sweep | None:

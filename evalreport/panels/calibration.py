@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalreport.curves import (
-    BinaryCurves,
-    Cardinality,
-    Histogram,
-    MulticlassCurves,
-    MultilabelCurves,
-)
+from evalreport.curves import BinaryCurves, Cardinality, Histogram, MulticlassCurves, MultilabelCurves
 from evalreport.estimates import apart
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, fixed
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import (
-    called,
-    known,
-    of_weights,
-    units,
-)
+from evalreport.panels.about import called, known, of_weights, tell, units
 from evalreport.panels.calibration_words import summary
 from evalreport.panels.chart import (
     LEFT,
@@ -191,9 +180,7 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
         id="cardinality",
         title=f"Labels per {units(ev, 1)}",
         note=say("Grey, on the left: true. Blue, on the right: predicted."),
-        description=say(
-            "How many {units} carry no label, one, two and so on, in truth and predicted.", units=units(ev)
-        ),
+        description=tell(ev, "How many {units} carry no label, one, two and so on, in truth and predicted."),
         axes=axes,
         paths=(Path("bars-2", axes.columns(left, true)), Path("bars", axes.columns(right, predicted))),
         values=Table.of("cardinality-values", "Labels per row", ("Labels", "True", "Predicted"), rows),

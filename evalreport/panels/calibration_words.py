@@ -5,8 +5,8 @@ from __future__ import annotations
 from evalreport.curves import BinaryCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import estimate, four_counts, known, positive
-from evalreport.panels.words import NOTHING, Sentence, say
+from evalreport.panels.about import estimate, four_counts, known, tell
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say
 from evalreport.values import Estimate, Undefined
 
 
@@ -19,37 +19,24 @@ def summary(ev: Evaluation) -> Sentence:
             summary = say("Of the label it chose.")
         case Multilabel():
             summary = say("All labels pooled, which can hide opposite errors in single labels.")
-    return summary + _ece(ev)
+    return summary + tell(ev, ECE)
 
 
-def _ece(ev: Evaluation) -> Sentence:
-    ece = estimate(ev, "ece")
-    if ece is None:
-        return NOTHING
-    return say("Calibration error (ECE, 15 bins of equal width): {ece:ratio}.", ece=ece)
+ECE = "Calibration error (ECE, 15 bins of equal width): {ece:ratio}."
 
 
 def _binary_summary(ev: Evaluation) -> Sentence:
-    slope, intercept = estimate(ev, "calibration_slope"), estimate(ev, "calibration_intercept")
-    summary = _expected(ev)
-    if slope is not None:
-        summary += _slope(slope)
-    if intercept is not None:
-        summary += say("Intercept {intercept:number} (0 is ideal).", intercept=intercept)
-    return summary + _smooth(ev) + _ece(ev)
-
-
-def _smooth(ev: Evaluation) -> Sentence:
-    """How far the usual and the far-off probability are from the smooth curve."""
-    ici, e90 = estimate(ev, "ici"), estimate(ev, "e90")
-    if ici is None or e90 is None:
-        return NOTHING
-    return say(
-        "On the smooth curve a probability is off by {ici:ratio} on average (ICI"
-        + ("" if ici.low is None else ", {ici:ratio interval}")
-        + "), nine in ten by {e90:ratio} at most.",
-        ici=ici,
-        e90=e90,
+    """Expected and observed, the straight line, the smooth curve, the bins: what is known of them."""
+    slope, ici = estimate(ev, "calibration_slope"), estimate(ev, "ici")
+    intercept = estimate(ev, "calibration_intercept")
+    spread = "" if ici is None or ici.low is None else ", {ici:ratio interval}"
+    smooth = f"On the smooth curve a probability is off by {{ici:ratio}} on average (ICI{spread}), "
+    return paragraph(
+        _expected(ev),
+        NOTHING if slope is None else _slope(slope),
+        tell(ev, "Intercept {intercept:number} (0 is ideal).", intercept=intercept),
+        tell(ev, smooth + "nine in ten by {e90:ratio} at most."),
+        tell(ev, ECE),
     )
 
 
@@ -60,10 +47,7 @@ def _slope(slope: Estimate) -> Sentence:
     meaning = "that the spread is off is not demonstrated"
     if not slope.low <= 1 <= slope.high:
         meaning = "the scores are too extreme" if slope.high < 1 else "the scores are too timid"
-    return say(
-        "Slope {slope:number} ({slope:number interval}; 1 is ideal): " + meaning + ".",
-        slope=slope,
-    )
+    return say("Slope {slope:number} ({slope:number interval}; 1 is ideal): " + meaning + ".", slope=slope)
 
 
 def expected(ev: Evaluation) -> float | None:
@@ -84,9 +68,5 @@ def _expected(ev: Evaluation) -> Sentence:
     observed = sum(n * share for n, share in zip(bins.n, bins.observed, strict=True))
     if counts is not None:
         observed = counts.positives
-    return say(
-        "Expected: {expected:count} {what}; observed: {observed:count}.",
-        expected=round(total),
-        observed=observed,
-        what=positive(ev, round(total)),
-    )
+    words = "Expected: {expected:count} {expected:positives}; observed: {observed:count}."
+    return tell(ev, words, expected=round(total), observed=observed)

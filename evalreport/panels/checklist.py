@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
 from evalreport.metrics.named_sets import OF_RANKING
-from evalreport.panels.about import estimate, four_counts, units
+from evalreport.panels.about import estimate, four_counts, tell, units
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.reliability import reliability
 from evalreport.panels.utility import benefits
@@ -135,14 +135,10 @@ def _size(ev: Evaluation) -> Topic:
     if counts is None:
         fewest = min((entry.support for entry in ev.classes), default=ev.weight)
         where = " in the smallest class." if ev.classes else " in all."
-        what = say("{fewest:count} {units}" + where, fewest=fewest, units=units(ev, fewest))
+        what = tell(ev, "{fewest:count} {fewest:units}" + where, fewest=fewest)
     else:
-        events = min(counts.positives, counts.negatives)
-        what = say(
-            "{events:count} events; {floor} is a common floor for validation.",
-            events=events,
-            floor=str(EVENTS),
-        )
+        words = "{events:count} events; {floor} is a common floor for validation."
+        what = say(words, events=min(counts.positives, counts.negatives), floor=str(EVENTS))
     return Topic(question, "Not supplied", what)
 
 

@@ -9,7 +9,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.format import count, fixed, ratio, threshold
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.about import confidence_percent, tell, units
 from evalreport.panels.intervals import forest_row
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table, interval_cell, value_cell
 from evalreport.panels.words import NOTHING, Sentence, say
@@ -68,20 +68,10 @@ def _class_summary(ev: Evaluation) -> Sentence:
         "Weakest first. “Predicted” is how often the class is predicted relative to how often it is true."
     )
     absent = sum(entry.state in ("absent", "spurious") for entry in ev.classes)
-    if absent:
-        verb = "does" if absent == 1 else "do"
-        noun = "class" if absent == 1 else "classes"
-        summary += say(
-            "{absent:count} "
-            + noun
-            + " "
-            + verb
-            + " not occur among these {units}: nothing can be said of "
-            + ("it." if absent == 1 else "them."),
-            absent=absent,
-            units=units(ev),
-        )
-    return summary
+    words = (
+        "{absent:count} {absent:class does|classes do} not occur among these {units}: nothing can be said "
+    )
+    return summary + (tell(ev, words + "of {absent:it|them}.", absent=absent) if absent else NOTHING)
 
 
 def _label_summary(ev: Evaluation) -> Sentence:

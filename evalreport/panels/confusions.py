@@ -13,7 +13,7 @@ from evalreport.facts.counts import Places
 from evalreport.findings.families import Family, Kinship, kinship
 from evalreport.format import count, counted, fixed, percent
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, no_mistakes, units
+from evalreport.panels.about import MATRIX, SMALL_TABLE, is_text, mistakes, no_mistakes, tell, units
 from evalreport.panels.matrix import BLOCKS_FROM, Matrix, block_of, grouped, matrix, matrix_data
 from evalreport.panels.parts import Cell, Column, Empty, Section, Table
 from evalreport.panels.words import NOTHING, Sentence, say
@@ -136,17 +136,16 @@ def _block(names: Sequence[str], members: Sequence[int]) -> str:
 
 def _note(counts: Counts, small: bool, drawn: Counts) -> Sentence:
     """Return what of the matrix is not on the page, and where it is."""
-    if not small:
-        return say(
-            "A matrix of {classes:count} classes would show nothing; this is its list.", classes=counts.size
-        )
-    if drawn.size == counts.size:
+    if small and drawn.size == counts.size:
         return NOTHING
-    return say(
-        "Drawn are {blocks:count} blocks of classes that are taken for one another: what stays within one is "
-        "on the diagonal. Every mix-up is in `evaluation.json`, and in `confusions.csv` of a folder.",
-        blocks=drawn.size,
-    )
+    words = "A matrix of {classes:count} classes would show nothing; this is its list."
+    if small:
+        words = (
+            "Drawn are {blocks:count} blocks of classes that are taken for one another: what stays within "
+            "one is on the diagonal. Every mix-up is in `evaluation.json`, and in `confusions.csv` of a "
+            "folder."
+        )
+    return say(words, classes=counts.size, blocks=drawn.size)
 
 
 def _summary(counts: Counts, families: bool) -> Sentence:
@@ -281,11 +280,6 @@ def swaps(ev: Evaluation) -> Section | None:
         for swap in often
     )
     heads = ("Left out, added instead", units(ev).capitalize(), "By chance", "Ratio")
-    summary = say(
-        "{units} where one label was left out while another was added wrongly, compared with what chance "
-        "would give.",
-        units=units(ev).capitalize(),
-    )
-    return Section.of(
-        "swaps", "Swaps", title, summary, Table.of("swaps-table", "Table of swaps", heads, rows)
-    )
+    words = "{Units} where one label was left out while another was added wrongly, compared with what "
+    table = Table.of("swaps-table", "Table of swaps", heads, rows)
+    return Section.of("swaps", "Swaps", title, tell(ev, words + "chance would give."), table)

@@ -12,7 +12,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import confidence_percent, estimate, four_counts, known, units
+from evalreport.panels.about import estimate, four_counts, known, tell
 from evalreport.panels.chart import LEFT, RIGHT, Chart, Label, Path
 from evalreport.panels.parts import Beside, Empty, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
@@ -45,20 +45,15 @@ def _binary(ev: Evaluation) -> Section | None:
         reason = found.roc.reason if isinstance(found.roc, Undefined) else "they are undefined"
         empty = Empty(say("No curve can be drawn: {reason}.", reason=reason), say("Both classes are needed."))
         return Section.of("curves", "Curves", TITLE, NOTHING, empty)
-    summary = say("Shaded: {level} band at each point.", level=confidence_percent(ev))
+    summary = tell(ev, "Shaded: {level} band at each point.")
     if charts[0].ring is not None:
         summary = say("The ring marks the threshold.") + summary
     return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
 
 
 def _no_scores(ev: Evaluation) -> Section:
-    empty = Empty(
-        say("No scores were logged."),
-        say(
-            "A label alone has no ranking. Log one probability per {unit}, then run `evalreport log` again.",
-            unit=units(ev, 1),
-        ),
-    )
+    words = "A label alone has no ranking. Log one probability per {unit}, then run `evalreport log` again."
+    empty = Empty(say("No scores were logged."), tell(ev, words))
     return Section.of("curves", "Curves", TITLE, NOTHING, empty)
 
 

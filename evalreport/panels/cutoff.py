@@ -14,7 +14,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, percent
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multiclass
-from evalreport.panels.about import estimate, is_text, known, of_weights, units
+from evalreport.panels.about import estimate, is_text, known, of_weights, tell, units
 from evalreport.panels.chart import LEFT, Axes, Chart, Label, Path, x_axis, y_axis
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Empty, Section, Table
@@ -57,16 +57,9 @@ def panel(ev: Evaluation, asked: Iterable[Cutoff] = ()) -> Section | None:
 
 def _no_scores(ev: Evaluation) -> Section:
     kind = "No scores were logged." if ev.score_kind is None else "The scores are no probabilities."
-    how = ", for instance from token log-probabilities," if is_text(ev) else ""
-    empty = Empty(
-        say(kind),
-        say(
-            "A label alone cannot be moved along a threshold. Log one probability per class"
-            + how
-            + (" and" if how else ", then")
-            + " run `evalreport log` again."
-        ),
-    )
+    then = ", for instance from token log-probabilities, and" if is_text(ev) else ", then"
+    remedy = f"A label alone cannot be moved along a threshold. Log one probability per class{then} run "
+    empty = Empty(say(kind), say(remedy + "`evalreport log` again."))
     title = "Thresholds and curves" if ev.score_kind is None else "When to let it answer alone"
     return Section.of("cutoff", "Thresholds", title, NOTHING, empty)
 
@@ -88,12 +81,8 @@ def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section
         chart=_chart(ev, curve, here),
         values=_values(ev, points, presets),
     )
-    summary = say(
-        "With {classes:count} classes there is no single threshold; the useful knob is the confidence below "
-        "which a person decides.",
-        classes=len(ev.space),
-    )
-    summary += of_weights(ev)
+    words = "With {classes:count} classes there is no single threshold; the useful knob is the confidence "
+    summary = tell(ev, words + "below which a person decides.") + of_weights(ev)
     data = {
         "t": [0 if math.isinf(p.t) else float(f"{p.t:.9g}") for p in points],
         "answered": whole(np.array([p.answered for p in points])),
@@ -161,16 +150,12 @@ def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
     near = axes.outline(curve.x, curve.y)
     words = f"answer everything: {percent(base) if accuracy is None else valued(accuracy, 'percent')}"
     spot = clearest([(LEFT + 6, axes.up(base) + 14), (LEFT + 6, axes.up(base) - 5)], 150, near)
+    described = "Share of {units} answered against accuracy among them; answering everything "
     return Chart(
         id="coverage",
         title="Accuracy against coverage",
         note=say("Further up and right is better."),
-        description=say(
-            "Share of {units} answered against accuracy among them; answering everything gives "
-            "{accuracy:percent}.",
-            units=units(ev),
-            accuracy=accuracy or base,
-        ),
+        description=tell(ev, described + "gives {accuracy:percent}.", accuracy=accuracy or base),
         axes=axes,
         paths=(Path("guide", axes.level(base)), Path("line", axes.polyline(curve.x, curve.y, steps=True))),
         labels=(Label(*spot, words),),

@@ -10,16 +10,9 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import Style
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.entries.operating_points import ALARMS, AT_PREVALENCE, stated_prevalence
-from evalreport.panels.about import (
-    confidence_percent,
-    estimate,
-    four_counts,
-    objective_title,
-    positive,
-    units,
-)
+from evalreport.panels.about import confidence_percent, estimate, four_counts, objective_title, tell
 from evalreport.panels.parts import Cell, Row, Section, Table
-from evalreport.panels.words import Sentence, say
+from evalreport.panels.words import Sentence, paragraph, say
 from evalreport.values import Result, Undefined
 
 TITLES: Mapping[str, str] = {
@@ -72,27 +65,17 @@ def _both(result: Result, style: Style) -> Cell:
 
 def _summary(ev: Evaluation, prevalence: float) -> Sentence:
     alarms = estimate(ev, f"{ALARMS}@prevalence={prevalence:g}")
-    right = estimate(ev, f"precision@prevalence={prevalence:g}")
+    right = estimate(ev, f"precision@prevalence={prevalence:g}") if alarms else None
     counts = four_counts(ev)
     if counts is None:
         return say("Nothing decides here: without a threshold there are no alarms.")
-    told = say(
-        "Recall and false-alarm rate are taken to stay as they are in these data, of which "
-        "{prevalence:percent} are {what}.",
-        prevalence=counts.positives / counts.total,
-        what=positive(ev),
+    would = "Of {thousand:count} {units} there {alarms:number} would be alarms."
+    words = "Recall and false-alarm rate are taken to stay as they are in these data, of which "
+    return paragraph(
+        tell(ev, would, thousand=1000, alarms=alarms),
+        tell(ev, "Of the alarms {right_there:percent} would be right.", right_there=right),
+        tell(ev, words + "{prevalence:percent} are {positives}.", prevalence=counts.positives / counts.total),
     )
-    if alarms is None:
-        return told
-    summary = say(
-        "Of {thousand:count} {units} there {alarms:number} would be alarms.",
-        thousand=1000,
-        units=units(ev),
-        alarms=alarms,
-    )
-    if right is not None:
-        summary += say("Of the alarms {right_there:percent} would be right.", right_there=right)
-    return summary + told
 
 
 def chosen(found: ThresholdSelection) -> Section | None:

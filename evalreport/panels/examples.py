@@ -9,7 +9,7 @@ from evalreport.evaluation.parts import Mistake
 from evalreport.evaluation.rows import cut
 from evalreport.format import confidence
 from evalreport.labels import Multilabel
-from evalreport.panels.about import mistakes, no_mistakes, units
+from evalreport.panels.about import mistakes, no_mistakes, tell, units
 from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Table, Tag
 from evalreport.panels.words import NOTHING, Sentence, say
 
@@ -44,23 +44,17 @@ def _empty(ev: Evaluation, wrong: float) -> Empty:
 def _summary(ev: Evaluation, wrong: float) -> Sentence:
     shown = len(ev.mistakes)
     if isinstance(ev.space, Multilabel):
-        return say(
-            "The {shown:count} {units} with the most label errors.", shown=shown, units=units(ev, shown)
-        )
+        return tell(ev, "The {shown:count} {shown:units} with the most label errors.", shown=shown)
     if shown == wrong:
         lead = "All {wrong:count} mistakes." if shown > 1 else "The only mistake."
     elif any(entry.confidence is not None for entry in ev.mistakes):
         lead = "The {shown:count} most confident of {wrong:count} mistakes."
     else:
         lead = "{shown:count} of {wrong:count} mistakes, the most frequent mix-ups first."
-    summary = say(
-        lead + " Some may be errors of the truth: check those before blaming the model.",
-        shown=shown,
-        wrong=wrong,
-    )
-    if any(entry.text is not None for entry in ev.mistakes):
-        return summary
-    return summary + say("`--example-text COLUMN` would show their texts.")
+    check = " Some may be errors of the truth: check those before blaming the model."
+    if all(entry.text is None for entry in ev.mistakes):
+        check += " `--example-text COLUMN` would show their texts."
+    return say(lead + check, shown=shown, wrong=wrong)
 
 
 def _table(ev: Evaluation) -> Table:

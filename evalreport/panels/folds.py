@@ -13,10 +13,10 @@ from evalreport.intervals.folds import FoldedMetric, Folds
 from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import COMPARED
 from evalreport.metrics.record import Metric
-from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.about import confidence_percent, tell
 from evalreport.panels.intervals import forest_row, place
 from evalreport.panels.parts import Cell, Column, Folded, Row, Section, Table
-from evalreport.panels.words import NOTHING, say
+from evalreport.panels.words import NOTHING
 from evalreport.values import Estimate, Result
 
 MOST = 30
@@ -30,13 +30,13 @@ def panel(ev: Evaluation) -> Section | None:
         return None
     known = [find(name, ev.task) for name in telling(COMPARED[ev.task], ev.space) if name in folds.metrics]
     shown = [metric for metric in known if folds[metric.name].mean is not None]
-    summary = say(
+    summary = tell(
+        ev,
         "{number:count} models, each judged on {units} that it was not trained on. Counts are pooled; "
         "ranking and calibration are the mean of the folds, because scores of different models are not on "
         "one scale. The interval is for these models on new {units}, the last column for models that are "
         "trained anew on other data.",
         number=len(folds.names),
-        units=units(ev),
     )
     heads = (
         "Metric",
@@ -45,15 +45,11 @@ def panel(ev: Evaluation) -> Section | None:
         Column(f"{confidence_percent(ev)} interval, a dot for each fold", "plot"),
         Column("Trained anew", "n"),
     )
-    table = Table.of(
-        "folds-table", "Metrics over the folds", heads, (_row(ev, m, folds[m.name]) for m in shown)
-    )
-    each = Table.of(
-        "folds-each", "Fold by fold", ("Fold", *map(_name, folds.names[:MOST])), _each(folds, shown)
-    )
-    return Section.of(
-        "folds", "Folds", "How far do the folds agree?", summary, table, Folded("Fold by fold", (each,))
-    )
+    rows, names = (_row(ev, m, folds[m.name]) for m in shown), map(_name, folds.names[:MOST])
+    table = Table.of("folds-table", "Metrics over the folds", heads, rows)
+    each = Table.of("folds-each", "Fold by fold", ("Fold", *names), _each(folds, shown))
+    closed = Folded("Fold by fold", (each,))
+    return Section.of("folds", "Folds", "How far do the folds agree?", summary, table, closed)
 
 
 def _name(fold: str) -> str:

@@ -12,7 +12,7 @@ from evalreport.format import Style, count
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import OF_SLICES
 from evalreport.metrics.record import Metric
-from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.about import confidence_percent, tell, units
 from evalreport.panels.intervals import forest_row
 from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, PagePart, Row, Section, Table
 from evalreport.panels.words import NOTHING, Number, Run, Sentence, say
@@ -36,20 +36,14 @@ def panel(ev: Evaluation) -> Section:
     """Return the slices of an evaluation."""
     title = "Does it work equally well for everyone?"
     if not ev.slices:
-        empty = Empty(
-            say("No slice column was named."),
-            say(
-                "To see whether some {units} get worse answers, log a column such as `language` and pass "
-                "`--slice language`.",
-                units=units(ev),
-            ),
-        )
+        words = "To see whether some {units} get worse answers, log a column such as `language` and pass "
+        empty = Empty(say("No slice column was named."), tell(ev, words + "`--slice language`."))
         return Section.of("groups", "Groups", title, NOTHING, empty)
     columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
     summary = NOTHING
     for name, found in columns:
         summary += _verdict(ev, name, found) + _furthest(ev, name)
-    summary += say("Groups with fewer than ten {units} show counts, not rates.", units=units(ev))
+    summary += tell(ev, "Groups with fewer than ten {units} show counts, not rates.")
     parts = [part for place, pair in enumerate(columns) for part in _split(ev, place, *pair)]
     return Section.of("groups", "Groups", title, summary, *parts)
 
@@ -75,12 +69,12 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
         gap=_in_words(one.difference, metric.style),
     )
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
-        told += say(
-            "The smallest group, {smallest}, has {smallest_rows:count} {units}: its own value may be "
-            "anywhere from {smallest_value:" + metric.style + " interval}.",
+        told += tell(
+            ev,
+            "The smallest group, {smallest}, has {smallest_rows:count} {smallest_rows:units}: its own value "
+            f"may be anywhere from {{smallest_value:{metric.style} interval}}.",
             smallest=one.smallest,
             smallest_rows=one.smallest_rows,
-            units=units(ev, one.smallest_rows),
             smallest_value=one.smallest_value,
         )
     return told
@@ -199,12 +193,9 @@ def _verdict(ev: Evaluation, column: str, found: list[Slice]) -> Sentence:
     weakest = min(judged, key=lambda part: part.metrics[name].value or 0.0)
     value = weakest.metrics[name]
     shown = differs(weakest.differences.get(name), weakest.p_adjusted.get(name)) == "lower"
+    how = "lower than the rest" if shown else "but no difference from the rest is demonstrated"
     return say(
-        title
-        + " is lowest for *{value}* of {column} ({slice_low:"
-        + style
-        + "})"
-        + (", lower than the rest." if shown else ", but no difference from the rest is demonstrated."),
+        f"{title} is lowest for *{{value}}* of {{column}} ({{slice_low:{style}}}), {how}.",
         value=weakest.value,
         column=column,
         slice_low=value if isinstance(value, Estimate) else 0.0,

@@ -11,7 +11,7 @@ from evalreport.findings.guide import Advice, guide
 from evalreport.format import Style, count
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.record import Metric
-from evalreport.panels.about import confidence_percent, is_text, units
+from evalreport.panels.about import confidence_percent, is_text, tell
 from evalreport.panels.parts import Cell, Column, Facts, Folded, Heading, Note, Row, Section, Table
 from evalreport.panels.words import Sentence, listed, say, with_options
 from evalreport.values import Result, Undefined
@@ -28,14 +28,8 @@ def panel(ev: Evaluation) -> Section:
     tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
     guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
-    summary = say("{metrics:count} metrics.", metrics=len(ev.metrics))
-    if undefined:
-        summary = say(
-            "{metrics:count} metrics, {undefined:count} of them undefined on these {units}.",
-            metrics=len(ev.metrics),
-            undefined=undefined,
-            units=units(ev),
-        )
+    told = ", {undefined:count} of them undefined on these {units}." if undefined else "."
+    summary = tell(ev, "{metrics:count} metrics" + told, metrics=len(ev.metrics), undefined=undefined)
     shared = _shared(ev)
     notes = (Note(say("{mark} {reason}.", mark=mark, reason=reason)) for reason, mark in shared.items())
     every = Folded("All metrics", (*notes, _table(ev, known, shared)))

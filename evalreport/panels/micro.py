@@ -13,7 +13,7 @@ from evalreport.format import count, fixed, percent, ratio
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Multilabel
 from evalreport.metrics.catalogue import find
-from evalreport.panels.about import estimate, known, of_weights, one_threshold, units
+from evalreport.panels.about import estimate, known, of_weights, one_threshold, tell, units
 from evalreport.panels.chart import Chart
 from evalreport.panels.curves import pr_chart, spread
 from evalreport.panels.parts import Section, Table
@@ -105,9 +105,7 @@ def panel(ev: Evaluation) -> Section | None:
 
 
 def _summary(ev: Evaluation) -> Sentence:
-    summary = say(
-        "One threshold for all labels. Choose on validation data, not on these {units}.", units=units(ev)
-    )
+    summary = tell(ev, "One threshold for all labels. Choose on validation data, not on these {units}.")
     if ev.tuned is not None:
         summary += say("This run has one threshold per label; they stand in the table of labels.")
     elif one_threshold(ev) is None:

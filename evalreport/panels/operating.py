@@ -17,14 +17,13 @@ from evalreport.findings.scores import recommended, value_elsewhere
 from evalreport.format import count, percent, plural, significant
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import (
-    confidence_percent,
     estimate,
     four_counts,
     objective_style,
     objective_title,
     one_threshold,
     some,
-    units,
+    tell,
 )
 from evalreport.panels.parts import Cell, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
@@ -314,14 +313,9 @@ def _promise(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThres
     coin = chance is not None and COIN[0] <= chance <= COIN[1]
     style = objective_style(bound.metric)
     here = "*{suggested:threshold}* reaches {reached:" + style + "} on these {units}."
-    words = say(here, suggested=one.threshold, reached=bound.here, units=units(ev), of=ev.rows)
-    if chance is not None:
-        words += say(
-            "The chance that it keeps the bound on new {units} is *{chance:percent}*.",
-            units=units(ev),
-            chance=chance,
-            of=ROUGH,
-        )
+    chances = "The chance that it keeps the bound on new {units} is *{chance:percent}*."
+    words = tell(ev, here, suggested=one.threshold, reached=bound.here, of=ev.rows)
+    words += tell(ev, chances, chance=chance, of=ROUGH)
     words += _kept(ev, sweep, one, safe)
     return Promise(title + (": what the sample suggests is a coin toss" if coin else ""), words)
 
@@ -351,7 +345,7 @@ def _kept(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshol
     n, needed = sweep.positives if sought.positive else sweep.negatives, fewest(sought.allowed, SURE)
     what = some(ev, ev.space.shown[int(sought.positive)], n)
     if n >= needed:
-        return say("No threshold that leaves some {units} alone is sure to keep it.", units=units(ev))
+        return tell(ev, "No threshold that leaves some {units} alone is sure to keep it.")
     words = "{few:count} {what} are too few for an exact promise with a confidence of {sure:percent}, which "
     return say(words + "needs {needed:count}.", few=n, what=what, needed=needed, sure=SURE, of=ROUGH)
 
@@ -372,24 +366,17 @@ def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
         f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false "
-        f"{'alarm' if abs(extra) == 1 else 'alarms'} than at {{threshold:threshold}}."
+        "{extra:alarm|alarms} than at {threshold:threshold}."
         + ("" if priced else " A cost or a bound of yours overrules it."),
+        {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
         to=one.threshold,
-        found_more=more,
-        found_fewer=-more,
-        alarms_more=extra,
-        alarms_fewer=-extra,
+        extra=abs(extra),
         threshold=now.threshold,
     )
 
 
 def level_note(ev: Evaluation) -> Sentence:
     """Return how to read the table of steps."""
-    return say(
-        "From top to bottom each row finds more; its price is counted from the row above. Small under a "
-        "threshold: where {level} of resamples put it."
-        + ("" if ev.weighted else " Counts are of all {n:count} {units}."),
-        level=confidence_percent(ev),
-        n=ev.weight,
-        units=units(ev, ev.rows),
-    )
+    words = "From top to bottom each row finds more; its price is counted from the row above. Small under a "
+    words += "threshold: where {level} of resamples put it."
+    return tell(ev, words + ("" if ev.weighted else " Counts are of all {n:count} {n:units}."), n=ev.weight)

@@ -35,10 +35,8 @@ def change_in_words(found: OverTime, change: Change) -> Sentence:
     low, high = after.low or after.value, after.high or after.value
     places = decimals(low, high, found.metric.style, after.value)
     size = at(abs(change.difference), places, found.metric.style)
-    return say(
-        "{sign}{size} at {run} ({when}), from {start}", sign=sign, size=size, run=shortened(change.run),
-        when=day(after.started), start=shortened(before.run),
-    )  # fmt: skip
+    names = {"run": shortened(change.run), "when": day(after.started), "start": shortened(before.run)}
+    return say("{sign}{size} at {run} ({when}), from {start}", names, sign=sign, size=size)
 
 
 def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:

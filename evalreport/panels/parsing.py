@@ -39,23 +39,16 @@ def panel(ev: Evaluation) -> Section | None:
     report = ev.parsing
     if report is None:
         return None
-    summary = say(
-        "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong.",
-        read=report.n - report.n_unparsed,
-        n=report.n,
-        unread=report.n_unparsed,
-    )
+    words = "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong."
+    summary = say(words, read=report.n - report.n_unparsed, n=report.n, unread=report.n_unparsed)
     title = "How labels were read from the answers"
     return Section.of("parsing", "Parsing", title, summary, _table(report), Note(_rule(report)))
 
 
 def _rule(report: ParsingReport) -> Sentence:
     guess = "Labels were also guessed by similarity." if report.fuzzy else "Nothing is guessed."
-    return say(
-        "Parser `{parser}`, source sha256 `{digest}`. " + guess,
-        parser=report.parser,
-        digest=report.digest[:12] + "…",
-    )
+    words = "Parser `{parser}`, source sha256 `{digest}`. " + guess
+    return say(words, parser=report.parser, digest=report.digest[:12] + "…")
 
 
 def _table(report: ParsingReport) -> Table:

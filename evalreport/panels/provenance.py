@@ -95,11 +95,8 @@ def _threshold(ev: Evaluation) -> Sentence:
 def _clusters(ev: Evaluation) -> Sentence:
     if ev.clusters is None:
         return Sentence()
-    return say(
-        "{clusters} of {rows} rows; intervals are by cluster",
-        clusters=count(ev.clusters),
-        rows=count(ev.rows),
-    )
+    words = "{clusters} of {rows} rows; intervals are by cluster"
+    return say(words, clusters=count(ev.clusters), rows=count(ev.rows))
 
 
 def _rows(ev: Evaluation) -> Sentence:

@@ -8,23 +8,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evalreport.curves import (
-    BinaryCurves,
-    MulticlassCurves,
-    MultilabelCurves,
-    Reliability,
-)
+from evalreport.curves import BinaryCurves, MulticlassCurves, MultilabelCurves, Reliability
 from evalreport.estimates import apart, interval, valued
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, fixed
 from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import (
-    confidence_percent,
-    estimate,
-    four_counts,
-    known,
-    units,
-)
+from evalreport.panels.about import confidence_percent, estimate, four_counts, known, tell
 from evalreport.panels.calibration_words import expected
 from evalreport.panels.chart import (
     BOTTOM,
@@ -147,18 +136,14 @@ def _lines(ev: Evaluation, axes: Axes, scale: Scale) -> tuple[Path, ...]:
 
 
 def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
-    return say(
-        "{bins:count} "
-        + ("group " if len(bins.n) == 1 else "groups ")
-        + _size(bins)
-        + "; whiskers are {level} "
-        "intervals. On the dashed line, {what} is right." + _drawn(ev),
+    return tell(
+        ev,
+        "{bins:count} {bins:group|groups} " + _size(bins) + "; whiskers are {level} intervals. "
+        "On the dashed line, {what} is right." + _drawn(ev),
         bins=len(bins.n),
         what=y_title_word(ev),
         least=min(bins.n),
         most=max(bins.n),
-        units=units(ev, max(bins.n)),
-        level=confidence_percent(ev),
     )
 
 
@@ -201,11 +186,7 @@ def _size(bins: Reliability) -> str:
     """How large the groups are: ties keep those of equal count from being equal."""
     if bins.equal != "count":
         return "of equal width"
-    return (
-        "of {most:count} {units}"
-        if min(bins.n) == max(bins.n)
-        else "of {least:count} to {most:count} {units}"
-    )
+    return ("of " if min(bins.n) == max(bins.n) else "of {least:count} to ") + "{most:count} {most:units}"
 
 
 def y_title_word(ev: Evaluation) -> str:

@@ -8,7 +8,7 @@ from evalreport.estimates import interval, shown_value
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import count, percent
 from evalreport.intervals.repeated import AgreementGroup, RepeatedAnswers
-from evalreport.panels.about import confidence_percent, units
+from evalreport.panels.about import confidence_percent, tell, units
 from evalreport.panels.intervals import Forest, ForestRow, forest_row
 from evalreport.panels.parts import Column, Heading, Row, Section, Table
 from evalreport.panels.words import say
@@ -21,14 +21,10 @@ def panel(ev: Evaluation) -> Section | None:
     if found is None:
         return None
     fewest, most = count(found.fewest), count(found.most)
-    summary = say(
-        "{answers:count} answers to {rows:count} {units}, {each} to each. All other numbers of this page are "
-        "of the most frequent answer. Intervals are over {units}, not over answers.",
-        answers=found.answers,
-        rows=found.rows,
-        each=fewest if fewest == most else f"{fewest} to {most}",
-        units=units(ev),
-    )
+    words = "{answers:count} answers to {rows:count} {units}, {each} to each. All other numbers of this page "
+    words += "are of the most frequent answer. Intervals are over {units}, not over answers."
+    each = fewest if fewest == most else f"{fewest} to {most}"
+    summary = tell(ev, words, answers=found.answers, rows=found.rows, each=each)
     heads = ("Accuracy", "Estimate", f"{confidence_percent(ev)} interval", "")
     forest = Forest(tuple(_row(*line) for line in lines(found)), heads=heads)
     groups = Table.of(

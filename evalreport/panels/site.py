@@ -10,7 +10,7 @@ from evalreport.format import count, counted
 from evalreport.panels.history import Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Facts, Section, Table
 from evalreport.panels.site_board import leaderboard_of
-from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, Value, listed, paragraph, say, shortened
 from evalreport.values import Estimate
 
 MOST_NAMED = 3
@@ -53,17 +53,13 @@ def board_headline(board: Board) -> Sentence:
         return say("{best} is the only run", names)
     worse = _champion_behind(board)
     end = "; _the champion is worse._" if worse else "."
-    if not tied:
-        return say(
-            "{best} leads; "
-            + ("the other is" if others == 1 else "all {n:count} others are")
-            + " demonstrated to be worse"
-            + (", the champion too." if worse else "."),
-            names,
-            n=others,
-        )
-    who = "the other" if others == 1 else "{k:count} of the other {n:count} runs"
-    return say("{best} leads; " + who + " cannot be told apart from it" + end, names, k=tied, n=others)
+    if tied:
+        who = "the other" if others == 1 else "{k:count} of the other {n:count} runs"
+        words = who + " cannot be told apart from it" + end
+    else:
+        who = "the other is" if others == 1 else "all {n:count} others are"
+        words = who + " demonstrated to be worse" + (", the champion too." if worse else ".")
+    return say("{best} leads; " + words, names, k=tied, n=others)
 
 
 def _champion_behind(board: Board) -> bool:
@@ -91,17 +87,12 @@ def _summary(board: Board) -> Sentence:
     named = listed([say("{name}", name=shortened(name)) for name in tied[:MOST_NAMED]])
     more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
     champion, worse = board.champion, NOTHING
-    if champion is not None and _champion_behind(board):
-        worse = say(
-            "The champion, *{name}*, is demonstrated to be worse, by {gap}.",
-            name=shortened(champion.name),
-            gap=_gap(board, champion.name),
-        )
-    elif champion is not None and champion is not board.best:
-        worse = say("The champion, *{name}*, is not demonstrated to be worse.", name=shortened(champion.name))
-    value = (
-        f"{{value:{style}}} ({{value:{style} interval}})" if best.low is not None else f"{{value:{style}}}"
-    )
+    if champion is not None and champion is not board.best:
+        behind = _champion_behind(board)
+        how = "is demonstrated to be worse, by {gap}." if behind else "is not demonstrated to be worse."
+        gap = _gap(board, champion.name) if behind else ""
+        worse = say("The champion, *{name}*, " + how, name=shortened(champion.name), gap=gap)
+    value = f"{{value:{style}}}" + ("" if best.low is None else f" ({{value:{style} interval}})")
     return paragraph(
         say(f"{board.metric.title} of *{{best}}* is {value}.", best=shortened(best.run), value=best.result),
         say("{named}" + more + " may be as good.", named=named) if tied else NOTHING,
@@ -174,12 +165,8 @@ def _shared(board: Board) -> Section | None:
         most + " in the words of the best run that has it. A finding that nearly all runs share is about the"
         " data or the task, not about a model."
     )
-    table = Table.of(
-        "shared-table",
-        "Findings that runs share",
-        (Column("Runs"), Column("Finding"), Column("Not in")),
-        rows,
-    )
+    heads = (Column("Runs"), Column("Finding"), Column("Not in"))
+    table = Table.of("shared-table", "Findings that runs share", heads, rows)
     return Section.of("shared", "Shared findings", "What many runs share", summary, table)
 
 
@@ -218,35 +205,21 @@ def _missing_row(run: MissingRun) -> tuple[Cell, ...]:
 
 
 def _origin(board: Board) -> Section:
-    first, compared = board.runs[0].facts, len(board.runs) - 1
-    pairs: tuple[tuple[str, Sentence], ...] = (
-        ("Made by", say("`{command}`", command=f"evalreport site --experiment {board.experiment}")),
-        (
-            "Holds",
-            say(
-                "this page, {n:count} reports, {k:count} comparisons with {base}; all as CSV and JSON:"
-                " `runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
-                n=len(board.runs),
-                k=compared,
-                base=shortened(board.reference),
-            ),
-        ),
-        (
-            "Test rows",
-            say(
-                "{rows:count} {unit}, truth digest `{digest}`, the same for all {n:count}",
-                rows=first.rows,
-                unit=first.unit[1],
-                digest=first.digest,
-                n=len(board.runs),
-            ),
-        ),
-        (
-            "Differences",
-            say(
-                "paired contributions of rows, one critical value over all pairs (max-t), {level:percent}",
-                level=board.level,
-            ),
-        ),
-    )
+    first = board.runs[0].facts
+    known: dict[str, Value] = {
+        "n": len(board.runs),
+        "k": len(board.runs) - 1,
+        "base": shortened(board.reference),
+    }
+    known |= {"rows": first.rows, "unit": first.unit[1], "digest": first.digest, "level": board.level}
+    known |= {"command": f"evalreport site --experiment {board.experiment}"}
+    told = {
+        "Made by": "`{command}`",
+        "Holds": "this page, {n:count} reports, {k:count} comparisons with {base}; all as CSV and JSON: "
+        "`runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
+        "Test rows": "{rows:count} {unit}, truth digest `{digest}`, the same for all {n:count}",
+        "Differences": "paired contributions of rows, one critical value over all pairs (max-t), "
+        "{level:percent}",
+    }
+    pairs = tuple((name, say(words, known)) for name, words in told.items())
     return Section.of("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))

@@ -70,25 +70,21 @@ def leaderboard_of(board: Board) -> Section:
     """Return the leaderboard."""
     axis = _axis(board)
     first, pairs = board.runs[0].facts, len(board.runs) * (len(board.runs) - 1) // 2
+    known = {"pairs": pairs, "level": board.level, "rows": first.rows}
     summary = say(
-        "Sorted by "
-        + board.metric.title
-        + ". All runs answered the same {rows:count} {unit}, so differences are paired."
-        " Small under a rank: the ranks that the data allow, all {pairs:count} pairs at once,"
-        " {level:percent}.",
-        rows=first.rows,
+        f"Sorted by {board.metric.title}. All runs answered the same {{rows:count}} {{unit}}, so differences "
+        "are paired. Small under a rank: the ranks that the data allow, all {pairs:count} pairs at once, "
+        "{level:percent}.",
+        known,
         unit=first.unit[1],
-        pairs=pairs,
-        level=board.level,
     )
     note = say(
         "Bars: {level:percent} intervals of each run alone. *Blue*: not told apart from the best; grey:"
         " demonstrated to be worse. Dashed: the champion. Difference: to {best}, with intervals widened so"
         " that all {pairs:count} hold together; it leads to the comparison with {reference}.",
-        level=board.level,
+        known,
         best=shortened(board.best.name),
         reference=shortened(board.reference),
-        pairs=pairs,
     )
     rows = tuple(_leader_row(board, place, axis) for place in range(len(board.ranking)))
     body = LeaderTable(
@@ -100,14 +96,7 @@ def leaderboard_of(board: Board) -> Section:
         note,
         board.by_name[board.reference].stem,
     )
-    return Section(
-        "board",
-        "Leaderboard",
-        "Leaderboard",
-        "site_board",
-        summary,
-        body,
-    )
+    return Section("board", "Leaderboard", "Leaderboard", "site_board", summary, body)
 
 
 def _columns(board: Board) -> tuple[tuple[str, ...], tuple[BoardColumn, ...]]:

@@ -26,6 +26,7 @@ from evalreport.panels.about import (
     four_counts,
     of_weights,
     one_threshold,
+    tell,
     units,
 )
 from evalreport.panels.operating import (
@@ -159,14 +160,9 @@ def panel(
 
 def _without_scores(ev: Evaluation) -> Section:
     counts = four_counts(ev)
-    empty = Empty(
-        say("No scores were logged."),
-        say(
-            "A label alone cannot be moved along a threshold, ranked or calibrated. Log one probability per "
-            "{unit}, then run `evalreport log` again.",
-            unit=units(ev, 1),
-        ),
-    )
+    words = "A label alone cannot be moved along a threshold, ranked or calibrated. Log one probability per "
+    remedy = tell(ev, words + "{unit}, then run `evalreport log` again.")
+    empty = Empty(say("No scores were logged."), remedy)
     rows = four_counts(ev.in_rows())
     four = None if rows is None else _four(ev, rows)
     meters = () if counts is None else meters_of(counts)
@@ -209,11 +205,8 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
 
 
 def _summary(ev: Evaluation) -> Sentence:
-    summary = say(
-        "Choose on validation data: on the {units} that judge the model a chosen threshold looks better than "
-        "it is.",
-        units=units(ev),
-    )
+    words = "Choose on validation data: on the {units} that judge the model a chosen threshold looks better "
+    summary = tell(ev, words + "than it is.")
     if ev.threshold is None and ev.confusion is not None:
         summary += say("The logged predictions follow from no single threshold; this shows the scores alone.")
     if ev.confusion is None:

@@ -8,19 +8,8 @@ import numpy.typing as npt
 from evalreport.curves import BinaryCurves, Curve
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import fixed
-from evalreport.panels.about import four_counts, known, one_threshold, positive, units
-from evalreport.panels.chart import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    Axes,
-    Chart,
-    Label,
-    Path,
-    Points,
-    x_axis,
-    y_axis,
-)
+from evalreport.panels.about import four_counts, known, one_threshold, tell, units
+from evalreport.panels.chart import BOTTOM, LEFT, RIGHT, Axes, Chart, Label, Path, Points, x_axis, y_axis
 from evalreport.panels.parts import Beside, Heading, Note, Section, Table
 from evalreport.panels.placing import clearest, labelled, taken
 from evalreport.panels.words import Sentence, say
@@ -41,11 +30,10 @@ def panel(ev: Evaluation) -> Section | None:
         return None
     chart = _chart(ev, *both)
     beside = (Heading("In plain numbers"), _table(ev, *both), Note(_note(ev)))
-    summary = say(
-        "Net benefit weighs found {what} against false alarms at the odds that the threshold implies. "
-        "Above both dashed lines, the model helps.",
-        what=positive(ev),
+    words = (
+        "Net benefit weighs found {positives} against false alarms at the odds that the threshold implies."
     )
+    summary = tell(ev, words + " Above both dashed lines, the model helps.")
     data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
     title = "Is using it better than not using it?"
     return Section.of("utility", "Utility", title, summary, Beside((chart, beside)), data=data)
@@ -149,9 +137,9 @@ def _signed(value: float) -> str:
 
 
 def _note(ev: Evaluation) -> Sentence:
-    return say(
+    return tell(
+        ev,
         "Net found per 100 {units}: found, minus false alarms weighted by the threshold’s odds; the gain is "
         "over the better of flagging everyone and flagging no one. A threshold of 0.10 says: one miss is "
         "as bad as nine false alarms. Decide which row is yours before looking at the gain.",
-        units=units(ev),
     )

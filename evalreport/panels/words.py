@@ -7,7 +7,7 @@ That each number is kept beside its words lets a test hold every sentence agains
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from string import Formatter
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, cast
 
 from evalreport.estimates import beside, ends, valued
-from evalreport.format import FORMATS, Style
+from evalreport.format import FORMATS, Style, plural
 from evalreport.values import Estimate, Result
 
 Stress: TypeAlias = Literal["", "strong", "wrong", "code"]
@@ -88,23 +88,34 @@ class Sentence:
 NOTHING = Sentence()
 Value: TypeAlias = float | str | Sentence | Estimate
 NAMELESS: Mapping[str, Value] = MappingProxyType({})
+Nouns: TypeAlias = Mapping[str, Callable[[float], str]]
+"""Words of the data for one or several of what a number counts, by the name that a field gives them."""
+NOUNLESS: Nouns = MappingProxyType({})
 
 
 def say(
-    template: str, known: Mapping[str, Value] = NAMELESS, /, *, of: float | None = None, **values: Value
+    template: str,
+    known: Mapping[str, Value] = NAMELESS,
+    /,
+    *,
+    of: float | None = None,
+    nouns: Nouns = NOUNLESS,
+    **values: Value,
 ) -> Sentence:
     """Return a sentence from a template and values.
 
     Parameters
     ----------
     template : str
-        ``{name}`` places text or a sentence, ``{name:count|percent|ratio|number}`` a number, and of an
-        estimate ``{name:percent interval}`` its interval; ``*`` … ``*`` is bold, ``_`` … ``_`` the colour of
-        errors, backticks monospaced.
+        ``{name}`` places text or a sentence, ``{name:count|…}`` a number in one of `FORMATS`,
+        ``{name:is|are}`` the word for one or for several, and of an estimate ``{name:percent interval}`` its
+        interval; ``*`` … ``*`` is bold, ``_`` … ``_`` the colour of errors, backticks monospaced.
     known : mapping, optional
         Values by name, beside those given as keywords.
     of : float, optional
         Rows behind the percentages, which decide their decimals.
+    nouns : mapping, optional
+        Words that ``{name:noun}`` takes for a number.
     **values : float, str, Sentence or Estimate
         What the fields are. An estimate has the decimals of its interval.
 
@@ -112,6 +123,8 @@ def say(
     --------
     >>> say("Right for *{share:percent}*.", of=3000, share=0.8906).text
     'Right for 89.1%.'
+    >>> say("{n:count} {n:file|files} {n:is|are} gone", n=1).text
+    '1 file is gone'
     >>> auc = Estimate(0.9, 50, 0.81, 0.95)
     >>> say("AUC {auc:ratio} ({auc:ratio interval})", auc=auc).text
     'AUC 0.900 (0.810 to 0.950)'
@@ -128,13 +141,13 @@ def say(
                 stress = "" if stress == MARKS[mark] else MARKS[mark]
         if field is None:
             continue
-        part = _part(field, values[field], spec or "", stress, of)
+        part = _part(field, values[field], spec or "", stress, of, nouns)
         runs += part.runs
         numbers += part.numbers
     return Sentence(tuple(_joined(runs)), tuple(numbers))
 
 
-def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) -> Sentence:
+def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None, nouns: Nouns) -> Sentence:
     match value:
         case Sentence():
             return value
@@ -142,6 +155,11 @@ def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) 
             return Sentence((Run(value, stress, foreign=True),) if value else ())
         case Estimate():
             return _estimated(name, value, spec, stress)
+        case _ if "|" in spec:
+            one, many = spec.split("|")
+            return Sentence((Run(plural(value, (one, many)), stress),))
+        case _ if spec in nouns:
+            return Sentence((Run(nouns[spec](value), stress, foreign=True),))
         case _:
             number = Number(name, float(value), FORMATS[spec](float(value), of))
             return Sentence((Run(number.shown, stress),), (number,))

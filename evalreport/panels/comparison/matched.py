@@ -17,7 +17,7 @@ from evalreport.comparison.alarms import PER_THOUSAND
 from evalreport.comparison.matched_values import AlarmList, MatchedCount, MatchedPoint
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import at, count, decimals, fixed, plural
+from evalreport.format import at, count, decimals, fixed
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import called, of_weights, positive, units
 from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
@@ -43,16 +43,10 @@ def sentence(comparison: Comparison) -> Sentence:
         "worse": "_Matched, it is worse_: at equal recall",
         "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
     }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
-    told = say(
-        lead
-        + " {run} raises {run_fp:count} false "
-        + plural(alarms.values[0], ("alarm", "alarms"))
-        + " instead of {base_fp:count}"
-        + (" (sums of weights)." if comparison.evaluations[0].weighted else "."),
-        run=shortened(point.run),
-        run_fp=alarms.values[0],
-        base_fp=alarms.values[1],
-    )
+    run_fp, base_fp = alarms.values
+    words = lead + " {run} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
+    words += " (sums of weights)." if comparison.evaluations[0].weighted else "."
+    told = say(words, run=shortened(point.run), run_fp=run_fp, base_fp=base_fp)
     return paragraph(told, _lost(point, own))
 
 

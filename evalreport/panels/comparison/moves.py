@@ -26,10 +26,8 @@ def panel(comparison: Comparison) -> Section:
     """Return the examples that one run gets right and another wrong."""
     title = "Which answers changed"
     if not comparison.movement:
-        empty = Empty(
-            say("No example can be followed from run to run."),
-            say("That takes decisions of both runs on the same examples: log their predictions with ids."),
-        )
+        remedy = "That takes decisions of both runs on the same examples: log their predictions with ids."
+        empty = Empty(say("No example can be followed from run to run."), say(remedy))
         return Section.of("movement", "Examples", title, NOTHING, empty)
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")

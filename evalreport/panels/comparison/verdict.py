@@ -99,15 +99,11 @@ def _could(comparison: Comparison) -> Sentence:
     (first, *others) = comparison.of(comparison.primary)
     if others or first.verdict != "not_demonstrated" or first.detectable is None:
         return NOTHING
-    if first.detectable.difference is None:
-        return say(
-            "Too few rows: no possible difference would be demonstrated with {power:percent} probability.",
-            power=first.detectable.power,
-        )
+    words = "Too few rows: no possible difference"
+    if first.detectable.difference is not None:
+        words = f"A difference of {{difference}} in {spoken(title_of_metric(comparison, comparison.primary))}"
     return say(
-        "A difference of {difference} in "
-        + spoken(title_of_metric(comparison, comparison.primary))
-        + " would be demonstrated with {power:percent} probability.",
+        words + " would be demonstrated with {power:percent} probability.",
         difference=detectable(first, first.detectable),
         power=first.detectable.power,
     )

@@ -22,7 +22,7 @@ from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import ERROR_KINDS
 from evalreport.panels.comparison.stated import in_words, size, style_of
-from evalreport.panels.words import NOTHING, Sentence, joined, listed, quoted, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, Value, joined, listed, quoted, say, shortened
 
 _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 
@@ -140,17 +140,11 @@ def against(comparison: Comparison) -> Sentence:
     better, worse = ([d for d in main if d.verdict == word] for word in DEMONSTRATED)
     base = shortened(comparison.names[comparison.baseline])
     by = title_of_metric(comparison, comparison.primary)
-    if not better and not worse:
-        lead = "*None of {rivals:count} runs* is demonstrated to differ from {base} by "
-        return say(lead + by + ".", rivals=len(main), base=base)
-    told = " and ".join(_counted(better, worse, len(main)))
-    return say(
-        told + " than {base} by " + by + ".",
-        rivals=len(main),
-        better=len(better),
-        worse=len(worse),
-        base=base,
-    )
+    told = "*None of {rivals:count} runs* is demonstrated to differ from"
+    if better or worse:
+        told = " and ".join(_counted(better, worse, len(main))) + " than"
+    words = f"{told} {{base}} by {by}."
+    return say(words, rivals=len(main), better=len(better), worse=len(worse), base=base)
 
 
 def _counted(better: Sequence[Difference], worse: Sequence[Difference], rivals: int) -> Iterator[str]:
@@ -159,7 +153,7 @@ def _counted(better: Sequence[Difference], worse: Sequence[Difference], rivals: 
         if len(found) == rivals:
             yield f"{'Both' if rivals == 2 else 'All {rivals:count}'} runs are {word}"
         elif found:
-            yield f"{{{name}:count}}{whole} {'is' if len(found) == 1 else 'are'} {word}"
+            yield f"{{{name}:count}}{whole} {{{name}:is|are}} {word}"
             whole = ""
 
 
@@ -170,32 +164,22 @@ def ranked(comparison: Comparison) -> Sentence:
     best = [entry for entry in known if entry.best_group]
     rest = [entry for entry in known if not entry.best_group]
     if not known:
-        return say("*No run* has a value by " + by + ".")
+        return say(f"*No run* has a value by {by}.")
+    counts: dict[str, Value] = {"runs": len(known), "tied": len(best)}
+    named = listed([say("{run}", run=shortened(entry.run)) for entry in best[:MOST_NAMED]])
+    top = shortened(best[0].run)
     if not rest:
-        return say(
-            "*No run is demonstrated to be best* by "
-            + by
-            + ": none of {runs:count} is told apart from {top}.",
-            runs=len(known),
-            top=shortened(best[0].run),
+        words = (
+            f"*No run is demonstrated to be best* by {by}: none of {{runs:count}} is told apart from {{top}}."
         )
-    price = _price(comparison.primary, best[0], rest[0])
+        return say(words, counts, top=top)
     if len(best) == 1:
-        return say("{top} is *best* by " + by + ";", top=shortened(best[0].run)) + price
-    if len(best) > MOST_NAMED:
-        return (
-            say(
-                "*{tied:count} of {runs:count} runs* are best by " + by + ", {top} first;",
-                tied=len(best),
-                runs=len(known),
-                top=shortened(best[0].run),
-            )
-            + price
-        )
-    named = {f"run{place}": shortened(entry.run) for place, entry in enumerate(best)}
-    fields = [f"{{{name}}}" for name in named]
-    both = ", ".join(fields[:-1]) + " and " + fields[-1]
-    return say(both + " are *best* by " + by + ", not told apart;", named) + price
+        words = f"{{top}} is *best* by {by};"
+    elif len(best) > MOST_NAMED:
+        words = f"*{{tied:count}} of {{runs:count}} runs* are best by {by}, {{top}} first;"
+    else:
+        words = f"{{named}} are *best* by {by}, not told apart;"
+    return say(words, counts, top=top, named=named) + _price(comparison.primary, best[0], rest[0])
 
 
 def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
@@ -278,12 +262,9 @@ def matching(run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("ca
     >>> matching("new", "old", Pairing("paired", 285, "matched by id")).text
     'new and old: paired on 285 shared cases (matched by id).'
     """
-    named = {"run": run, "base": baseline, "why": how.reason, "units": plural(how.n_shared, unit)}
-    if how.kind == "unpaired":
-        return say("{run} and {base}: _not paired_ ({why}).", named)
-    return say(
-        "{run} and {base}: paired on {shared:count} shared {units} ({why}).", named, shared=how.n_shared
-    )
+    words = "_not paired_" if how.kind == "unpaired" else "paired on {shared:count} shared {units}"
+    shared: dict[str, Value] = {"shared": how.n_shared, "units": plural(how.n_shared, unit)}
+    return say(f"{{run}} and {{base}}: {words} ({{why}}).", shared, run=run, base=baseline, why=how.reason)
 
 
 def same_matching(comparison: Comparison) -> Sentence:
@@ -292,11 +273,9 @@ def same_matching(comparison: Comparison) -> Sentence:
     if len(kinds) > 1:
         return NOTHING
     how = comparison.pairings[0][2]
-    if how.kind == "unpaired":
-        return say("_Not paired_: {why}.", why=how.reason)
-    return say(
-        "Paired on {shared:count} shared {units}, {why}.",
-        shared=how.n_shared,
-        units=plural(how.n_shared, comparison.unit),
-        why=how.reason,
+    words = (
+        "_Not paired_: {why}."
+        if how.kind == "unpaired"
+        else "Paired on {shared:count} shared {units}, {why}."
     )
+    return say(words, shared=how.n_shared, units=plural(how.n_shared, comparison.unit), why=how.reason)

@@ -23,9 +23,7 @@ def bounds(found: ThresholdSelection) -> Section | None:
     hold = found.evaluation.sampling.hold
     heads = ("Bound", "Threshold here", "Kept here", "Chance on new rows", "Expect elsewhere")
     titles = heads if hold is None else (*heads, f"Held with {percent(hold, ROUGH)}")
-    table = Table.of(
-        "bounds-table", "Bounds", titles, (_bound_row(name, best) for name, best in wanted.items())
-    )
+    table = Table.of("bounds-table", "Bounds", titles, (_bound_row(*pair) for pair in wanted.items()))
     summary = say("A label is set when its score is at least its threshold; each bound is kept by itself.")
     if hold is not None and len(wanted) > 1:
         summary += say(

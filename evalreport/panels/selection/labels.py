@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.format import count, number
 from evalreport.format import threshold as threshold_text
-from evalreport.panels.about import objective_title, units
+from evalreport.panels.about import objective_title, tell, units
 from evalreport.panels.parts import Beside, Cell, Column, Note, Row, Section, Table
 from evalreport.panels.study.course import READ, history_chart
 from evalreport.panels.tuned import tuned_table
@@ -23,9 +23,7 @@ def reached(found: ThresholdSelection) -> Section | None:
     """Return what the numbers of each objective reach together."""
     if not found.tuned:
         return None
-    note = say(
-        "“Elsewhere” is judged on {units} that took no part in the choice.", units=units(found.evaluation)
-    )
+    note = tell(found.evaluation, "“Elsewhere” is judged on {units} that took no part in the choice.")
     table = tuned_table("tuned-table", list(found.tuned.values()))
     return Section.of("tuned", "What is reached", "What the chosen numbers reach", NOTHING, table, Note(note))
 

@@ -60,6 +60,7 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
     )
     title = objective_title(objective.name)
     style = objective_style(best.metric)
+    described = "{title} over the threshold; best at {threshold:threshold}."
     band = (
         best.threshold if best.low is None else best.low,
         best.threshold if best.high is None else best.high,
@@ -68,11 +69,7 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
         id=f"course-{place}",
         title=title,
         note=NOTHING if objective.constraint is None else say("Drawn where the bound is kept."),
-        description=say(
-            "{title} over the threshold; best at {threshold:threshold}.",
-            title=title,
-            threshold=best.threshold,
-        ),
+        description=say(described, title=title, threshold=best.threshold),
         axes=axes,
         paths=(
             Path("band", axes.columns_between(band, (axes.y.low, axes.y.high))),

@@ -15,6 +15,7 @@ from evalreport.panels.about import (
     objective_title,
     of_weights,
     one_threshold,
+    tell,
     units,
 )
 from evalreport.panels.intervals import Forest, ForestRow, forest_row
@@ -139,18 +140,10 @@ def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
     known = isinstance(coverage, Estimate) and isinstance(kept, Estimate)
     right = kept if isinstance(kept, Estimate) and known else best.accuracy
     left = complement(coverage) if isinstance(coverage, Estimate) and known else 1 - best.coverage
-    words = (
-        "expect it to be right for {right:percent} and to leave"
-        if known
-        else "it is right for {right:percent} and leaves"
-    )
-    return say(
-        "Answering from a confidence of {threshold:threshold} on, " + words + " _{left:percent}_ to others.",
-        threshold=best.threshold,
-        right=right,
-        left=left,
-        of=found.evaluation.rows,
-    )
+    expected = ("expect it to be", "and to leave") if known else ("it is", "and leaves")
+    words = f"Answering from a confidence of {{threshold:threshold}} on, {expected[0]} right for "
+    words += f"{{right:percent}} {expected[1]} _{{left:percent}}_ to others."
+    return say(words, threshold=best.threshold, right=right, left=left, of=found.evaluation.rows)
 
 
 def _threshold(name: str, best: Optimum) -> Sentence:
@@ -205,16 +198,11 @@ def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) 
     style = objective_style(metric)
     if not isinstance(elsewhere, Estimate):
         return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
-    here = compared("apparent", apparent, elsewhere, style)
+    here, there = compared("apparent", apparent, elsewhere, style), f"*{{elsewhere:{style}}}*"
+    words = f"expect {there} on new data, not the {{here}} of the choice."
     if valued(elsewhere, style) == here.text:
-        return say(
-            "*{elsewhere:" + style + "}*, also on rows that took no part in the choice.", elsewhere=elsewhere
-        )
-    return say(
-        "expect *{elsewhere:" + style + "}* on new data, not the {here} of the choice.",
-        here=here,
-        elsewhere=elsewhere,
-    )
+        words = f"{there}, also on rows that took no part in the choice."
+    return say(words, here=here, elsewhere=elsewhere)
 
 
 def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
@@ -225,21 +213,13 @@ def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
 
 def summary(found: ThresholdSelection) -> Sentence:
     """Return how to read the two values."""
-    level = confidence_percent(found.evaluation)
-    if found.tuned_on:
-        told = say(
-            "Chosen on {source}; “elsewhere” is this data, which took no part in the choice. Intervals are "
-            "{level}.",
-            source=found.tuned_on,
-            level=level,
-        )
-    else:
-        told = say(
-            "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to "
-            "expect on new data; the value where it was chosen is on average too good. Intervals are "
-            "{level}.",
-            level=level,
-        )
+    words = (
+        "Chosen on {source}; “elsewhere” is this data, which took no part in the choice."
+        if found.tuned_on
+        else "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to "
+        "expect on new data; the value where it was chosen is on average too good."
+    )
+    told = tell(found.evaluation, words + " Intervals are {level}.", source=found.tuned_on)
     return paragraph(_changed(found), _without(found), told, of_weights(found.evaluation))
 
 
@@ -251,11 +231,12 @@ def _changed(found: ThresholdSelection) -> Sentence:
     in_use = without_gain(found.evaluation, best)
     if in_use is not None:
         other = best.out_of_sample.value if best.out_of_sample else Undefined("")
+        here = compared("in_use", in_use, other, objective_style(best.metric))
+        words = (
+            "Elsewhere that is no better than {in_use} at {threshold:threshold}, which is in use: nothing "
+        )
         return say(
-            "Elsewhere that is no better than {in_use} at {threshold:threshold}, which is in use: nothing is "
-            "gained by the change.",
-            in_use=compared("in_use", in_use, other, objective_style(best.metric)),
-            threshold=now if now is not None else math.nan,
+            words + "is gained by the change.", in_use=here, threshold=math.nan if now is None else now
         )
     named = candidates(found.evaluation, found.whole, found.optima)
     return story(named, advised(found.evaluation, named, found.optima))
@@ -267,8 +248,5 @@ def _without(found: ThresholdSelection) -> Sentence:
     if not isinstance(best, Tuned) or best.without is None:
         return NOTHING
     plain = next(words for start, words in PLAIN.items() if start in best.starts)
-    return say(
-        "With {plain} it would be {without}.",
-        plain=plain,
-        without=compared("without", best.without, best.out_of_sample.value, objective_style(name)),
-    )
+    without = compared("without", best.without, best.out_of_sample.value, objective_style(name))
+    return say("With {plain} it would be {without}.", plain=plain, without=without)

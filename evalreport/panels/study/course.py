@@ -107,11 +107,8 @@ def _best_label(axes: Axes, done: Sequence[HistoryPoint], last: float) -> Label:
 def _best_of(view: HistoryView, last: float | None) -> Sentence:
     if last is None:
         return say("No trial completed.")
-    return say(
-        "Value of each of {trials:count} trials; the best is {last:significant}.",
-        trials=view.n_trials,
-        last=last,
-    )
+    words = "Value of each of {trials:count} trials; the best is {last:significant}."
+    return say(words, trials=view.n_trials, last=last)
 
 
 def _steps(best: Sequence[tuple[int, float | None]]) -> tuple[list[float], list[float]]:

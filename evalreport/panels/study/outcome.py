@@ -47,19 +47,13 @@ def _front(study: Study) -> Chart:
     )
     rows = ((str(trial.number), *map(significant, trial.values[:2])) for trial in on[:25])
     heads = ("Trial", x.name, y.name)
+    wanted = f"Wanted: {{x}} {_way(x.sign)}, {{y}} {_way(y.sign)}."
+    found = "{front:count} of {points:count} trials are on the front."
     return Chart(
         id="front-chart",
         title=f"{y.name} against {x.name}",
-        note=say(
-            "Wanted: {x} {x_way}, {y} {y_way}.",
-            x=x.name,
-            y=y.name,
-            x_way=_way(x.sign),
-            y_way=_way(y.sign),
-        ),
-        description=say(
-            "{front:count} of {points:count} trials are on the front.", front=len(on), points=len(view)
-        ),
+        note=say(wanted, x=x.name, y=y.name),
+        description=say(found, front=len(on), points=len(view)),
         axes=axes,
         paths=(
             Path("dots-2", axes.dots(trial.values[:2] for trial in off)),

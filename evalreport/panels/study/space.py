@@ -58,17 +58,11 @@ def importance(study: Study) -> Section | None:
     found = study.importance
     title = "Which parameters mattered"
     if isinstance(found, Undefined):
-        empty = Empty(
-            say("No importance is shown."),
-            say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:]),
-        )
+        why = say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:])
+        empty = Empty(say("No importance is shown."), why)
         return Section.of("importance", "Importance", title, NOTHING, empty)
-    summary = say(
-        "{method} on {n:count} complete trials: {meaning}.",
-        method=found.method,
-        n=found.n_trials,
-        meaning=found.meaning,
-    )
+    words = "{method} on {n:count} complete trials: {meaning}."
+    summary = say(words, method=found.method, n=found.n_trials, meaning=found.meaning)
     rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
     name = about(study, "Importance")
     heads = ("Parameter", Column("Share", "q"))
@@ -110,9 +104,9 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
         (str(point.number), param_cell(point.at), significant(point.value))
         for point in sorted(view.points, key=lambda point: -study.objective.sign * point.value)[:20]
     ]
-    heads = ("Trial", Column(view.axis.name), study.objective.name)
+    id, heads = own(study, f"slice-{place}"), ("Trial", Column(view.axis.name), study.objective.name)
     return Chart(
-        id=own(study, f"slice-{place}"),
+        id=id,
         title=view.axis.name,
         note=NOTHING,
         description=say(
@@ -125,12 +119,7 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
         axes=axes,
         paths=(Path("dots", axes.dots(zip(xs, values, strict=True))),),
         ring=None if best_at is None else (axes.across(best_at), axes.up(best.value)),
-        values=Table.of(
-            own(study, f"slice-{place}") + "-values",
-            about(study, f"The best by {view.axis.name}"),
-            heads,
-            rows,
-        ),
+        values=Table.of(f"{id}-values", about(study, f"The best by {view.axis.name}"), heads, rows),
     )
 
 
@@ -147,11 +136,7 @@ def parallel(study: Study) -> Section | None:
         return None
     gap = max(WIDE / (len(view.axes) - 1), 90.0)
     poles = tuple(
-        Pole(
-            round(50 + place * gap, 1),
-            axis.name,
-            tuple((_height(at), text) for at, text in _ticks(axis)),
-        )
+        Pole(round(50 + place * gap, 1), axis.name, tuple((_height(at), text) for at, text in _ticks(axis)))
         for place, axis in enumerate(view.axes)
     )
     best = [line.places for line in view.lines if line.rank >= BEST]

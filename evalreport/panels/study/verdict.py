@@ -135,29 +135,23 @@ def _kicker(study: Study) -> tuple[str, ...]:
 
 def headline(study: Study) -> Sentence:
     """Return the outcome of a sweep in one sentence."""
-    trials = study.trials
-    if not trials.contenders:
+    trials, complete = study.trials, len(study.trials.contenders)
+    if not complete:
         return say("_No trial completed_ of {trials:count} that were started.", trials=len(trials))
     if study.several:
-        return say(
+        words = (
             "{front:count} of {complete:count} complete trials are on the front: no other beats them in one "
-            "objective without losing in another.",
-            front=len(trials.pareto()),
-            complete=len(trials.contenders),
         )
-    if len(trials.contenders) == 1:
-        return say(
-            "The only complete trial reaches {objective} {best_value:significant}.",
-            objective=study.objective.name,
-            best_value=study.best.values[study.at],
-        )
-    lead = say(
-        "The best of {complete:count} complete trials reaches {objective} {best_value:significant};",
-        complete=len(trials.contenders),
+        words += "objective without losing in another."
+        return say(words, front=len(trials.pareto()), complete=complete)
+    lead = "The only complete trial" if complete == 1 else "The best of {complete:count} complete trials"
+    told = say(
+        f"{lead} reaches {{objective}} {{best_value:significant}}{'.' if complete == 1 else ';'}",
+        complete=complete,
         objective=study.objective.name,
         best_value=study.best.values[study.at],
     )
-    return lead + _tied(study)
+    return told if complete == 1 else told + _tied(study)
 
 
 def _tied(study: Study) -> Sentence:
@@ -207,10 +201,8 @@ def _best_of(study: Study) -> Sentence:
     )
     if isinstance(study.curse, Undefined):
         return say("{found}.", found=found)
-    much = "up to" if study.curse.at_most else "about"
-    return say(
-        "{found}, " + much + " {optimism:rough} of it luck.", found=found, optimism=study.curse.optimism
-    )
+    words = f"{{found}}, {'up to' if study.curse.at_most else 'about'} {{optimism:rough}} of it luck."
+    return say(words, found=found, optimism=study.curse.optimism)
 
 
 def front(study: Study) -> tuple[Trial, ...]:

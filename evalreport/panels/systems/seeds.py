@@ -134,10 +134,8 @@ def sources(found: SystemsComparison) -> Section:
     """Return the shares of each system's variance, and its interval with more runs or more rows."""
     known = [(one, value) for one in found.systems if (value := one.metrics[found.primary]).variance]
     if not known:
-        empty = Empty(
-            say("Nothing is known of the seeds."),
-            say("That takes two runs of a system, and a metric to which each row has its share."),
-        )
+        remedy = "That takes two runs of a system, and a metric to which each row has its share."
+        empty = Empty(say("Nothing is known of the seeds."), say(remedy))
         return Section.of("sources", "Uncertainty", SOURCES, NOTHING, empty)
     rows, unit = (_source_row(found, one, value) for one, value in known), found.unit[1]
     heads = (

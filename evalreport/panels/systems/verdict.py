@@ -20,10 +20,8 @@ from evalreport.values import Estimate, Result, Undefined
 
 def panel(found: SystemsComparison) -> Section:
     """Return the verdict: every system with its interval, and a dot for each run."""
-    told = say(
-        "A dot is one run. Bar: the mean of the runs, over new {units} and new seeds together.",
-        units=found.unit[1],
-    )
+    words = "A dot is one run. Bar: the mean of the runs, over new {units} and new seeds together."
+    told = say(words, units=found.unit[1])
     body = Versus(
         runs=sum(len(one.runs) for one in found.systems),
         kicker=_kicker(found),
@@ -161,17 +159,12 @@ def _said(d: SystemDifference) -> str:
 def values(found: SystemsComparison) -> Section:
     """Return every metric of every system: the mean over its runs, with its interval."""
     heads = ("Metric", *(one.system for one in found.systems))
-    names = [
-        name
-        for name in found.systems[0].metrics
-        if any(v.metrics[name].value is not None for v in found.systems)
-    ]
-    table = Table.of(
-        "values-table", "Metrics of every system", heads, (_values_row(found, n) for n in names), tall=True
-    )
-    summary = say(
-        "Means over the runs, with intervals that cover new {units} and new seeds.", units=found.unit[1]
-    )
+    known = found.systems[0].metrics
+    names = [name for name in known if any(v.metrics[name].value is not None for v in found.systems)]
+    rows = (_values_row(found, name) for name in names)
+    table = Table.of("values-table", "Metrics of every system", heads, rows, tall=True)
+    words = "Means over the runs, with intervals that cover new {units} and new seeds."
+    summary = say(words, units=found.unit[1])
     return Section.of("values", "Metrics", "Every metric", summary, table)
 
 

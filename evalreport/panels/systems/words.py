@@ -26,13 +26,9 @@ def headline(found: SystemsComparison) -> Sentence:
     d = found.of(found.primary)[0]
     first, second = shortened(d.run), shortened(d.baseline)
     if d.verdict == "better":
-        words = say(
-            "{first} *beats* {second} in " + main_metric(found).title + " by {gap}",
-            first=first,
-            second=second,
-            gap=by_how_much(d, main_metric(found)),
-        )
-        return joined(words, _whatever(d), say("."))
+        words = f"{{first}} *beats* {{second}} in {main_metric(found).title} by {{gap}}"
+        told = say(words, first=first, second=second, gap=by_how_much(d, main_metric(found)))
+        return joined(told, _whatever(d), say("."))
     return apart(found, d)
 
 
@@ -97,16 +93,12 @@ def _flattery(found: SystemsComparison) -> Sentence:
         return NOTHING
     most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
     size = points(most or 0.0, value.low, value.high, main_metric(found).style)
-    words = say(
-        "The best of {runs:count} runs of {system} looks {size} better than the system",
-        runs=runs,
-        system=shortened(system),
-        size=size,
-    )
     gaps = [abs(d.difference) for d in found.of(found.primary) if d.difference is not None]
+    end = ": report the mean of the runs, not the best."
     if min(gaps, default=0.0) < (most or 0.0):
-        return joined(words, say(", more than two of the systems differ: report the mean of the runs."))
-    return joined(words, say(": report the mean of the runs, not the best."))
+        end = ", more than two of the systems differ: report the mean of the runs."
+    words = "The best of {runs:count} runs of {system} looks {size} better than the system"
+    return say(words + end, runs=runs, system=shortened(system), size=size)
 
 
 def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:

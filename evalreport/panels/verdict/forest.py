@@ -8,15 +8,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Better
-from evalreport.panels.about import (
-    confidence_percent,
-    is_text,
-    metric,
-    negative,
-    positive,
-    units,
-    unread,
-)
+from evalreport.panels.about import confidence_percent, is_text, metric, negative, positive, units, unread
 from evalreport.panels.intervals import Forest, ForestRow, forest_row, magnified
 from evalreport.panels.words import Value, say
 from evalreport.values import Estimate

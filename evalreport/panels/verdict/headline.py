@@ -9,7 +9,7 @@ from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
 from evalreport.findings.chance import Skill, decision_skill, ranking_skill
 from evalreport.findings.families import kinship
-from evalreport.format import count, of_how_many, plural
+from evalreport.format import count, of_how_many
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     SMALL_TABLE,
@@ -19,9 +19,7 @@ from evalreport.panels.about import (
     is_text,
     majority,
     mistakes,
-    negative,
-    positive,
-    units,
+    tell,
     unread,
 )
 from evalreport.panels.words import NOTHING, Sentence, compared, quoted, say, shortened
@@ -41,7 +39,7 @@ def headline(ev: Evaluation) -> Sentence:
     """Return the verdict in one sentence, with counts of whole rows."""
     ev = ev.in_rows()
     if mistakes(ev) == 0 and not _one_sided(ev):
-        return say("No mistakes in {n:count} {units}.", n=ev.rows, units=units(ev, ev.rows))
+        return tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.rows)
     skill = ranking_skill(ev) if mistakes(ev) is None else decision_skill(ev)
     if skill is not None and skill != "demonstrated":
         return _no_better(ev, skill)
@@ -77,33 +75,26 @@ def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
             f1 = estimate(ev, "f1_micro")
             if f1 is None:
                 return say(LACKING[skill], rival="chance") + _multilabel(ev)
-            return say(LACKING[skill], rival="adding labels without looking") + say(
-                "micro F1 {f1_micro:ratio} against {level}.",
-                f1_micro=f1,
-                level=compared("level", ev.no_skill["f1_micro"], f1, "ratio"),
-            )
+            level = compared("level", ev.no_skill["f1_micro"], f1, "ratio")
+            words = "micro F1 {f1_micro:ratio} against {level}."
+            return say(LACKING[skill], rival="adding labels without looking") + tell(ev, words, level=level)
 
 
 def _binary_no_better(ev: Evaluation, skill: Skill) -> Sentence:
     counts = four_counts(ev)
     if counts is None:
+        words = "it ranks {positives} above {negatives} {auc:percent} of the time."
         auc = estimate(ev, "roc_auc")
-        return say(LACKING[skill], rival="chance") + say(
-            "it ranks {a} above {b} {auc:percent} of the time.",
-            a=positive(ev),
-            b=negative(ev),
-            auc=0.5 if auc is None else auc,
-        )
+        return say(LACKING[skill], rival="chance") + tell(ev, words, auc=0.5 if auc is None else auc)
     always = ev.space.names[0] if counts.negatives >= counts.positives else ev.space.names[1]
-    return say(LACKING[skill], rival=_always(always)) + say(
-        "it finds {tp:count} of {p:count} {positives} and flags {fp:count} of {n:count} {negatives}.",
-        tp=counts.tp,
-        p=counts.positives,
-        positives=positive(ev, counts.positives),
-        fp=counts.fp,
-        n=counts.negatives,
-        negatives=negative(ev, counts.negatives),
-    )
+    words = "it finds {tp:count} of {p:count} {p:positives} and flags {fp:count} of {n:count} {n:negatives}."
+    return say(LACKING[skill], rival=_always(always)) + _counted(ev, words, counts)
+
+
+def _counted(ev: Evaluation, words: str, counts: BinaryCounts) -> Sentence:
+    """Say with these words how many of the {p} positives and {n} negatives are right or wrong."""
+    four = {"tp": counts.tp, "fn": counts.fn, "fp": counts.fp}
+    return tell(ev, words, p=counts.positives, n=counts.negatives, **four)
 
 
 def _always(label: str) -> Sentence:
@@ -114,60 +105,40 @@ def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
     counts = ev.confusion
     if counts is None:
         return NOTHING
-    right = float(counts.marginals.tp.sum())
-    return say(LACKING[skill], rival=_always(majority(ev, counts))) + say(
-        "right for {right:count} of {n:count} {units}, against {always:count}.",
-        right=right,
-        n=counts.total,
-        units=units(ev, counts.total),
-        always=float(counts.marginals.support.max()),
-    )
+    right, most = float(counts.marginals.tp.sum()), float(counts.marginals.support.max())
+    words = "right for {right:count} of {n:count} {n:units}, against {always:count}."
+    told = tell(ev, words, right=right, n=counts.total, always=most)
+    return say(LACKING[skill], rival=_always(majority(ev, counts))) + told
 
 
 def _binary(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is None:
-        auc = estimate(ev, "roc_auc")
-        if auc is None:
-            one = "All {n:count} {units} are of one class, and _no threshold was given_: nothing is judged."
-            return say(one, n=ev.rows, units=units(ev, ev.rows))
-        return say(
-            "Ranks {a} above {b} {auc:percent} of the time; _no threshold was given_, so it decides nothing.",
-            a=positive(ev),
-            b=negative(ev),
-            auc=auc,
-        )
+        words = "Ranks {positives} above {negatives} {auc:percent} of the time; _no threshold was given_, so "
+        one = "All {n:count} {n:units} are of one class, and _no threshold was given_: nothing is judged."
+        ranks = tell(ev, words + "it decides nothing.", auc=estimate(ev, "roc_auc"))
+        return ranks or tell(ev, one, n=ev.rows)
     return found(ev, counts) + alarms(ev, counts)
 
 
 def found(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     """Return the first half of a binary headline: positives found and missed."""
-    total, tp, fn = counts.positives, counts.tp, counts.fn
-    what = positive(ev, total)
-    if total == 0:
-        return say("_No {what} occurs_, so recall cannot be measured;", what=positive(ev, 1))
-    if fn == 0:
-        every = "the only {what};" if total == 1 else "all {p:count} {what};"
-        return say("Finds " + every, p=total, what=what)
-    return say(
-        "Finds {tp:count} of {p:count} {what} and _misses {fn:count}_;", tp=tp, p=total, what=what, fn=fn
-    )
+    if counts.positives == 0:
+        return tell(ev, "_No {positive} occurs_, so recall cannot be measured;")
+    if counts.fn == 0:
+        every = "the only {positive};" if counts.positives == 1 else "all {p:count} {p:positives};"
+        return _counted(ev, "Finds " + every, counts)
+    return _counted(ev, "Finds {tp:count} of {p:count} {p:positives} and _misses {fn:count}_;", counts)
 
 
 def alarms(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     """Return the second half of a binary headline: negatives flagged."""
-    total, fp = counts.negatives, counts.fp
-    if total == 0:
-        return say("_no {what} occurs_, so false alarms cannot be measured.", what=negative(ev, 1))
-    if fp == 0:
-        return say("none of {n:count} {what} is flagged by mistake.", n=total, what=negative(ev, total))
-    verb = "is" if fp == 1 else "are"
-    return say(
-        "{fp:count} of {n:count} {what} " + verb + " flagged by mistake.",
-        fp=fp,
-        n=total,
-        what=negative(ev, total),
-    )
+    if counts.negatives == 0:
+        return tell(ev, "_no {negative} occurs_, so false alarms cannot be measured.")
+    if counts.fp == 0:
+        return _counted(ev, "none of {n:count} {n:negatives} is flagged by mistake.", counts)
+    words = "{fp:count} of {n:count} {n:negatives} {fp:is|are} flagged by mistake."
+    return _counted(ev, words, counts)
 
 
 def _multiclass(ev: Evaluation) -> Sentence:
@@ -187,12 +158,8 @@ def right_for(ev: Evaluation) -> Sentence:
     total, right = ev.confusion.total, float(ev.confusion.marginals.tp.sum())
     share = of_how_many(right / total)
     if total < SMALL or share is None:
-        return say(
-            "Right for {right:count} of {n:count} {units}.", right=right, n=total, units=units(ev, total)
-        )
-    return say(
-        "Right for {k:count} {units} in {size:count}.", k=share[0], units=units(ev, share[0]), size=share[1]
-    )
+        return tell(ev, "Right for {right:count} of {n:count} {n:units}.", right=right, n=total)
+    return tell(ev, "Right for {k:count} {k:units} in {size:count}.", k=share[0], size=share[1])
 
 
 def never_predicted(ev: Evaluation) -> list[ClassResult]:
@@ -210,11 +177,7 @@ def _blind(ev: Evaluation) -> Sentence:
             label=quoted(shortened(str(blind[0].label))),
             support=blind[0].support,
         )
-    return say(
-        "_{blind:count} of {classes:count} classes are never predicted._",
-        blind=len(blind),
-        classes=len(ev.space),
-    )
+    return tell(ev, "_{blind:count} of {classes:count} classes are never predicted._", blind=len(blind))
 
 
 def _poor(ev: Evaluation) -> Sentence:
@@ -228,11 +191,8 @@ def _poor(ev: Evaluation) -> Sentence:
             support=poor[0].support,
             label=quoted(shortened(str(poor[0].label))),
         )
-    return say(
-        "_Of {poor:count} of {classes:count} classes it finds less than a fifth._",
-        poor=len(poor),
-        classes=len(ev.space),
-    )
+    words = "_Of {poor:count} of {classes:count} classes it finds less than a fifth._"
+    return tell(ev, words, poor=len(poor))
 
 
 def _families(ev: Evaluation) -> Sentence:
@@ -242,11 +202,9 @@ def _families(ev: Evaluation) -> Sentence:
     if kin.mistakes < MANY * wrong:
         off = ev.confusion.rows != ev.confusion.columns
         return say("Its mistakes are _spread over {pairs:count} pairs_ of classes.", pairs=int(off.sum()))
-    one = len(kin.families) == 1
     return say(
         "_{inside:percent} of its mistakes_ are mix-ups inside {families:count} small "
-        + ("family" if one else "families")
-        + " of look-alike classes.",
+        "{families:family|families} of look-alike classes.",
         inside=kin.mistakes / wrong,
         families=len(kin.families),
     )
@@ -290,35 +248,22 @@ def _text(ev: Evaluation) -> Sentence:
 def _overlooks(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is not None:
-        if counts.fn == 0:
-            return say("Finds all {p:count} {what}.", p=counts.positives, what=positive(ev, counts.positives))
-        return say(
-            "Overlooks _{fn:count} of {p:count}_ {what}.",
-            fn=counts.fn,
-            p=counts.positives,
-            what=positive(ev, counts.positives),
-        )
+        words = "Overlooks _{fn:count} of {p:count}_" if counts.fn else "Finds all {p:count}"
+        return _counted(ev, words + " {p:positives}.", counts)
     blind, worst = never_predicted(ev), critical(ev)
     if len(blind) > 1 or worst is None:
         return right_for(ev) + _blind(ev)
-    return say(
-        "Overlooks _{missed:count} of {support:count}_ {label} {units}.",
-        missed=worst.support - worst.right,
-        support=worst.support,
-        label=shortened(str(worst.label)),
-        units=units(ev, worst.support),
-    )
+    words = "Overlooks _{missed:count} of {support:count}_ {label} {support:units}."
+    missed, label = worst.support - worst.right, shortened(str(worst.label))
+    return tell(ev, words, missed=missed, support=worst.support, label=label)
 
 
 def _unreadable(ev: Evaluation, what: str) -> Sentence:
     lost = unread(ev)
     if not lost:
         return say(f"Every answer could be read{what}.")
-    words = "answer" if lost == 1 else "answers"
-    verb = "counts" if lost == 1 else "count"
-    return say(
-        "{unread:count} " + words + f" could not be read{what} and _" + verb + " as wrong_.", unread=lost
-    )
+    words = "{unread:count} {unread:answer|answers} could not be read" + what
+    return say(words + " and _{unread:counts|count} as wrong_.", unread=lost)
 
 
 def _multilabel(ev: Evaluation) -> Sentence:
@@ -333,20 +278,11 @@ def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
     hit = sum(entry.right for entry in ev.classes)
     share = of_how_many(recall.value)
     if share is None or ev.rows < SMALL:
-        labels = plural(wanted, ("label that belongs", "labels that belong"))
-        return say(
-            "Of {wanted:count} " + labels + " it finds {hit:count} and _leaves out {left:count}_;",
-            wanted=wanted,
-            hit=hit,
-            left=wanted - hit,
-        )
-    return say(
-        "Of every " + ("ten" if share[1] == 10 else count(share[1])) + " labels a {unit} should carry "
-        "it finds {a:count} and _leaves out {b:count}_;",
-        unit=units(ev, 1),
-        a=share[0],
-        b=share[1] - share[0],
-    )
+        words = "Of {wanted:count} {wanted:label that belongs|labels that belong} it finds {hit:count} and "
+        return say(words + "_leaves out {left:count}_;", wanted=wanted, hit=hit, left=wanted - hit)
+    size = "ten" if share[1] == 10 else count(share[1])
+    words = f"Of every {size} labels a {{unit}} should carry it finds {{a:count}} and "
+    return tell(ev, words + "_leaves out {b:count}_;", a=share[0], b=share[1] - share[0])
 
 
 def _added(ev: Evaluation, precision: Estimate | None) -> Sentence:
@@ -356,6 +292,6 @@ def _added(ev: Evaluation, precision: Estimate | None) -> Sentence:
         added = sum(entry.predicted for entry in ev.classes)
         wrong = sum(entry.predicted - entry.right for entry in ev.classes)
         if added == 1:
-            return say("the only label it adds is " + ("wrong." if wrong else "right."))
+            return say("the only label it adds is {wrong:wrong|right}.", wrong=wrong)
         return say("{wrong:count} of the {added:count} labels it adds are wrong.", wrong=wrong, added=added)
     return say("{false:percent} of the labels it adds are wrong.", false=complement(precision))

@@ -17,15 +17,13 @@ from evalreport.panels.about import (
     four_counts,
     is_text,
     mistakes,
-    negative,
     one_threshold,
-    positive,
-    units,
+    tell,
     unread,
     upper_bound_of_none,
 )
 from evalreport.panels.verdict.headline import most_frequent_mix_up, never_predicted, right_for
-from evalreport.panels.words import NOTHING, Sentence, Value, compared, listed, paragraph, say
+from evalreport.panels.words import NOTHING, Sentence, compared, listed, paragraph, say
 from evalreport.thresholds.optimum import Optimum
 from evalreport.values import Estimate
 
@@ -112,21 +110,19 @@ def _unnoticed(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is None or counts.positives == 0 or counts.fn == 0:
         return NOTHING
-    at = ""
-    known: dict[str, Value] = {}
-    if ev.threshold is not None and not isinstance(ev.threshold.value, tuple):
+    at, threshold = "", one_threshold(ev)
+    if threshold is not None and ev.threshold is not None:
         origin = "default " if ev.threshold.origin == "default" else ""
         at = "At the " + origin + "threshold of {threshold:threshold}, "
-        known["threshold"] = ev.threshold.value
     share = counts.fn / counts.positives
-    if counts.tp == 0:
-        return say(_sentence(at, "every {what} goes unnoticed."), known, what=positive(ev, 1))
     every = round(1 / share)
-    if 1 < every <= SPOKEN and abs(every * share - 1) < CLOSE:
-        words = "about one in {every:count} {what} goes unnoticed."
-        return say(_sentence(at, words), known, every=every, what=positive(ev))
-    words = "{fn:count} of {p:count} {what} " + ("goes" if counts.fn == 1 else "go") + " unnoticed."
-    return say(_sentence(at, words), known, fn=counts.fn, p=counts.positives, what=positive(ev))
+    if counts.tp == 0:
+        words = "every {positive} goes unnoticed."
+    elif 1 < every <= SPOKEN and abs(every * share - 1) < CLOSE:
+        words = "about one in {every:count} {positives} goes unnoticed."
+    else:
+        words = "{fn:count} of {p:count} {positives} {fn:goes|go} unnoticed."
+    return tell(ev, _sentence(at, words), every=every, fn=counts.fn, p=counts.positives, threshold=threshold)
 
 
 def _sentence(at: str, words: str) -> str:
@@ -134,52 +130,32 @@ def _sentence(at: str, words: str) -> str:
 
 
 def _ranking(ev: Evaluation) -> Sentence:
-    auc, skill = estimate(ev, "roc_auc"), ranking_skill(ev)
-    if (
-        auc is None or auc.low is None or auc.high is None or ev.confusion is None
-    ):  # else the headline says it
+    auc, poor = estimate(ev, "roc_auc"), decision_skill(ev) not in (None, "demonstrated")
+    if auc is None or auc.low is None or ev.confusion is None:  # else the headline says it
         return NOTHING
-    match skill:
+    match ranking_skill(ev):
         case "none":
-            return say("The scores rank no better than chance (ROC AUC {roc_auc:ratio}).", roc_auc=auc)
+            words = "The scores rank no better than chance (ROC AUC {roc_auc:ratio})."
         case "not_demonstrated":
-            return say(
-                "Better ranking than chance is not demonstrated (ROC AUC {roc_auc:ratio}, "
-                "{roc_auc:ratio interval}).",
-                roc_auc=auc,
-            )
+            words = "Better ranking than chance is not demonstrated (ROC AUC {roc_auc:ratio}, "
+            words += "{roc_auc:ratio interval})."
         case "reversed":
-            return say(
-                "The scores rank {b} above {a} {turned:percent} of the time: they point the wrong way.",
-                a=positive(ev),
-                b=negative(ev),
-                turned=complement(auc),
-                of=ev.rows,
-            )
+            words = "The scores rank {negatives} above {positives} {turned:percent} of the time: "
+            words += "they point the wrong way."
         case "demonstrated":
-            poor = decision_skill(ev) not in (None, "demonstrated")
-            return say(
-                "The scores rank {a} above {b} {roc_auc:percent} of the time"
-                + ("; the threshold is the problem." if poor else "."),
-                a=positive(ev),
-                b=negative(ev),
-                roc_auc=auc,
-            )
+            words = "The scores rank {positives} above {negatives} {roc_auc:percent} of the time"
+            words += "; the threshold is the problem." if poor else "."
         case None:
             return NOTHING
+    return tell(ev, words, turned=complement(auc), of=ev.rows)
 
 
 def _readable(ev: Evaluation) -> Sentence:
     """Text: what leaving unreadable answers out would do."""
-    everything, readable = estimate(ev, "accuracy"), estimate(ev, "accuracy_parsed")
-    if not is_text(ev) or not unread(ev) or everything is None or readable is None:
+    if not is_text(ev) or not unread(ev):
         return NOTHING
-    return say(
-        "Leaving unreadable answers out would move accuracy from *{accuracy:percent}* to "
-        "{accuracy_parsed:percent}; both are shown.",
-        accuracy=everything,
-        accuracy_parsed=readable,
-    )
+    words = "Leaving unreadable answers out would move accuracy from *{accuracy:percent}* to "
+    return tell(ev, words + "{accuracy_parsed:percent}; both are shown.")
 
 
 def _multiclass(ev: Evaluation) -> list[Sentence]:
@@ -202,10 +178,8 @@ def _favourites(ev: Evaluation) -> Sentence:
         return NOTHING
     first = used[0]
     return say(
-        "All answers go to {used:count} "
-        + ("class" if len(used) == 1 else "classes")
-        + ", {predicted:count} of "
-        "them to *{label}*, which is right for {right:count}.",
+        "All answers go to {used:count} {used:class|classes}, {predicted:count} of them to *{label}*, "
+        "which is right for {right:count}.",
         used=len(used),
         predicted=first.predicted,
         label=str(first.label),
@@ -214,13 +188,14 @@ def _favourites(ev: Evaluation) -> Sentence:
 
 
 def _weakest(ev: Evaluation) -> Sentence:
-    weak = weakest(ev.classes)
-    if not weak:
-        return NOTHING
-    if len(ev.space) <= 2 * WEAK:
-        weak = weak[:1]
-    lead = "Weakest class: {list}." if len(weak) == 1 else "Weakest classes: {list}."
-    return say(lead, list=listed([_with_f1(entry, place == 0) for place, entry in enumerate(weak)]))
+    weak = weakest(ev.classes)[: 1 if len(ev.space) <= 2 * WEAK else WEAK]
+    return _listed(weak, "Weakest {n:class|classes}: {list}.")
+
+
+def _listed(weak: Sequence[ClassResult], words: str) -> Sentence:
+    """Say with these words which the {n} classes in the {list} are; nothing of none."""
+    found = listed([_with_f1(entry, place == 0) for place, entry in enumerate(weak)])
+    return say(words, n=len(weak), list=found) if weak else NOTHING
 
 
 def weakest(classes: Sequence[ClassResult]) -> list[ClassResult]:
@@ -245,28 +220,15 @@ def _mix_up(ev: Evaluation) -> Sentence:
 
 
 def _among_three(ev: Evaluation) -> Sentence:
-    top = estimate(ev, "top_3_accuracy")
-    if top is None or len(ev.space) <= 2 * WEAK:
+    if len(ev.space) <= 2 * WEAK:
         return NOTHING
-    return say(
-        "The right answer is among the top three {top_3_accuracy:percent} of the time.",
-        top_3_accuracy=top,
-    )
+    return tell(ev, "The right answer is among the top three {top_3_accuracy:percent} of the time.")
 
 
 def _multilabel(ev: Evaluation) -> list[Sentence]:
-    return [s for s in (_exact(ev), _cautious(ev), better_threshold(ev), _weak_labels(ev)) if s]
-
-
-def _exact(ev: Evaluation) -> Sentence:
-    exact = estimate(ev, "subset_accuracy")
-    if exact is None:
-        return NOTHING
-    return say(
-        "The full label set is exactly right for {subset_accuracy:percent} of {units}.",
-        subset_accuracy=exact,
-        units=units(ev),
-    )
+    exact = tell(ev, "The full label set is exactly right for {subset_accuracy:percent} of {units}.")
+    weak = _listed(weakest(ev.classes), "Weakest {n:label|labels}: {list}.")
+    return [sentence for sentence in (exact, _cautious(ev), better_threshold(ev), weak) if sentence]
 
 
 def _cautious(ev: Evaluation) -> Sentence:
@@ -276,20 +238,5 @@ def _cautious(ev: Evaluation) -> Sentence:
     if abs(predicted.value - true.value) < 0.1 * true.value:
         return NOTHING
     manner = "cautious" if predicted.value < true.value else "eager"
-    return say(
-        "The model is too " + manner + ": it adds {cardinality_predicted:number} labels per {unit} where "
-        "{cardinality_true:number} belong.",
-        unit=units(ev, 1),
-        cardinality_predicted=predicted,
-        cardinality_true=true,
-    )
-
-
-def _weak_labels(ev: Evaluation) -> Sentence:
-    weak = weakest(ev.classes)
-    if not weak:
-        return NOTHING
-    return say(
-        "Weakest " + ("label" if len(weak) == 1 else "labels") + ": {list}.",
-        list=listed([_with_f1(entry, place == 0) for place, entry in enumerate(weak)]),
-    )
+    words = f"The model is too {manner}: it adds {{cardinality_predicted:number}} labels per {{unit}} where "
+    return tell(ev, words + "{cardinality_true:number} belong.")
