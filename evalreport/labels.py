@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from evalreport.cells import check_text
 from evalreport.errors import DataError, nearest
+from evalreport.format import counted
 from evalreport.text import marked
 
 Label: TypeAlias = str | int | bool
@@ -261,7 +262,7 @@ def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArr
         rows = np.flatnonzero(codes == UNPARSED)
         name = names[int(inverse[rows[0]])]
         raise DataError(
-            f"{what} has {rows.size} labels outside the label set",
+            f"{what} has {counted(rows.size, 'label')} outside the label set",
             where=f"{what}, first: row {rows[0]}, {name!r}",
             fix=nearest(name, labels.names),
         )
@@ -381,7 +382,7 @@ def from_lists(space: Multilabel, rows: Sequence[Any], what: str) -> npt.NDArray
     if strange.size:
         name = str(flat[strange[0]])
         raise DataError(
-            f"{what} has {strange.size} labels outside the label set",
+            f"{what} has {counted(strange.size, 'label')} outside the label set",
             where=f"{what}, first: row {of_row[strange[0]]}, {name!r}",
             fix=nearest(name, space.names),
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evalreport.errors import ColumnNotFoundError, DataError
-from evalreport.labels import Binary, LabelSpace
+from evalreport.labels import Binary, LabelSpace, Multiclass
 from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
@@ -25,7 +25,8 @@ from evalreport.sources.shapes.folds import FOLD, joined, one_answer_a_row
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
 from evalreport.sources.shapes.multilabel import find_multilabel, is_multilabel
-from evalreport.sources.shapes.single import find_single
+from evalreport.sources.shapes.roles import SINGLE
+from evalreport.sources.shapes.single import cannot_rank, find_single
 from evalreport.sources.shapes.subsets import rows_meant
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
 from evalreport.sources.tables import RawTable
@@ -241,6 +242,9 @@ def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ..
     file = files[0].name
     more = extras(rows, request, file)
     if parts.y_pred is None and parts.scores is None and parts.text is None:
+        lone = [name for name in rows.names if name in SINGLE]
+        if lone and isinstance(parts.space, Multiclass):
+            raise cannot_rank(lone[0], parts.space)
         raise ColumnNotFoundError(
             f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
             fix=f"columns are: {listed(rows.names)}. Use --pred, --score, --scores or --text COLUMN",

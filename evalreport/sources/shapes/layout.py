@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.cells import numbers
 from evalreport.errors import DataError
 from evalreport.labels import LabelSpace
 from evalreport.scores import NOISE, ScoreKind, other_kind
@@ -115,7 +116,11 @@ def raw_scores(rows: Rows, part: Part, declared: ScoreKind | None) -> RawScores:
 
 def _numbers(values: Array, name: str) -> Array:
     if values.dtype.kind not in "biuf":
-        raise _not_numbers(values, name)
+        try:
+            values = numbers(values, f"column {name!r}")
+        except DataError as error:
+            fix = "numbers have a decimal point; name the score column with --score"
+            raise DataError(error.message, where=error.where, fix=fix) from None
     if values.dtype.kind != "f":
         return values.astype(np.float64)
     finite = np.isfinite(values)
@@ -128,17 +133,6 @@ def _numbers(values: Array, name: str) -> Array:
             fix="drop or repair those rows before the predictions are logged",
         )
     return values
-
-
-def _not_numbers(values: Array, name: str) -> DataError:
-    items = values.tolist()
-    row = next(r for r, v in enumerate(items) if isinstance(v, bool) or not isinstance(v, (int, float)))
-    kind = "text" if isinstance(items[row], str) else type(items[row]).__name__
-    return DataError(
-        f"column {name!r} holds {kind}, not numbers",
-        where=f"column {name!r}, first: row {row}, {str(items[row])[:80]!r}",
-        fix="numbers have a decimal point; name the score column with --score",
-    )
 
 
 def _check_unit(values: Array, name: str) -> None:

@@ -50,7 +50,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     y_true = _labels(rows.truth, truth)
     y_pred, lost, as_score = _answers(rows, pred, request)
     y_pred, matched = (y_pred, "") if y_pred is None else one_spelling(y_true, y_pred)
-    known = {str(label) for label in (*distinct_labels(y_true), *(request.labels or ()))}
+    known = {str(label) for label in request.labels or distinct_labels(y_true)}
     known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
     part = as_score or score_part(rows.columns, rows.names, request, known, file, taken=used(truth, pred))
     text = text_column(rows, request, pred is not None or part is not None, file)
@@ -174,10 +174,15 @@ def usable(part: Part | None, space: LabelSpace, request: Columns) -> tuple[Part
         return part, ""
     if request.score is None:
         return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
-    raise DataError(
+    raise cannot_rank(part.shown, space)
+
+
+def cannot_rank(name: str, space: LabelSpace) -> DataError:
+    """Return the refusal of one column of scores for three labels or more."""
+    return DataError(
         f"one score column cannot rank {len(space)} labels",
-        where=f"column {part.shown!r}",
-        fix="name one score column per label, as in --scores 'proba_*'",
+        where=f"column {name!r}; labels {listed(space.texts)}",
+        fix="name a score column per label (--scores 'proba_*'), or the two that are meant (--labels)",
     )
 
 

@@ -117,6 +117,7 @@ def test_scores_that_are_text() -> None:
         "  at   p.csv, column 'score', first: row 0, '0,5'",
         "  fix  numbers have a decimal point; name the score column with --score",
     ]
+    assert lines("y_true,score\n1,0.5\n0,oops\n")[2] == "  at   p.csv, column 'score', first: row 1, 'oops'"
 
 
 def test_labels_of_mixed_types() -> None:
@@ -155,7 +156,7 @@ def test_an_id_that_is_missing() -> None:
 
 def test_labels_outside_the_declared_set() -> None:
     assert lines("y_true,y_pred\nham,spam\nham,spma\n", Columns(labels=("ham", "spam", "eggs")))[1:] == [
-        "error: y_pred has 1 labels outside the label set",
+        "error: y_pred has 1 label outside the label set",
         "  at   p.csv, y_pred, first: row 1, 'spma'",
         "  fix  Did you mean spam?",
     ]
@@ -201,7 +202,10 @@ def test_labels_without_columns() -> None:
 
 def test_one_score_column_for_three_labels() -> None:
     text = "y_true,score\na,0.5\nb,0.5\nc,0.5\n"
-    assert lines(text, Columns(score="score"))[1] == "error: one score column cannot rank 3 labels"
+    told = lines(text, Columns(score="score"))
+    assert told[1] == "error: one score column cannot rank 3 labels"
+    assert lines(text) == told  # not that there are no predictions
+    assert lines(text, Columns(labels=("a", "b")))[2] == "  at   p.csv, y_true, first: row 2, 'c'"
 
 
 def test_lists_without_a_separator() -> None:
