@@ -14,7 +14,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -30,10 +30,10 @@ LISTENING = re.compile(r"(?:running on|Listening at:) http://127\.0\.0\.1:(\d+)"
 
 
 def new_database(path: Path) -> Path:
-    """Make the file of an empty MLflow store."""
+    """Make the file of an empty MLflow store, whose first experiment keeps its artifacts beside it."""
     with quiet():
         from mlflow import MlflowClient
-    with quiet():
+    with quiet(), chdir(path.parent):
         MlflowClient(tracking_uri=f"sqlite:///{path}").search_experiments()
     return path
 
@@ -143,13 +143,13 @@ def make_run(
     ----------
     artifacts : from path inside the run to content
     tables : from path to what `log_table` takes
-    folder : where an SQLite store is to keep artifacts
+    folder : where an SQLite store is to keep artifacts; by default beside its file
     """
     experiment = experiment or f"exp-{uuid.uuid4().hex[:8]}"
     with quiet():
         client = store.client
         known = client.get_experiment_by_name(experiment)
-        place = (folder / "artifacts").as_uri() if folder else None
+        place = (folder / "artifacts").as_uri() if folder else beside(store)
         experiment_id = known.experiment_id if known else client.create_experiment(experiment, place)
         run_id = client.create_run(experiment_id, run_name=name, tags=dict(tags or {})).info.run_id
         for path, content in (artifacts or {}).items():
@@ -161,6 +161,12 @@ def make_run(
         with redirect_stdout(io.StringIO()):  # a server's client prints the address of the run
             client.set_terminated(run_id, status)
     return MadeRun(run_id, experiment_id, experiment)
+
+
+def beside(store: Store) -> str | None:
+    """Where a store keeps artifacts: MLflow's own choice for one in SQLite is the working directory."""
+    file = store.uri.removeprefix("sqlite:///")
+    return None if file == store.uri else (Path(file).parent / "artifacts").as_uri()
 
 
 def log_bytes(client: Any, run_id: str, path: str, content: bytes) -> None:

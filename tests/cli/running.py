@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evalreport.cli import main
+from tests.remembered import evaluated_once
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Ran:
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
     """Run `evalreport` with arguments."""
     capsys.readouterr()
-    with pytest.raises(SystemExit) as stop:
+    with evaluated_once(), pytest.raises(SystemExit) as stop:
         main(arguments)
     out, err = capsys.readouterr()
     return Ran(int(stop.value.code or 0), out, err)

@@ -30,6 +30,12 @@ from tests.tracking import fluent
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test that fails leaves lies in its own folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def scores(tmp_path: Path) -> Path:
     rng = np.random.default_rng(7)
