@@ -33,23 +33,23 @@ models = opt.together(
     [
         _of_registry(
             "--model",
-            metavar="URI",
-            help="Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
+            "URI",
+            "Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
             " verdict on the model.",
         ),
         _of_registry(
             "--promote",
-            metavar="ALIAS",
-            help="Set this alias to the version, if the gate is open and the version still the one judged.",
+            "ALIAS",
+            "Set this alias to the version, if the gate is open and the version still the one judged.",
         ),
     ]
 )
 files_of_ci = opt.together(
     [
-        opt.gate("--baseline", metavar="RUN|FILE|MODEL", help="What rules on a change are measured from."),
-        opt.gate("--train", type=opt.FILE, help="Training rows; none may be evaluated."),
-        opt.gate("--junit", type=opt.FILE, help="Also write JUnit XML."),
-        opt.gate("--markdown", type=opt.FILE, help="Also write a summary; - for stdout."),
+        opt.gate("--baseline", "RUN|FILE|MODEL", "What rules on a change are measured from."),
+        opt.gate("--train", opt.FILE, "Training rows; none may be evaluated."),
+        opt.gate("--junit", opt.FILE, "Also write JUnit XML."),
+        opt.gate("--markdown", opt.FILE, "Also write a summary; - for stdout."),
     ]
 )
 

@@ -36,43 +36,35 @@ _compare = opt.HelpSection("Compare")
 @opt.detect
 @_compare(
     "--baseline",
-    metavar="NAME|ID|FILE|N",
-    help="What the others are held against; the first (with --sort-by the best) when not given.",
+    "NAME|ID|FILE|N",
+    "What the others are held against; the first (with --sort-by the best) when not given.",
 )
 @_compare(
-    "--by",
-    metavar="KEY",
-    multiple=True,
-    help="Runs alike in params.NAME or tags.NAME are one system of several seeds.",
+    "--by", "KEY", "Runs alike in params.NAME or tags.NAME are one system of several seeds.", multiple=True
 )
 @_compare(
-    "--system",
-    "systems",
-    metavar="NAME=RUN,FILE,…",
-    multiple=True,
-    envvar=None,
-    help="A system of several seeds; repeated.",
+    "--system systems", "NAME=RUN,FILE,…", "A system of several seeds; repeated.", multiple=True, envvar=None
 )
-@_compare("--all-pairs", is_flag=True, help="Compare all with all.")
-@_compare("--unpaired", is_flag=True, help="The runs were scored on different examples.")
-@_compare("--sort-by", metavar="METRIC", help="Best first, and which cannot be told from the best.")
+@_compare("--all-pairs", opt.FLAG, "Compare all with all.")
+@_compare("--unpaired", opt.FLAG, "The runs were scored on different examples.")
+@_compare("--sort-by", "METRIC", "Best first, and which cannot be told from the best.")
 @_compare(
     "--cost",
-    metavar="N",
-    help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
+    "N",
+    "What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
 )
-@_compare("--over-time", is_flag=True, help="One metric of the runs by the time of their start.")
-@_compare("--metric", metavar="METRIC", help="The metric of --over-time; the first headline one.")
+@_compare("--over-time", opt.FLAG, "One metric of the runs by the time of their start.")
+@_compare("--metric", "METRIC", "The metric of --over-time; the first headline one.")
 @gate.rules
-@opt.report("--title", metavar="TEXT", help="Title of the page.")
+@opt.report("--title", "TEXT", "Title of the page.")
 @opt.said
 @opt.no_examples
-@opt.write("-o", "--output", type=opt.FILE, help="HTML page; - for stdout.")
+@opt.write("-o --output", opt.FILE, "HTML page; - for stdout.")
 @opt.pdf
 @opt.out
 @opt.summary
-@opt.write("--log", is_flag=True, envvar=None, help="Log into the runs' parent, or the baseline.")
-@opt.write("--log-to", metavar="ID", envvar=None, help="Log page and differences into this run.")
+@opt.write("--log", opt.FLAG, "Log into the runs' parent, or the baseline.", envvar=None)
+@opt.write("--log-to", "ID", "Log page and differences into this run.", envvar=None)
 @opt.force
 @opt.allow_running
 @opt.dry_run

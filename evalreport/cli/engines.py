@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-import click
-
-from evalreport.cli.options import FOLDER, data, evaluate, together
+from evalreport.cli.options import FLAG, FOLDER, data, evaluate, together
 from evalreport.cli.parameters import Bytes
 
 engine = together(
     [
         data(
             "--table",
-            metavar="NAME",
-            help="A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
+            "NAME",
+            "A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
         ),
         evaluate(
             "--engine",
-            type=click.Choice(["auto", "memory", "stream", "spark"]),
-            default="auto",
-            help="stream: batch by batch, for more rows than memory holds; spark: where a table is; "
+            ("auto", "memory", "stream", "spark"),
+            "stream: batch by batch, for more rows than memory holds; spark: where a table is; "
             "auto: by the size of the file.",
+            default="auto",
         ),
         evaluate(
             "--approximate",
-            is_flag=True,
-            help="Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
+            FLAG,
+            "Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
         ),
         evaluate(
             "--memory",
-            metavar="SIZE",
+            "SIZE",
+            "Memory for the scores of a stream, or of the task of Spark that reads them.",
             type=Bytes(),
             default="1GB",
-            help="Memory for the scores of a stream, or of the task of Spark that reads them.",
         ),
-        evaluate(
-            "--spill", type=FOLDER, help="Where they go beyond it, for a while; copies of a run's files, too."
-        ),
+        evaluate("--spill", FOLDER, "Where they go beyond it, for a while; copies of a run's files, too."),
         evaluate(
             "--spark-master",
-            metavar="URL",
-            help="Begin a session of Spark there, such as local[4], or sc://HOST:15002 of Spark Connect; "
+            "URL",
+            "Begin a session of Spark there, such as local[4], or sc://HOST:15002 of Spark Connect; "
             "without it the active one, or Spark's own settings.",
         ),
     ]

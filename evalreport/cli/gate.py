@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
 from click.types import StringParamType
 
 from evalreport.cli import options as opt
@@ -26,23 +25,23 @@ rules = opt.together(
     [
         opt.gate(
             "--require",
-            metavar="RULE",
+            "RULE",
+            "Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
+            " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
             multiple=True,
             type=Sentences(),
-            help="Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
-            " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
         ),
         opt.gate(
             "--use",
-            type=click.Choice(["interval", "estimate"]),
+            ("interval", "estimate"),
+            "What a rule is held against: the interval, which may leave it open, or the value alone.",
             default="interval",
-            help="What a rule is held against: the interval, which may leave it open, or the value alone.",
         ),
         opt.gate(
             "--inconclusive",
-            type=click.Choice(["fail", "pass"]),
+            ("fail", "pass"),
+            "What a rule counts as that the sample cannot decide.",
             default="fail",
-            help="What a rule counts as that the sample cannot decide.",
         ),
     ]
 )

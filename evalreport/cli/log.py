@@ -44,8 +44,8 @@ _check = opt.HelpSection("Check")
 @opt.page
 @opt.force
 @opt.allow_running
-@_check("--verify", is_flag=True, envvar=None, help="Hold the run against what was logged into it.")
-@_check("--repair", is_flag=True, envvar=None, help="Verify, and send again what is missing or changed.")
+@_check("--verify", opt.FLAG, "Hold the run against what was logged into it.", envvar=None)
+@_check("--repair", opt.FLAG, "Verify, and send again what is missing or changed.", envvar=None)
 @opt.summary
 @opt.dry_run
 @opt.jobs

@@ -15,6 +15,8 @@ from evalreport.errors import UsageError
 F = TypeVar("F", bound=Callable[..., Any])
 FILE, FOLDER = click.Path(), click.Path(file_okay=False)
 """Types whose values the shell completes."""
+FLAG = ""
+"""In place of a value, where there is none."""
 
 
 class HelpSection:
@@ -28,24 +30,41 @@ class HelpSection:
     def __init__(self, title: str) -> None:
         self._title = title
 
-    def __call__(self, *names: str, **kwargs: Any) -> Callable[[F], F]:
+    def __call__(self, names: str, value: Any, help: str, **kwargs: Any) -> Callable[[F], F]:
         """Return a decorator: an option, with its environment variable `EVALREPORT_<OPTION>`.
 
-        Its default is told, and its value is named by its type: FILE, DIR, N.
+        Its default is told.
+
+        Parameters
+        ----------
+        names : str
+            With spaces between, that of the parameter last where it is another.
+        value : str, tuple of str, type or None
+            What the help calls it, or `FLAG`; the choices that there are; a type, by which the help calls it:
+            FILE, DIR, N.
+        help : str
         """
-        kwargs.setdefault("envvar", _variable(next(name for name in names if name.startswith("--"))))
+        named = names.split()
+        kwargs = {"help": help, **_of_value(value), **kwargs}
+        kwargs.setdefault("envvar", _variable(next(name for name in named if name.startswith("--"))))
         kwargs.setdefault("show_default", "default" in kwargs)
-        kwargs.setdefault("metavar", _value_of(kwargs.get("type")))
-        return click.option(*names, cls=SectionOption, section=self._title, **kwargs)
+        return click.option(*named, cls=SectionOption, section=self._title, **kwargs)
 
 
 runs, data, evaluate = map(HelpSection, ("Select runs", "Describe the data", "Evaluate"))
 report, write, gate = map(HelpSection, ("Report", "Write", "Gate"))
 
 
-def _value_of(kind: Any) -> str | None:
-    """What the help calls a value of a type; None where the option says it, or click."""
-    return "N" if isinstance(kind, click.IntRange) else {FILE: "FILE", FOLDER: "DIR"}.get(kind)
+def _of_value(value: Any) -> dict[str, Any]:
+    """What click is told of the value of an option; where nothing names it, click does."""
+    if value == FLAG:
+        return {"is_flag": True}
+    if value is None or isinstance(value, str):
+        return {"metavar": value}
+    if isinstance(value, tuple):
+        return {"type": click.Choice(value)}
+    called = "N" if isinstance(value, click.IntRange) else {FILE: "FILE", FOLDER: "DIR"}.get(value)
+    return {"type": value, "metavar": called}
 
 
 def _variable(name: str) -> str:
@@ -111,214 +130,177 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 def global_options(command: Any) -> Any:
     """Add the options that stand before and after a command."""
     command.params += [
-        _global(
-            "--config", metavar="FILE", type=FILE, is_eager=True, callback=_load_config, help="Settings file."
-        ),
+        _global("--config", FILE, "Settings file.", is_eager=True, callback=_load_config),
         _global(
             "--tracking-uri",
-            metavar="URI",
+            "URI",
+            "MLflow tracking server or store.",
             envvar="MLFLOW_TRACKING_URI",
             callback=_keep_uri,
-            help="MLflow tracking server or store.",
         ),
-        _global("--json", is_flag=True, callback=_sets("json"), help="One JSON object on stdout."),
-        _global(
-            "--color",
-            type=click.Choice(["auto", "always", "never"]),
-            callback=_sets("color"),
-            help="Colour on stderr.",
-        ),
-        _global("-q", "--quiet", count=True, help="Only errors; -qq nothing."),
-        _global("-v", "--verbose", count=True, help="What is read and written; -vv with timings."),
+        _global("--json", FLAG, "One JSON object on stdout.", callback=_sets("json")),
+        _global("--color", ("auto", "always", "never"), "Colour on stderr.", callback=_sets("color")),
+        _global("-q --quiet", None, "Only errors; -qq nothing.", count=True),
+        _global("-v --verbose", None, "What is read and written; -vv with timings.", count=True),
     ]
     return command
 
 
-def _global(*names: str, **kwargs: Any) -> GlobalOption:
-    kwargs.setdefault("envvar", _variable(names[-1]))
-    return GlobalOption(names, section=EVERYWHERE, expose_value=False, **kwargs)
+def _global(names: str, value: Any, help: str, **kwargs: Any) -> GlobalOption:
+    named = names.split()
+    kwargs = {"help": help, "envvar": _variable(named[-1]), **_of_value(value), **kwargs}
+    return GlobalOption(named, section=EVERYWHERE, expose_value=False, **kwargs)
 
 
 selection = together(
     [
-        runs(
-            "--run-id",
-            "run_ids",
-            metavar="ID",
-            multiple=True,
-            help="Run; repeat, or - to read ids from stdin.",
-        ),
-        runs("--experiment", metavar="NAME", help="All finished runs of an experiment (glob allowed)."),
-        runs("--filter", metavar="EXPR", help="MLflow search expression, with --experiment."),
+        runs("--run-id run_ids", "ID", "Run; repeat, or - to read ids from stdin.", multiple=True),
+        runs("--experiment", "NAME", "All finished runs of an experiment (glob allowed)."),
+        runs("--filter", "EXPR", "MLflow search expression, with --experiment."),
         runs(
             "--latest",
-            metavar="[N]",
+            "[N]",
+            "Only the newest N (1 when no number is given).",
             type=click.IntRange(min=1),
             is_flag=False,
             flag_value="1",
-            help="Only the newest N (1 when no number is given).",
         ),
-        runs(
-            "--max-runs",
-            type=click.IntRange(min=1),
-            default=100,
-            help="Refuse to start on more runs than this.",
-        ),
+        runs("--max-runs", click.IntRange(min=1), "Refuse to start on more runs than this.", default=100),
     ]
 )
 
 describe = together(
     [
-        data("--artifact", metavar="GLOB", help="Predictions inside the run: a file, or a folder of parts."),
+        data("--artifact", "GLOB", "Predictions inside the run: a file, or a folder of parts."),
         data(
             "--format",
-            type=Format(),
-            help="Format of the predictions (csv, parquet …), when the file's name does not tell.",
+            Format(),
+            "Format of the predictions (csv, parquet …), when the file's name does not tell.",
         ),
-        data(
-            "--task",
-            type=click.Choice(["auto", "binary", "multiclass", "multilabel"]),
-            default="auto",
-            help="What is predicted.",
-        ),
-        data("--truth", metavar="COL", help="True labels."),
-        data("--truth-file", type=FILE, help="File with the truth, joined by id, one to one."),
-        data("--pred", metavar="COL", help="Predicted labels."),
-        data("--score", metavar="COL", help="Score of the positive class."),
-        data("--scores", metavar="GLOB", help="Score columns, one per label, such as 'p_*'."),
+        data("--task", ("auto", "binary", "multiclass", "multilabel"), "What is predicted.", default="auto"),
+        data("--truth", "COL", "True labels."),
+        data("--truth-file", FILE, "File with the truth, joined by id, one to one."),
+        data("--pred", "COL", "Predicted labels."),
+        data("--score", "COL", "Score of the positive class."),
+        data("--scores", "GLOB", "Score columns, one per label, such as 'p_*'."),
         data(
             "--score-kind",
-            type=click.Choice(["probability", "logit", "decision"]),
-            help="What the scores are; needed when they leave [0, 1].",
+            ("probability", "logit", "decision"),
+            "What the scores are; needed when they leave [0, 1].",
         ),
-        data("--text", metavar="COL", help="Answers of a language model, to be parsed."),
-        data("--parse", metavar="HOW", help="auto | exact | json | regex:PATTERN | module:function"),
-        data("--fuzzy", is_flag=True, help="Accept the nearest label of a misspelt answer."),
-        data("--labels", type=Words(), metavar="LIST", help="A,B,… or @FILE (a JSON list, or one a line)."),
-        data("--ordered", is_flag=True, help="The order of --labels means something."),
-        data("--positive", metavar="LABEL", help="Positive class of a binary problem."),
-        data("--id", metavar="COL", help="Ids of the examples."),
-        data("--weight", metavar="COL", help="Weights of the examples."),
+        data("--text", "COL", "Answers of a language model, to be parsed."),
+        data("--parse", "HOW", "auto | exact | json | regex:PATTERN | module:function"),
+        data("--fuzzy", FLAG, "Accept the nearest label of a misspelt answer."),
+        data("--labels", "LIST", "A,B,… or @FILE (a JSON list, or one a line).", type=Words()),
+        data("--ordered", FLAG, "The order of --labels means something."),
+        data("--positive", "LABEL", "Positive class of a binary problem."),
+        data("--id", "COL", "Ids of the examples."),
+        data("--weight", "COL", "Weights of the examples."),
         data(
             "--group",
-            metavar="COL",
+            "COL",
+            "Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
             multiple=True,
-            help="Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
         ),
-        data("--fold", metavar="COL", help="Fold of a cross-validation that each row was tested in."),
-        data("--slice", "slices", metavar="COL", multiple=True, help="Metrics for each value; repeat."),
-        data("--example-text", metavar="COL", help="Text that the report may show."),
-        data("--batch-axis", is_flag=True, help="Arrays have a leading batch axis [batch, n, labels]."),
-        data("--answers", is_flag=True, help="Rows of one --id, or a list, are samples of one row."),
-        data("--no-scores", is_flag=True, help="Leave score columns alone; judge the labels."),
+        data("--fold", "COL", "Fold of a cross-validation that each row was tested in."),
+        data("--slice slices", "COL", "Metrics for each value; repeat.", multiple=True),
+        data("--example-text", "COL", "Text that the report may show."),
+        data("--batch-axis", FLAG, "Arrays have a leading batch axis [batch, n, labels]."),
+        data("--answers", FLAG, "Rows of one --id, or a list, are samples of one row."),
+        data("--no-scores", FLAG, "Leave score columns alone; judge the labels."),
         data(
             "--where",
-            metavar="COL=VALUE",
+            "COL=VALUE",
+            "Only rows with this value, such as split=val; repeat for rows that meet all.",
             multiple=True,
-            help="Only rows with this value, such as split=val; repeat for rows that meet all.",
         ),
-        data(
-            "--missing",
-            type=click.Choice(["wrong"]),
-            help="wrong: a row without a prediction counts as an unread answer.",
-        ),
+        data("--missing", ("wrong",), "wrong: a row without a prediction counts as an unread answer."),
         data(
             "--weight-kind",
-            type=click.Choice(["sampling", "count"]),
+            ("sampling", "count"),
+            "count: a weight is a number of equal rows.",
             default="sampling",
-            help="count: a weight is a number of equal rows.",
         ),
-        data("--list-separator", metavar="CHAR", help="Separates label names in one cell of a CSV."),
+        data("--list-separator", "CHAR", "Separates label names in one cell of a CSV."),
     ]
 )
 
-children = runs("--children", is_flag=True, help="Child runs are folds; with --answers, samples.")
+children = runs("--children", FLAG, "Child runs are folds; with --answers, samples.")
 threshold = evaluate(
     "--threshold",
-    metavar="T",
-    help="0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
+    "T",
+    "0.5, or max-f1 | youden | recall>=0.95 | cost:10; chosen on --tune-on, or cross-fitted.",
 )
-tune_on = evaluate(
-    "--tune-on", metavar="FILE|RUN", type=FILE, help="Other predictions, on which the threshold is chosen."
-)
-hold = evaluate("--hold", metavar="P", type=Level(), help="Confidence that bounds hold.")
+tune_on = evaluate("--tune-on", "FILE|RUN", "Other predictions, on which the threshold is chosen.", type=FILE)
+hold = evaluate("--hold", "P", "Confidence that bounds hold.", type=Level())
 detect = evaluate(
-    "--detect",
-    metavar="X",
-    type=Amount(),
-    help="Tell how many rows demonstrate a difference of X with 80% probability.",
+    "--detect", "X", "Tell how many rows demonstrate a difference of X with 80% probability.", type=Amount()
 )
 prevalence = evaluate(
     "--prevalence",
-    metavar="P",
+    "P",
+    "Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
     type=Amount(below=1),
-    help="Share of positives where the model goes: PPV, NPV, net benefit and alarms there.",
 )
-confidence = evaluate("--confidence", metavar="P", type=Level(), default=0.95, help="Level of the intervals.")
+confidence = evaluate("--confidence", "P", "Level of the intervals.", type=Level(), default=0.95)
 confidence_or_none = evaluate(
     "--confidence",
-    metavar="P|none",
+    "P|none",
+    "Level of the intervals; none: values alone, in a fraction of the time.",
     type=Confidence(),
     default=0.95,
-    help="Level of the intervals; none: values alone, in a fraction of the time.",
 )
-resamples = evaluate(
-    "--resamples", type=click.IntRange(min=100), default=2000, help="Draws of a resampled interval."
-)
-seed = evaluate("--seed", metavar="N", type=int, default=0, help="Seed of the draws.")
+resamples = evaluate("--resamples", click.IntRange(min=100), "Draws of a resampled interval.", default=2000)
+seed = evaluate("--seed", "N", "Seed of the draws.", type=int, default=0)
 metrics = evaluate(
-    "--metrics", type=Words(), metavar="LIST", help="Only these, comma separated; see `evalreport metrics`."
+    "--metrics", "LIST", "Only these, comma separated; see `evalreport metrics`.", type=Words()
 )
 evaluation = together([threshold, tune_on, confidence_or_none, resamples, seed, metrics])
 compared = together([threshold, tune_on, confidence, resamples, seed, metrics])
 
-unit = report("--unit", type=Words(), metavar="ONE,MANY", help="What a row is, such as tumour,tumours.")
+unit = report("--unit", "ONE,MANY", "What a row is, such as tumour,tumours.", type=Words())
 label_names = report(
-    "--label-names",
-    type=Words(),
-    metavar="LABEL=NAME,…",
-    help="What people call the labels, such as 1=failure,0=fine.",
+    "--label-names", "LABEL=NAME,…", "What people call the labels, such as 1=failure,0=fine.", type=Words()
 )
-notes = report("--notes", type=FILE, help="Markdown: intended use, limits, approval; a section.")
+notes = report("--notes", FILE, "Markdown: intended use, limits, approval; a section.")
 summary = write(
     "--summary",
-    type=click.Choice(["md", "slack", "tex", "card"]),
+    ("md", "slack", "tex", "card"),
+    "A few lines on stdout: Markdown, Slack, LaTeX, or a model card.",
     expose_value=False,
     callback=_sets_summary,
-    help="A few lines on stdout: Markdown, Slack, LaTeX, or a model card.",
 )
 said = together([unit, label_names, notes])
-no_examples = report("--no-examples", is_flag=True, help="Show no example, not even its id.")
+no_examples = report("--no-examples", FLAG, "Show no example, not even its id.")
 page = together(
     [
-        report("--title", metavar="TEXT", help="Title of the report, instead of the run's name."),
+        report("--title", "TEXT", "Title of the report, instead of the run's name."),
         said,
         no_examples,
-        report("--checklist", type=click.Choice(["tripod-ai"]), help="Add a reporting checklist."),
+        report("--checklist", ("tripod-ai",), "Add a reporting checklist."),
     ]
 )
 
-pdf = write("--pdf", type=FILE, help="Two pages to print, drawn by matplotlib.")
-out = write("--out", type=FOLDER, help="Also write the report and the tables here.")
-force = write("--force", is_flag=True, help="Replace files that evalreport did not write.")
-allow_running = write("--allow-running", is_flag=True, help="Log into a run that has not ended.")
-dry_run = write("-n", "--dry-run", is_flag=True, help="Print what would be logged; write nothing.")
-prefix = write("--prefix", metavar="TEXT", default="eval/", help="Prefix of metric names.")
-fail_fast = write("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
+pdf = write("--pdf", FILE, "Two pages to print, drawn by matplotlib.")
+out = write("--out", FOLDER, "Also write the report and the tables here.")
+force = write("--force", FLAG, "Replace files that evalreport did not write.")
+allow_running = write("--allow-running", FLAG, "Log into a run that has not ended.")
+dry_run = write("-n --dry-run", FLAG, "Print what would be logged; write nothing.")
+prefix = write("--prefix", "TEXT", "Prefix of metric names.", default="eval/")
+fail_fast = write("--fail-fast", FLAG, "Stop at the first run that fails.")
 jobs = write(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Processes that work on several runs; the cores, where a process has four runs or more.",
+    "-j --jobs",
+    click.IntRange(min=1),
+    "Processes that work on several runs; the cores, where a process has four runs or more.",
 )
-jsonl = HelpSection(EVERYWHERE)("--jsonl", is_flag=True, help="One JSON object per run and line.")
+jsonl = HelpSection(EVERYWHERE)("--jsonl", FLAG, "One JSON object per run and line.")
 swept = together(
     [
-        write("-o", "--output", type=FILE, help="HTML page; - for stdout."),
+        write("-o --output", FILE, "HTML page; - for stdout."),
         pdf,
         out,
         summary,
-        write("--log", is_flag=True, envvar=None, help="Log into the run: page, table, best, series."),
+        write("--log", FLAG, "Log into the run: page, table, best, series.", envvar=None),
         prefix,
         force,
         allow_running,

@@ -28,8 +28,8 @@ _plan = opt.HelpSection("Plan")
 
 @click.command("plan", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
-@_plan("--metric", metavar="M", required=True, help="Metric that the question is about.")
-@_plan("--half-width", metavar="X", type=Amount(), help="Rows that know it to plus or minus X.")
+@_plan("--metric", "M", "Metric that the question is about.", required=True)
+@_plan("--half-width", "X", "Rows that know it to plus or minus X.", type=Amount())
 @opt.detect
 @opt.selection
 @opt.describe

@@ -30,17 +30,15 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.children
-@opt.data(
-    "--folds", is_flag=True, help="Each FILE is a fold of one cross-validation; with --answers, a sample."
-)
+@opt.data("--folds", opt.FLAG, "Each FILE is a fold of one cross-validation; with --answers, a sample.")
 @opt.describe
 @opt.evaluation
 @engine
 @opt.hold
 @opt.prevalence
 @opt.page
-@opt.write("-o", "--output", type=opt.FILE, help="HTML file; - for stdout.")
-@opt.write("--facts", type=opt.FILE, help="Write the facts alone (.facts), to add up: report part-*.facts.")
+@opt.write("-o --output", opt.FILE, "HTML file; - for stdout.")
+@opt.write("--facts", opt.FILE, "Write the facts alone (.facts), to add up: report part-*.facts.")
 @opt.pdf
 @opt.out
 @opt.summary

@@ -23,12 +23,7 @@ def as_run(ev: Evaluation) -> dict[str, Any]:
 def as_done(ev: Evaluation) -> dict[str, Any]:
     """Return what every element of `runs` begins with: what was worked on, and that it went well."""
     origin = ev.provenance
-    return {
-        "run_id": origin.run_id or None,
-        "run_name": origin.run_name,
-        "source": origin.source,
-        "ok": True,
-    }
+    return {"run_id": origin.run_id or None, "run_name": origin.run_name, "source": origin.source, "ok": True}
 
 
 BACKWARDS = ("inverted", "own_scores")

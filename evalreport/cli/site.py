@@ -30,19 +30,19 @@ _site = opt.HelpSection("Site")
 @opt.selection
 @opt.describe
 @opt.compared
-@_site("--sort-by", metavar="METRIC", help="Metric of the leaderboard; the first headline one.")
-@_site("--columns", metavar="LIST", type=Words(), help="Metrics, parameters and tags that are shown.")
+@_site("--sort-by", "METRIC", "Metric of the leaderboard; the first headline one.")
+@_site("--columns", "LIST", "Metrics, parameters and tags that are shown.", type=Words())
 @_site(
     "--champion",
-    metavar="TAG",
+    "TAG",
+    "Tag of each run that is, or was, the champion; its value may be the day since when.",
     default="champion",
-    help="Tag of each run that is, or was, the champion; its value may be the day since when.",
 )
 @opt.said
 @opt.no_examples
-@opt.write("-o", "--output", type=opt.FOLDER, help="Folder of the site.")
-@opt.write("--log", is_flag=True, envvar=None, help="Log into the run of the champion, or the best.")
-@opt.write("--log-to", metavar="ID", envvar=None, help="Log the site into this run.")
+@opt.write("-o --output", opt.FOLDER, "Folder of the site.")
+@opt.write("--log", opt.FLAG, "Log into the run of the champion, or the best.", envvar=None)
+@opt.write("--log-to", "ID", "Log the site into this run.", envvar=None)
 @opt.force
 @opt.allow_running
 @opt.jobs

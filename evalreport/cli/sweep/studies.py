@@ -32,25 +32,25 @@ _trial_options = opt.together(
     [
         _trials(
             "--examples",
-            type=click.IntRange(min=1),
-            help="Examples that judged each trial: tells how lucky the best one is.",
+            click.IntRange(min=1),
+            "Examples that judged each trial: tells how lucky the best one is.",
         ),
         _trials(
             "--standard-error",
-            metavar="S",
+            "S",
+            "Error of one trial's value, where it does not follow from --examples.",
             type=click.FloatRange(min=0, min_open=True),
-            help="Error of one trial's value, where it does not follow from --examples.",
         ),
         _trials(
             "--correlation",
-            metavar="R",
+            "R",
+            "Between the errors of two trials; measured where their runs hold predictions.",
             type=click.FloatRange(0, 1, max_open=True),
-            help="Between the errors of two trials; measured where their runs hold predictions.",
         ),
-        _trials("--top", type=click.IntRange(min=1), default=20, help="Trials that are printed."),
+        _trials("--top", click.IntRange(min=1), "Trials that are printed.", default=20),
         opt.confidence,
         opt.seed,
-        opt.report("--title", metavar="TEXT", help="Title of the page."),
+        opt.report("--title", "TEXT", "Title of the page."),
         opt.notes,
         opt.swept,
     ]
@@ -59,21 +59,16 @@ _trial_options = opt.together(
 
 @click.command("optuna", cls=SectionCommand)
 @_trials(
-    "--study",
-    "storage",
-    metavar="URL|FILE",
+    "--study storage",
+    "URL|FILE",
+    "Storage: sqlite:///study.db, or a journal file; read only, never created.",
     required=True,
-    help="Storage: sqlite:///study.db, or a journal file; read only, never created.",
 )
 @_trials(
-    "--study-name",
-    "study_names",
-    metavar="NAME",
-    multiple=True,
-    help="Which study, when the storage holds several; repeat.",
+    "--study-name study_names", "NAME", "Which study, when the storage holds several; repeat.", multiple=True
 )
-@_trials("--metric", metavar="NAME", help="Which objective, or what the only one is called.")
-@_trials("--run-id", metavar="ID", help="MLflow parent run, to join trials with their runs.")
+@_trials("--metric", "NAME", "Which objective, or what the only one is called.")
+@_trials("--run-id", "ID", "MLflow parent run, to join trials with their runs.")
 @_trial_options
 @click.pass_context
 def optuna(ctx: click.Context, /, **options: Any) -> int:
@@ -103,22 +98,15 @@ def _optuna_study(storage: str, name: str | None) -> Reader:
 
 
 @click.command("runs", cls=SectionCommand)
+@_trials("--run-id run_ids", "ID", "Parent run of the sweep; repeat.", multiple=True, required=True)
 @_trials(
-    "--run-id", "run_ids", metavar="ID", multiple=True, required=True, help="Parent run of the sweep; repeat."
+    "--metric metrics",
+    "NAME",
+    "What was optimised; repeat for several objectives, the one to report on first.",
+    multiple=True,
 )
 @_trials(
-    "--metric",
-    "metrics",
-    metavar="NAME",
-    multiple=True,
-    help="What was optimised; repeat for several objectives, the one to report on first.",
-)
-@_trials(
-    "--direction",
-    "directions",
-    type=click.Choice(["maximize", "minimize"]),
-    multiple=True,
-    help="Of each --metric, in their order.",
+    "--direction directions", ("maximize", "minimize"), "Of each --metric, in their order.", multiple=True
 )
 @_trial_options
 @click.pass_context

@@ -28,20 +28,19 @@ _sweep = opt.HelpSection("Sweep")
 @click.command("thresholds", cls=SectionCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @_sweep(
-    "--objective",
-    "objectives",
-    metavar="OBJ",
-    multiple=True,
-    help="f1, youden, recall>=0.95, net_benefit:0.2, … | several labels: f1_macro, subset_accuracy, "
+    "--objective objectives",
+    "OBJ",
+    "f1, youden, recall>=0.95, net_benefit:0.2, … | several labels: f1_macro, subset_accuracy, "
     "module:function, recall>=0.9 of each, recall_micro>=0.9, … | classes: accuracy>=0.95, f1_macro, "
     "recall[CLASS]>=0.9, …; repeat.",
+    multiple=True,
 )
-@_sweep("--cost", metavar="N", help="What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
-@_sweep("--costs", type=opt.FILE, help="Costs of each answer for each true class.")
-@_sweep("--trials", type=click.IntRange(min=1), help="Let Optuna search so many trials.")
-@_sweep("--timeout", metavar="S", type=click.FloatRange(min=0, min_open=True), help="Seconds it may search.")
-@_sweep("--storage", metavar="URL|FILE", help="Where Optuna keeps its study.")
-@_sweep("--study-name", metavar="NAME", help="What it calls the study.")
+@_sweep("--cost", "N", "What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
+@_sweep("--costs", opt.FILE, "Costs of each answer for each true class.")
+@_sweep("--trials", click.IntRange(min=1), "Let Optuna search so many trials.")
+@_sweep("--timeout", "S", "Seconds it may search.", type=click.FloatRange(min=0, min_open=True))
+@_sweep("--storage", "URL|FILE", "Where Optuna keeps its study.")
+@_sweep("--study-name", "NAME", "What it calls the study.")
 @opt.selection
 @opt.describe
 @engine
@@ -51,7 +50,7 @@ _sweep = opt.HelpSection("Sweep")
 @opt.confidence
 @opt.resamples
 @opt.seed
-@opt.report("--title", metavar="TEXT", help="Title of the page, instead of the run's name.")
+@opt.report("--title", "TEXT", "Title of the page, instead of the run's name.")
 @opt.said
 @opt.swept
 @click.pass_context
