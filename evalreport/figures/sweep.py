@@ -104,11 +104,7 @@ def parallel(study: Study) -> Figure:
     for line in sorted(view.lines, key=lambda line: line.rank):
         drawn_at = [(at, place) for at, place in enumerate(line.places) if place is not None]
         best = line.rank >= BEST
-        axes.plot(
-            *zip(*drawn_at, strict=True),
-            color=BLUE if best else LINE,
-            linewidth=1.4 if best else 0.7,
-        )
+        axes.plot(*zip(*drawn_at, strict=True), color=BLUE if best else LINE, linewidth=1.4 if best else 0.7)
     for at, axis in enumerate(view.axes):
         axes.axvline(at, color=GREY, linewidth=0.8)
         for place, text in ticks_of(axis):

@@ -149,13 +149,13 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         case "binary":
             return (
                 f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, "
-                "and {occurred:count} {occurred:is}.",
+                "and {occurred:count} {occurred:is|are}.",
                 evidence | {"label": ev.space.shown[1]},
             )
         case "multiclass":
             return (
                 f"The confidence is too {side}: by its sum {{promised:about}} of {{n:weight}} should be right, and "
-                "{occurred:count} {occurred:is}.",
+                "{occurred:count} {occurred:is|are}.",
                 evidence,
             )
         case "multilabel":
@@ -178,10 +178,10 @@ def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         kind = "too extreme" if found.bend < 0 else "too timid"
     match ev.task:
         case "binary":
-            happens, evidence["label"] = "of {n:weight} {occurred:is} {label:label}", ev.space.shown[1]
+            happens, evidence["label"] = "of {n:weight} {occurred:is|are} {label:label}", ev.space.shown[1]
         case "multiclass":
-            happens = "of {n:weight} {occurred:is} right"
+            happens = "of {n:weight} {occurred:is|are} right"
         case "multilabel":
-            happens = "of {n:carried} {occurred:is} carried"
+            happens = "of {n:carried} {occurred:is|are} carried"
     subject = "confidence is" if ev.task == "multiclass" else "probabilities are"
     return f"The {subject} {kind}: at about {{promised:whole}}, {{occurred:count}} {happens}.", evidence

@@ -196,10 +196,10 @@ def class_shares(ev: Evaluation) -> Told | None:
     binary = isinstance(ev.space, Binary)
     shown = known[1] if binary else most
     claim = (
-        "{label:label} is predicted {predicted:times} in {n:weight} and true {support:times}."
+        "{label:label} is predicted {predicted:count} {predicted:time|times} in {n:weight} and true {support:count} {support:time|times}."
         if binary
-        else "The classes drift: {label:label} is predicted {predicted:times} for {support:examples}, {least:label} "
-        "{least_predicted:times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
+        else "The classes drift: {label:label} is predicted {predicted:count} {predicted:time|times} for {support:examples}, {least:label} "
+        "{least_predicted:count} {least_predicted:time|times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
     )
     return Told(
         claim,

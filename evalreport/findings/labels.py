@@ -93,11 +93,11 @@ def _is_luck(ev: Evaluation, known: Sequence[Margin], silent: Sequence[Margin]) 
 
 
 def _silence(ev: Evaluation, silent: Sequence[Margin], spoken: Sequence[Label]) -> str:
-    who = "{n_never_predicted:count} of {n_with_examples:classes} {n_never_predicted:is} never predicted"
+    who = "{n_never_predicted:count} of {n_with_examples:classes} {n_never_predicted:is|are} never predicted"
     wrong = (
-        "{n_never_predicted:Its} {support:occurrences} {support:is} missed"
+        "{n_never_predicted:Its|Their} {support:occurrences} {support:is|are} missed"
         if ev.task == "multilabel"
-        else "{n_never_predicted:Its} {support:weight} {support:is} wrong"
+        else "{n_never_predicted:Its|Their} {support:weight} {support:is|are} wrong"
     )
     if len(spoken) <= FEW and len(silent) > len(spoken):
         only = "no answer is given" if not spoken else "every answer is {predicted_labels:either}"
@@ -132,7 +132,7 @@ def favourite_labels(ev: Evaluation) -> Told | None:
     chosen.sort(key=lambda margin: -margin.excess)
     share, part = sum(m.predicted for m in chosen) / made, sum(m.support for m in chosen) / due
     spread = {name: value(ev, name) for name in ("effective_labels_predicted", "effective_labels_true")}
-    claim = "{top:label} {alone}is predicted {predicted:times} for {support:examples}"
+    claim = "{top:label} {alone}is predicted {predicted:count} {predicted:time|times} for {support:examples}"
     if len(chosen) > 1:
         claim = (
             "{labels:few} take {share_of_predictions:whole} of all predictions but are {share_of_truth:whole} of the truth; "
@@ -178,15 +178,12 @@ def unread_labels(ev: Evaluation) -> Told | None:
     if not lost or ev.confusion is None or ev.confusion.unparsed == ev.confusion.total:
         return None
     return Told(
-        "No answer to the {support:weight} of {labels:labels} could be read: what the model knows of {n:it} cannot be told.",
+        "No answer to the {support:weight} of {labels:labels} could be read: what the model knows of {n:it|them} cannot be told.",
         {"labels": [m.label for m in lost], "n": len(lost), "support": sum(m.support for m in lost)},
     )
 
 
-@rule(
-    section=CLASSES,
-    action="Quote the average over what has examples, or add examples of what is missing.",
-)
+@rule(section=CLASSES, action="Quote the average over what has examples, or add examples of what is missing.")
 def absent_classes(ev: Evaluation) -> Told | None:
     """Labels without an example in this sample: nothing is known of them, and the model is not to blame."""
     known = margins(ev)
@@ -195,15 +192,15 @@ def absent_classes(ev: Evaluation) -> Told | None:
         return None
     supported, declared = value(ev, "f1_macro_supported"), value(ev, "f1_macro_declared")
     claim = (
-        "{n_absent:count} of {n_labels:classes} {n_absent:has} no example in this sample: {labels:labels}. That is a gap "
+        "{n_absent:count} of {n_labels:classes} {n_absent:has|have} no example in this sample: {labels:labels}. That is a gap "
         "of the sample, not a failure of the model."
     )
     if (
         supported is not None and declared is not None and supported - declared > 0.001
     ):  # three decimals are shown
-        claim += " Counting {n_absent:it} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
+        claim += " Counting {n_absent:it|them} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
     if ev.score_kind is not None:
-        claim += " Averages of areas and of calibration errors leave {n_absent:it} out."
+        claim += " Averages of areas and of calibration errors leave {n_absent:it|them} out."
     return Told(
         claim,
         {
@@ -224,7 +221,7 @@ def spurious_classes(ev: Evaluation) -> Told | None:
     if weight < 0.005 * ev.weight or not extra:  # fewer are slips in the truth: chosen by hand
         return None
     return Told(
-        "{predicted:predictions} {predicted:names} {n:classes} without any example here: {labels:labels}.",
+        "{predicted:count} {predicted:prediction|predictions} {predicted:names|name} {n:classes} without any example here: {labels:labels}.",
         {"labels": [margin.label for margin in extra], "n": len(extra), "predicted": weight},
         severity="caution" if weight >= SPURIOUS * ev.weight else "note",
     )
@@ -254,7 +251,7 @@ def micro_macro_gap(ev: Evaluation) -> Told | None:
     return Told(
         ("One number hides a broken model: " if broken else "One number hides the weak: ")
         + "micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. "
-        "{n_weak:count} of {n_with_examples:classes} {n_weak:has} an F1 below {half:of f1_micro}.",
+        "{n_weak:count} of {n_with_examples:classes} {n_weak:has|have} an F1 below {half:of f1_micro}.",
         {
             "f1_micro": micro,
             "f1_macro_supported": macro,
@@ -298,7 +295,7 @@ def lookalikes(ev: Evaluation) -> Told | None:
         claim += ", as do {n:count} sets of labels in all"
     claim += "."
     if mistaken:
-        claim += " {mistaken:weight} {mistaken:is} counted as wrong for no other reason."
+        claim += " {mistaken:weight} {mistaken:is|are} counted as wrong for no other reason."
     return Told(
         claim,
         {

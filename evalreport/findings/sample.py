@@ -39,12 +39,15 @@ def few_events(ev: Evaluation) -> Told | None:
     if not 0 < support[code] * informative(ev) < FEW_EVENTS:
         return None
     found = ev.metrics.get("recall" if code else "specificity")
-    claim = "{support:count} of {n:weight} {support:is} {label:label}"
+    claim = "{support:count} of {n:weight} {support:is|are} {label:label}"
     evidence: dict[str, Any] = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight}
     if support[code] < FEW_EVENTS:
         claim = f"Only {claim}"
     elif ev.clusters is not None:
-        claim, evidence["clusters"] = claim + ", but all stand in {clusters:groups}", ev.clusters
+        claim, evidence["clusters"] = (
+            claim + ", but all stand in {clusters:count} {clusters:group|groups}",
+            ev.clusters,
+        )
     else:
         claim += ", but the weights are so uneven that they count as {effective:about}"
         evidence["effective"] = support[code] * informative(ev)
@@ -75,11 +78,11 @@ def small_classes(ev: Evaluation) -> Told | None:
         return None
     sizes = "{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}"
     few = "less weight than {few:rows}" if ev.weighted else f"fewer than {{few:examples}} ({sizes})"
-    claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has}} {few}: {{labels:labels}}"
+    claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has|have}} {few}: {{labels:labels}}"
     if len(small) == len(known) > 1:
         claim = f"Each of {{n:classes}} has {few}"
     return Told(
-        claim + ". {n_small:Its} own numbers are mostly luck.",
+        claim + ". {n_small:Its|Their} own numbers are mostly luck.",
         {
             "n_small": len(small),
             "n": len(known),
@@ -91,10 +94,7 @@ def small_classes(ev: Evaluation) -> Told | None:
     )
 
 
-@rule(
-    section="groups",
-    action="Look at the mistakes of this group before the overall number is used for it.",
-)
+@rule(section="groups", action="Look at the mistakes of this group before the overall number is used for it.")
 def slice_gap(ev: Evaluation) -> Told | None:
     """The group that is furthest behind the rest, after correction for looking at all of them."""
     gaps = [(gap, part, name) for part in ev.slices for name, gap in _gaps(ev, part)]
@@ -107,7 +107,7 @@ def slice_gap(ev: Evaluation) -> Told | None:
     return Told(
         "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:within least most}, "
         f"{{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
-        + (" {more:count} more {more:group} {more:is} behind." if len(groups) > 1 else ""),
+        + (" {more:count} more {more:group|groups} {more:is|are} behind." if len(groups) > 1 else ""),
         {
             "column": part.column,
             "value": part.value,
@@ -150,10 +150,10 @@ def duplicates(ev: Evaluation) -> Told | None:
     if again < max(2, REPEATED * ev.rows) and not apart:
         return None
     claim = (
-        "{again:rows} of {n:count} {again:repeats} a text that stands elsewhere in the sample, so that the intervals are "
+        "{again:rows} of {n:count} {again:repeats|repeat} a text that stands elsewhere in the sample, so that the intervals are "
         "too narrow"
     )
-    claim += "; {apart:rows} {apart:shares} a text with one of another truth." if apart else "."
+    claim += "; {apart:rows} {apart:shares|share} a text with one of another truth." if apart else "."
     return Told(claim, {"again": again, "apart": apart, "n": ev.rows})
 
 
@@ -167,7 +167,7 @@ def repeated_rows(ev: Evaluation) -> Told | None:
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
     return Told(
-        "{again:rows} of {n:count} {again:repeats} another in its truth and, to the last digit, in its score, so that the "
+        "{again:rows} of {n:count} {again:repeats|repeat} another in its truth and, to the last digit, in its score, so that the "
         "intervals are too narrow.",
         {"again": again, "n": ev.rows},
     )

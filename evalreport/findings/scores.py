@@ -119,16 +119,16 @@ def off_scores(ev: Evaluation) -> Told | None:
     evidence: dict[str, Any] = {"off": off, "n": ev.rows}
     near = ev.facts.get("near_threshold")
     if ev.task == "multiclass":
-        claim = "{off:rows} of {n:count} {off:is} not given the label with the highest score."
+        claim = "{off:rows} of {n:count} {off:is|are} not given the label with the highest score."
     elif near is not None:
         evidence["near_threshold"] = near
         claim = (
-            "{off:count} of {n:count} predictions {off:follows} from no threshold on the scores; {near_threshold:threshold} comes "
+            "{off:count} of {n:count} predictions {off:follows|follow} from no threshold on the scores; {near_threshold:threshold} comes "
             "nearest."
         )
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
-        claim = "{off:count} of {n:count} decisions {off:follows} from no threshold on the scores."
+        claim = "{off:count} of {n:count} decisions {off:follows|follow} from no threshold on the scores."
     return Told(claim + " Counts use the predictions, curves the scores.", evidence)
 
 

@@ -80,9 +80,9 @@ def skill_not_demonstrated(ev: Evaluation) -> Told | None:
     what, fewest = "rank" if "roc_auc" in found.evidence else "decide", rarest(ev)
     why = "it may be luck"
     if ev.task != "multilabel" and fewest < FEW_EVENTS:
-        why = "{fewest:examples} of the rarest class {fewest:is} too few to tell"
+        why = "{fewest:examples} of the rarest class {fewest:is|are} too few to tell"
     elif ev.clusters is not None and fewest * informative(ev) < FEW_EVENTS:
-        why = "rows of {clusters:groups} are too few to tell"
+        why = "rows of {clusters:count} {clusters:group|groups} are too few to tell"
     return Told(
         f"Not demonstrated to {what} better than chance: {found.template}; {why}.",
         {**found.evidence, "fewest": fewest, "clusters": ev.clusters},
@@ -125,7 +125,7 @@ def _answers_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
     return Told(
-        "{right:count} of {n:weight} {right:is} right; the same answers shuffled would be right for about "
+        "{right:count} of {n:weight} {right:is|are} right; the same answers shuffled would be right for about "
         "{shuffled:about}, and always {majority:label} for {always:count}",
         {
             "right": sum(margin.right for margin in known),
@@ -141,7 +141,7 @@ def _sets_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
     return Told(
-        "{found:count} of {carried:tags} {carried:is} found; the same answers shuffled would find about {shuffled:about}",
+        "{found:count} of {carried:count} {carried:label|labels} {carried:is|are} found; the same answers shuffled would find about {shuffled:about}",
         {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 
@@ -184,7 +184,7 @@ def _answers_backwards(ev: Evaluation) -> Told | None:
     if ev.task == "multilabel" or not known or association(ev) > -SURE:
         return None
     return Told(
-        "Worse than chance: {right:count} of {n:weight} {right:is} right, and the same answers shuffled would be right for "
+        "Worse than chance: {right:count} of {n:weight} {right:is|are} right, and the same answers shuffled would be right for "
         "about {shuffled:about}. The labels may be swapped.",
         {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_chance(ev)},
     )
@@ -201,10 +201,7 @@ def constant_scores(ev: Evaluation) -> Told | None:
     )
 
 
-@rule(
-    section="calibration",
-    action="Log what the model computes before it is rounded (predict_proba).",
-)
+@rule(section="calibration", action="Log what the model computes before it is rounded (predict_proba).")
 def hard_scores(ev: Evaluation) -> Told | None:
     """The scores are labels in disguise."""
     if not ev.facts.get("hard_scores"):

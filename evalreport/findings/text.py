@@ -88,8 +88,7 @@ def parse_failures(ev: Evaluation) -> Told | None:
 
 
 @rule(
-    section="parsing",
-    action="Read a few: the prompt may touch a safety rule, or offer no label that fits.",
+    section="parsing", action="Read a few: the prompt may touch a safety rule, or offer no label that fits."
 )
 def refusals(ev: Evaluation) -> Told | None:
     """The model declines to answer."""
@@ -120,15 +119,14 @@ def format_drift(ev: Evaluation) -> Told | None:
     shares = {name: n / readable for name, n in found.items()}
     top = [f"{DRESS[name]} ({{shares[{name}]:whole}})" for name in list(shares)[:FORMATS]]
     return Told(
-        "The readable answers come in {n_formats:formats}, most often " + in_words(top) + ".",
+        "The readable answers come in {n_formats:count} {n_formats:format|formats}, most often "
+        + in_words(top)
+        + ".",
         {"n_formats": len(found), "formats": found, "shares": shares},
     )
 
 
-@rule(
-    section="parsing",
-    action="Leave --fuzzy out unless the parser that serves guesses in the same way.",
-)
+@rule(section="parsing", action="Leave --fuzzy out unless the parser that serves guesses in the same way.")
 def fuzzy_labels(ev: Evaluation) -> Told | None:
     """Labels that were guessed by similarity."""
     report = ev.parsing

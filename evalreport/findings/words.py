@@ -78,7 +78,7 @@ def rule(
     >>> from evalreport.predictions import predictions
     >>> @rule("note", section="verdict")
     ... def called(ev):
-    ...     return Told("{n:rows} {n:is} called {label:label}.", {"n": 1, "label": "ham"})
+    ...     return Told("{n:rows} {n:is|are} called {label:label}.", {"n": 1, "label": "ham"})
     >>> found = called(evaluate_predictions(predictions(Binary("ham", "spam"), ["ham"], ["ham"])))
     >>> found.rule, found.claim
     ('called', '1 case is called “ham”.')
@@ -111,6 +111,9 @@ def _filled(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
 def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -> str:
     """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
     known = FIELDS.get_field(name, (), evidence)[0]
+    if "|" in style:
+        one, many = style.split("|")
+        return plural(known, (one, many))
     kind, _, names = style.partition(" ")
     if kind in ("within", "apart"):
         low, high = (evidence[end] for end in names.split())
@@ -131,14 +134,6 @@ def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -
 def class_noun(ev: Evaluation) -> tuple[str, str]:
     """Return what a class is called: a label where rows carry several or where text is read."""
     return ("label", "labels") if ev.task == "multilabel" or ev.parsing is not None else ("class", "classes")
-
-
-def _verb(one: str, many: str) -> Callable[[Evaluation, Any], str]:
-    return lambda _, n: plural(n, (one, many))
-
-
-def _noun(one: str, many: str) -> Callable[[Evaluation, Any], str]:
-    return lambda _, n: counted(n, one, many)
 
 
 def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
@@ -170,28 +165,11 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "classes": lambda ev, n: counted(n, *class_noun(ev)),
     "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
     "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
-    "tags": _noun("label", "labels"),
     "carried": lambda ev, n: _weighed(ev, n, ("label", "labels")),
     "alarms": lambda ev, n: _weighed(ev, n, ("false alarm", "false alarms")),
-    "predictions": _noun("prediction", "predictions"),
-    "formats": _noun("format", "formats"),
-    "groups": _noun("group", "groups"),
-    "group": _verb("group", "groups"),
-    "times": _noun("time", "times"),
-    "is": _verb("is", "are"),
-    "has": _verb("has", "have"),
-    "does": _verb("does", "do"),
-    "takes": _verb("takes", "take"),
-    "repeats": _verb("repeats", "repeat"),
-    "shares": _verb("shares", "share"),
-    "follows": _verb("follows", "follow"),
-    "names": _verb("names", "name"),
-    "its": _verb("its", "their"),
-    "Its": _verb("Its", "Their"),
-    "it": _verb("it", "them"),
 }
 """What a field of a claim may be shown as: ``{n:rows}`` is "40 messages", ``{support:weight}`` the same of a
-sum of weights; verbs agree with a count."""
+sum of weights; other words agree with a number as they do in `say`: ``{n:is|are}``."""
 
 
 def quoted(name: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from string import Formatter
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -102,7 +103,15 @@ KNOWN: Mapping[str, Callable[[Evaluation], Value | None]] = {
 """What a sentence may name of any evaluation."""
 
 
-def tell(ev: Evaluation, template: str, /, *, of: float | None = None, **values: Value | None) -> Sentence:
+def tell(
+    ev: Evaluation,
+    template: str,
+    given: Mapping[str, Value | None] = MappingProxyType({}),
+    /,
+    *,
+    of: float | None = None,
+    **values: Value | None,
+) -> Sentence:
     """Return a sentence about an evaluation, which knows what is not given: the user's words, its metrics.
 
     Nothing is said where a field is None, or names a metric without a value.
@@ -112,6 +121,7 @@ def tell(ev: Evaluation, template: str, /, *, of: float | None = None, **values:
     template : str
         As of `say`; ``{units}`` and the others of `KNOWN` need no value, nor does a metric, ``{f1:ratio}``;
         ``{n:units}`` is the user's word for n rows.
+    given : mapping, optional
     of : float, optional
     **values : float, str, Sentence or Estimate
 
@@ -125,7 +135,7 @@ def tell(ev: Evaluation, template: str, /, *, of: float | None = None, **values:
     >>> tell(ev, "The area is {roc_auc:ratio}.").text
     ''
     """
-    known: dict[str, Value] = {}
+    values, known = {**given, **values}, dict[str, Value]()
     for _, name, _, _ in Formatter().parse(template):
         if name is not None and name not in known:
             value = values[name] if name in values else _known_of(ev, name)

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary
 from evalreport.metrics.named_sets import OF_RANKING
-from evalreport.panels.about import estimate, four_counts, tell, units
+from evalreport.panels.about import estimate, four_counts, tell
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.reliability import reliability
 from evalreport.panels.utility import benefits
@@ -47,19 +47,11 @@ CHOSEN: Mapping[Origin, tuple[Answer, str]] = {
 
 def panel(ev: Evaluation) -> Section:
     """Return the checklist."""
+    left_out = say("No column says who was left out; state it beside this page.")
+    flow = Topic("Participant flow, exclusions, missing data?", "Not supplied", left_out)
     items = (
-        _discrimination(ev),
-        _calibration(ev),
-        _utility(ev),
-        _threshold(ev),
-        _subgroups(ev),
-        Topic(
-            "Participant flow, exclusions, missing data?",
-            "Not supplied",
-            say("No column says who was left out; state it beside this page."),
-        ),
-        _size(ev),
-        _availability(ev),
+        *(_discrimination(ev), _calibration(ev), _utility(ev), _threshold(ev), _subgroups(ev)),
+        *(flow, _size(ev), _availability(ev)),
     )
     summary = say("Filled from the run where it can be. The rest is for the author to state.")
     rows = ((item.question, Cell(_answered(item), section=item.section)) for item in items)
@@ -82,7 +74,7 @@ def _discrimination(ev: Evaluation) -> Topic:
         section = {"binary": "verdict", "multiclass": "curves", "multilabel": "metrics"}[ev.task]
         return Topic(question, answer, say(words, title=title, auc=found), section)
     reason = "No scores were logged." if ev.score_kind is None else "It is undefined on these {units}."
-    return Topic(question, "Not supplied", say(reason, units=units(ev)))
+    return Topic(question, "Not supplied", tell(ev, reason))
 
 
 def _calibration(ev: Evaluation) -> Topic:
@@ -97,23 +89,17 @@ def _calibration(ev: Evaluation) -> Topic:
 def _utility(ev: Evaluation) -> Topic:
     if benefits(ev) is not None:
         return Topic("Clinical utility?", "Yes", say("Decision curve."), "utility")
-    return Topic(
-        "Clinical utility?",
-        "Not supplied",
-        say(
-            "A decision curve needs probabilities, and both classes in the truth."
-            if isinstance(ev.space, Binary)
-            else "A decision curve is for two classes; state what each mistake costs."
-        ),
-    )
+    words = "A decision curve is for two classes; state what each mistake costs."
+    if isinstance(ev.space, Binary):
+        words = "A decision curve needs probabilities, and both classes in the truth."
+    return Topic("Clinical utility?", "Not supplied", say(words))
 
 
 def _threshold(ev: Evaluation) -> Topic:
     question = "How were thresholds chosen?"
     if ev.threshold is None:
-        return Topic(
-            question, "Not supplied", say("The logged predictions name no threshold; say how they were made.")
-        )
+        words = "The logged predictions name no threshold; say how they were made."
+        return Topic(question, "Not supplied", say(words))
     answer, words = CHOSEN[ev.threshold.origin]
     return Topic(question, answer, say(words), "threshold")
 
@@ -124,9 +110,8 @@ def _subgroups(ev: Evaluation) -> Topic:
     if not names:
         return Topic(question, "Not supplied", say("No slice column was named."), "groups")
     which = listed([say("{name}", name=name) for name in names])
-    return Topic(
-        question, "Partly", say("By {which}; say whether these are the relevant ones.", which=which), "groups"
-    )
+    told = say("By {which}; say whether these are the relevant ones.", which=which)
+    return Topic(question, "Partly", told, "groups")
 
 
 def _size(ev: Evaluation) -> Topic:
@@ -143,16 +128,9 @@ def _size(ev: Evaluation) -> Topic:
 
 
 def _availability(ev: Evaluation) -> Topic:
-    p = ev.provenance
-    supplied = [
-        name for name, value in (("commit", p.commit), ("data digest", p.sha256 or ev.truth_digest)) if value
-    ]
-    question = "Data and code available?"
-    if not supplied:
-        return Topic(
-            question, "Not supplied", say("Neither commit nor data digest is recorded."), "provenance"
-        )
-    which = listed([say("{name}", name=name) for name in supplied])
-    return Topic(
-        question, "Partly", say("Recorded: {which}. Say where both can be had.", which=which), "provenance"
-    )
+    known = {"commit": ev.provenance.commit, "data digest": ev.provenance.sha256 or ev.truth_digest}
+    which = listed([say("{name}", name=name) for name, value in known.items() if value])
+    answer: Answer = "Partly" if which else "Not supplied"
+    told = say("Recorded: {which}. Say where both can be had.", which=which)
+    told = told if which else say("Neither commit nor data digest is recorded.")
+    return Topic("Data and code available?", answer, told, "provenance")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
 
 from evalreport.estimates import interval
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.format import count, fixed, ratio, threshold
+from evalreport.format import Style, count, fixed, ratio, threshold
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import confidence_percent, tell, units
 from evalreport.panels.intervals import forest_row
@@ -25,6 +28,8 @@ WEAK, FEW, SKEWED = 0.6, 20, 0.3
 """F1, examples, and share of its examples by which a class is predicted too often or too seldom, of the
 filters."""
 FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or underused by 30%", "skewed"))
+UNKNOWN = ("absent", "spurious")
+"""States of a class of which nothing can be measured: it has no examples."""
 MISSING: Result = Undefined("was not computed")
 
 
@@ -67,7 +72,7 @@ def _class_summary(ev: Evaluation) -> Sentence:
     summary = say(
         "Weakest first. “Predicted” is how often the class is predicted relative to how often it is true."
     )
-    absent = sum(entry.state in ("absent", "spurious") for entry in ev.classes)
+    absent = sum(entry.state in UNKNOWN for entry in ev.classes)
     words = (
         "{absent:count} {absent:class does|classes do} not occur among these {units}: nothing can be said "
     )
@@ -90,7 +95,7 @@ def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
 
     def key(entry: ClassResult) -> tuple[bool, float]:
         f1 = entry.metrics.get("f1", MISSING).value
-        unknown = f1 is None or entry.state in ("absent", "spurious")
+        unknown = f1 is None or entry.state in UNKNOWN
         return unknown, 0.0 if f1 is None else f1
 
     return sorted(classes, key=key)
@@ -99,12 +104,11 @@ def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
 def _table(ev: Evaluation, noun: str) -> Table:
     ordered = order(ev.classes)[:MOST_ROWS]
     multilabel = noun == "labels"
-    bars = len(ordered) <= DRAWN
-    return Table.of(
+    return Table.by(
         f"{noun}-table",
         f"Every {'label' if multilabel else 'class'} with its figures",
-        _label_columns(ev) if multilabel else _class_columns(ev),
-        [_label_row(ev, entry) if multilabel else _class_row(entry, bars) for entry in ordered],
+        _label_columns(ev) if multilabel else _class_columns(ev, len(ordered) <= DRAWN),
+        ordered,
         tall=True,
         filters=FILTERS,
         marks=map(_marks, ordered),
@@ -113,31 +117,29 @@ def _table(ev: Evaluation, noun: str) -> Table:
     )
 
 
-def _class_columns(ev: Evaluation) -> tuple[Column, ...]:
-    return (
-        Column("Class", sorts="up"),
-        Column(units(ev).capitalize(), "n", "up"),
-        Column("F1", "n", "up", "ascending"),
-        Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"),
-        Column("Precision", "n", "up"),
-        Column("Recall", "n", "up"),
-        Column("Predicted", "n", "down"),
-        Column("Most often read as", "text", "up"),
-    )
+ShownOfClass: TypeAlias = tuple[Column, Callable[[ClassResult], Cell]]
+"""A column: its head, and its cell of a class or label."""
 
 
-def _class_row(entry: ClassResult, bars: bool) -> tuple[Cell, ...]:
-    precision, recall, f1 = (entry.metrics.get(name, MISSING) for name in ("precision", "recall", "f1"))
-    return (
-        _name(entry),
-        Cell(count(entry.support), sort=entry.support),
-        _f1(entry, f1),
-        _drawn(entry, f1, bars),
-        value_cell(precision, "percent"),
-        value_cell(recall, "percent"),
-        _used(entry),
-        _read_as(entry),
-    )
+def _class_columns(ev: Evaluation, bars: bool) -> list[ShownOfClass]:
+    return [
+        (Column("Class", sorts="up"), _name),
+        (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
+        (Column("F1", "n", "up", "ascending"), _f1),
+        (Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"), partial(_drawn, drawn=bars)),
+        (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
+        (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
+        (Column("Predicted", "n", "down"), _used),
+        (Column("Most often read as", "text", "up"), _read_as),
+    ]
+
+
+def _count(rows: float) -> Cell:
+    return Cell(count(rows), sort=rows)
+
+
+def _metric(entry: ClassResult, *, name: str, style: Style) -> Cell:
+    return value_cell(entry.metrics.get(name, MISSING), style)
 
 
 def _name(entry: ClassResult) -> Cell:
@@ -150,16 +152,15 @@ def _name(entry: ClassResult) -> Cell:
     return Cell(str(entry.label), sub=states[entry.state])
 
 
-def _f1(entry: ClassResult, f1: Result) -> Cell:
+def _f1(entry: ClassResult) -> Cell:
     """Sorted by F1, but what cannot be measured comes last."""
-    if entry.state in ("absent", "spurious"):
-        return Cell("–", "n")
-    return value_cell(f1, "ratio")
+    return Cell("–", "n") if entry.state in UNKNOWN else _metric(entry, name="f1", style="ratio")
 
 
-def _drawn(entry: ClassResult, f1: Result, drawn: bool) -> Cell:
+def _drawn(entry: ClassResult, *, drawn: bool) -> Cell:
     """The interval as a dot on an axis from 0 to 1; of very many classes in numbers alone."""
-    if entry.state in ("absent", "spurious") or not isinstance(f1, Estimate):
+    f1 = entry.metrics.get("f1", MISSING)
+    if entry.state in UNKNOWN or not isinstance(f1, Estimate):
         return Cell("–", "none")
     shown = interval(f1, "ratio")
     return Cell(shown, track=forest_row("f1", "F1", NOTHING, f1, "ratio") if drawn else None)
@@ -180,55 +181,45 @@ def _read_as(entry: ClassResult) -> Cell:
     return Cell(f"{name} ({count(first.weight)})", "text", first.weight)
 
 
-def _label_columns(ev: Evaluation) -> tuple[Column, ...]:
-    scored = (Column("AP", "n", "up"), Column("AUC", "n", "up")) if ev.score_kind is not None else ()
-    cut = (Column("Threshold", "n", "up"),) if _own_thresholds(ev) else ()
-    best = (Column("Best at", "n", "up"), Column("F1 there", "n", "up")) if _best_known(ev) else ()
-    return (
-        Column("Label", sorts="up"),
-        Column(units(ev).capitalize(), "n", "up"),
-        Column("Found", "n", "up"),
-        Column("Left out", "n", "down"),
-        Column("Added wrongly", "n", "down"),
-        Column("Precision", "n", "up"),
-        Column("Recall", "n", "up"),
-        Column(f"Recall {confidence_percent(ev)}", "n"),
-        Column("F1", "q", "up", "ascending"),
-        *scored,
-        *cut,
-        *best,
-    )
+def _label_columns(ev: Evaluation) -> list[ShownOfClass]:
+    shown: list[ShownOfClass] = [
+        (Column("Label", sorts="up"), _name),
+        (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
+        (Column("Found", "n", "up"), lambda entry: _count(entry.right)),
+        (Column("Left out", "n", "down"), lambda entry: _count(entry.support - entry.right)),
+        (Column("Added wrongly", "n", "down"), lambda entry: _count(entry.predicted - entry.right)),
+        (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
+        (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
+        (Column(f"Recall {confidence_percent(ev)}", "n"), _recall_interval),
+        (Column("F1", "q", "up", "ascending"), _f1),
+    ]
+    if ev.score_kind is not None:
+        shown.append((Column("AP", "n", "up"), partial(_metric, name="average_precision", style="ratio")))
+        shown.append((Column("AUC", "n", "up"), partial(_metric, name="roc_auc", style="ratio")))
+    if len({entry.threshold for entry in ev.classes}) > 1:
+        shown.append((Column("Threshold", "n", "up"), lambda entry: _cut(entry.threshold)))
+    if _best_known(ev):
+        shown.append((Column("Best at", "n", "up"), lambda entry: _cut(_best(entry)[0])))
+        shown.append((Column("F1 there", "n", "up"), _best_f1))
+    return shown
+
+
+def _recall_interval(entry: ClassResult) -> Cell:
+    return interval_cell(entry.metrics.get("recall", MISSING), "percent")
 
 
 def _best_known(ev: Evaluation) -> bool:
     return any(entry.best is not None for entry in ev.classes)
 
 
-def _own_thresholds(ev: Evaluation) -> bool:
-    return len({entry.threshold for entry in ev.classes}) > 1
+def _best(entry: ClassResult) -> tuple[float | None, float | None]:
+    """The threshold with the highest F1, and that F1, of a label that has examples."""
+    return entry.best if entry.best is not None and entry.support else (None, None)
 
 
-def _label_row(ev: Evaluation, entry: ClassResult) -> tuple[Cell, ...]:
-    names = ("precision", "recall", "f1", "average_precision", "roc_auc")
-    precision, recall, f1, ap, auc = (entry.metrics.get(name, MISSING) for name in names)
-    left, wrong = entry.support - entry.right, entry.predicted - entry.right
-    cells = [
-        _name(entry),
-        *(Cell(count(n), sort=n) for n in (entry.support, entry.right, left, wrong)),
-        value_cell(precision, "percent"),
-        value_cell(recall, "percent"),
-        interval_cell(recall, "percent"),
-        _f1(entry, f1),
-    ]
-    if ev.score_kind is not None:
-        cells += [value_cell(ap, "ratio"), value_cell(auc, "ratio")]
-    if _own_thresholds(ev):
-        cells.append(_cut(entry.threshold))
-    if _best_known(ev):
-        at, there = entry.best if entry.best is not None and entry.support else (None, None)
-        cells.append(Cell("–" if at is None else threshold(at), "n", at))
-        cells.append(Cell("–" if there is None else ratio(there), "n", there))
-    return tuple(cells)
+def _best_f1(entry: ClassResult) -> Cell:
+    _, there = _best(entry)
+    return Cell("–" if there is None else ratio(there), "n", there)
 
 
 def _cut(at: float | None) -> Cell:

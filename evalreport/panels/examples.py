@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Mistake
@@ -10,7 +12,7 @@ from evalreport.evaluation.rows import cut
 from evalreport.format import confidence
 from evalreport.labels import Multilabel
 from evalreport.panels.about import mistakes, no_mistakes, tell, units
-from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Table, Tag
+from evalreport.panels.parts import Cell, Column, Empty, Row, Section, Shown, Table, Tag
 from evalreport.panels.words import NOTHING, Sentence, say
 
 UNREADABLE = "not readable"
@@ -60,28 +62,25 @@ def _summary(ev: Evaluation, wrong: float) -> Sentence:
 def _table(ev: Evaluation) -> Table:
     texts = any(entry.text is not None for entry in ev.mistakes)
     scored = any(entry.confidence is not None for entry in ev.mistakes)
-    heads = [Column(units(ev, 1).capitalize())]
-    heads += [Column("Text", "text")] if texts else []
-    heads += [Column("Truth"), Column("Answer")]
-    heads += [Column("Confidence", "q")] if scored else []
-    rows = (_row(ev, entry, texts=texts, scored=scored) for entry in ev.mistakes)
-    return Table.of("examples-table", "Table of the worst mistakes", heads, rows)
-
-
-def _row(ev: Evaluation, entry: Mistake, *, texts: bool, scored: bool) -> Row:
-    return (
-        Cell(numbered(entry.id), "id"),
-        *((_text(entry),) if texts else ()),
-        ", ".join(entry.truth),
-        Cell(", ".join(entry.predicted) or UNREADABLE, sub=_answer(entry)),
-        *((_confidence(ev, entry),) if scored else ()),
+    columns: tuple[tuple[Column, Callable[[Mistake], Shown]] | None, ...] = (
+        (Column(units(ev, 1).capitalize()), _id),
+        (Column("Text", "text"), _text) if texts else None,
+        (Column("Truth"), lambda entry: ", ".join(entry.truth)),
+        (Column("Answer"), _answer),
+        (Column("Confidence", "q"), partial(_confidence, ev)) if scored else None,
     )
+    return Table.by("examples-table", "Table of the worst mistakes", columns, ev.mistakes)
 
 
-def _answer(entry: Mistake) -> str:
-    """What the model wrote, where that is more than the label that was read."""
+def _id(entry: Mistake) -> Cell:
+    return Cell(numbered(entry.id), "id")
+
+
+def _answer(entry: Mistake) -> Cell:
+    """The label that was read, over what the model wrote where that is more."""
     written = " ".join((entry.answer or "").split())
-    return "" if written in ("", *entry.predicted) else f"“{cut(written, ANSWER)}”"
+    more = "" if written in ("", *entry.predicted) else f"“{cut(written, ANSWER)}”"
+    return Cell(", ".join(entry.predicted) or UNREADABLE, sub=more)
 
 
 def _text(entry: Mistake) -> Cell:
@@ -121,4 +120,4 @@ def _tagged_row(entry: Mistake) -> Row:
     left = [Tag(name, "left") for name in entry.truth if name not in predicted]
     added = [Tag(name, "added") for name in entry.predicted if name not in truth]
     labels = replace(_text(entry), tags=(*right, *left, *added))
-    return Cell(numbered(entry.id), "id"), str(len(left) + len(added)), labels
+    return _id(entry), str(len(left) + len(added)), labels

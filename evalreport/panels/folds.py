@@ -86,7 +86,4 @@ def _each(folds: Folds, metrics: list[Metric]) -> Iterator[Row]:
     yield ("Rows", *(count(rows) for rows in folds.rows[:MOST]))
     for metric in metrics:
         values = folds[metric.name].folds[:MOST]
-        yield (
-            metric.title,
-            *("–" if v is None else valued(Estimate(v, 0), metric.style) for v in values),
-        )
+        yield (metric.title, *("–" if v is None else valued(Estimate(v, 0), metric.style) for v in values))

@@ -6,10 +6,10 @@ and a section that is but a list of parts needs no template of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from evalreport.estimates import interval, valued
 from evalreport.format import Style, count, percent
@@ -76,7 +76,9 @@ class Cell:
         return self.text if isinstance(self.text, str) else self.text.text
 
 
-Row: TypeAlias = Sequence[Cell | str | Sentence]
+T = TypeVar("T")
+Shown: TypeAlias = Cell | str | Sentence
+Row: TypeAlias = Sequence[Shown]
 """Cells of a row as they may be given: see `Table.of`."""
 
 
@@ -171,8 +173,29 @@ class Table:
         made = tuple(tuple(map(_celled, row, columns)) for row in rows)
         return cls(id, name, columns, made, tall, tuple(filters), tuple(marks), noun, find)
 
+    @classmethod
+    def by(
+        cls,
+        id: str,
+        name: str,
+        columns: Iterable[tuple[Column | str, Callable[[T], Shown]] | None],
+        items: Iterable[T],
+        **rest: Any,
+    ) -> Table:
+        """Return a table of a row for each item; a column is a head with what it shows of an item, or None.
 
-def _celled(given: Cell | str | Sentence, column: Column) -> Cell:
+        Examples
+        --------
+        >>> sizes = [("Class", str), ("Letters", lambda name: str(len(name))), None]
+        >>> [cell.text for cell in Table.by("t", "Sizes", sizes, ["ham"]).rows[0]]
+        ['ham', '3']
+        """
+        kept = [column for column in columns if column is not None]
+        rows = (tuple(show(item) for _, show in kept) for item in items)
+        return cls.of(id, name, (head for head, _ in kept), rows, **rest)
+
+
+def _celled(given: Shown, column: Column) -> Cell:
     """A cell with the look of its column, unless it has one of its own."""
     if not isinstance(given, Cell):
         return Cell(given, column.look)

@@ -8,7 +8,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import count
 from evalreport.format import threshold as threshold_text
 from evalreport.labels import Binary
-from evalreport.panels.about import one_threshold, units
+from evalreport.panels.about import one_threshold, tell
 from evalreport.panels.parts import Command, Facts, Heading, Section
 from evalreport.panels.words import Sentence, dotted, joined, listed, say
 
@@ -36,43 +36,35 @@ def origin(title: str, facts: Iterable[tuple[str, Sentence]], command: str) -> S
 
 def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
     p = ev.provenance
+    known = {name: value for name in KEPT if (value := str(getattr(p, name)))}
+    run, experiment = tell(ev, "`{run_id}`", known), tell(ev, "in experiment “{experiment}”", known)
+    rows, digest = say("{rows:count} {rows:row|rows}", rows=ev.rows), tell(ev, ", sha256 `{sha256}`", known)
+    made = tell(ev, "{made}", made=in_utc(p.made) or None)
+    clustered, clusters = "{clusters} of {rows} rows; intervals are by cluster", ev.clusters
+    counted = {"rows": count(ev.rows), "clusters": None if clusters is None else count(clusters)}
+    whole = "truth and ids of the {units}, sha256 `{digest}`"
     return [
-        ("MLflow run", _run(ev)),
+        ("MLflow run", run + experiment),
         ("Data set", say("{dataset}", dataset=p.dataset)),
-        ("Predictions", _predictions(ev)),
-        (
-            "Columns",
-            listed([say("{role} `{column}`", role=role, column=column) for role, column in p.columns]),
-        ),
+        ("Predictions", tell(ev, "`{source}`,", known) + joined(rows, digest)),
+        ("Columns", listed([say("{role} `{name}`", role=role, name=name) for role, name in p.columns])),
         ("Positive class", _positive(ev)),
         ("Threshold", _threshold(ev)),
-        ("Parser", say("`{parser}`", parser=p.parser) if p.parser else say("")),
-        ("Weights", say("each row counts by its weight") if ev.weighted else say("")),
-        ("Clusters", _clusters(ev)),
-        ("Rows", _rows(ev)),
-        ("Model", say("`{model}`", model=p.model) if p.model else say("")),
+        ("Parser", tell(ev, "`{parser}`", known)),
+        ("Weights", say("each row counts by its weight" if ev.weighted else "")),
+        ("Clusters", tell(ev, clustered, counted)),
+        ("Rows", tell(ev, whole, digest=ev.truth_digest or None)),
+        ("Model", tell(ev, "`{model}`", known)),
         ("Notes", dotted([say("{note}", note=note) for note in ev.remarks])),
         ("Example texts", _texts(ev)),
         ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
-        ("Made", _made(ev)),
-        ("Tracking server", say("`{tracking}`", tracking=p.tracking) if p.tracking else say("")),
+        ("Made", made + tell(ev, "from commit `{commit}`", known)),
+        ("Tracking server", tell(ev, "`{tracking}`", known)),
     ]
 
 
-def _run(ev: Evaluation) -> Sentence:
-    p = ev.provenance
-    if not p.run_id and not p.experiment:
-        return Sentence()
-    where = say("in experiment “{experiment}”", experiment=p.experiment) if p.experiment else Sentence()
-    return (say("`{run_id}`", run_id=p.run_id) if p.run_id else Sentence()) + where
-
-
-def _predictions(ev: Evaluation) -> Sentence:
-    p = ev.provenance
-    source = say("`{source}`,", source=p.source) if p.source else Sentence()
-    digest = say(", sha256 `{sha}`", sha=p.sha256) if p.sha256 else Sentence()
-    rows = say("{rows:count} " + ("row" if ev.rows == 1 else "rows"), rows=ev.rows)
-    return source + joined(rows, digest)
+KEPT = ("run_id", "experiment", "source", "sha256", "parser", "model", "commit", "tracking")
+"""What a provenance may hold, told where it does."""
 
 
 def _positive(ev: Evaluation) -> Sentence:
@@ -92,19 +84,6 @@ def _threshold(ev: Evaluation) -> Sentence:
     return say("{threshold}: " + ORIGINS[ev.threshold.origin], threshold=threshold_text(now))
 
 
-def _clusters(ev: Evaluation) -> Sentence:
-    if ev.clusters is None:
-        return Sentence()
-    words = "{clusters} of {rows} rows; intervals are by cluster"
-    return say(words, clusters=count(ev.clusters), rows=count(ev.rows))
-
-
-def _rows(ev: Evaluation) -> Sentence:
-    if not ev.truth_digest:
-        return Sentence()
-    return say("truth and ids of the {units}, sha256 `{digest}`", units=units(ev), digest=ev.truth_digest)
-
-
 def _texts(ev: Evaluation) -> Sentence:
     inside = any(entry.text or entry.answer for entry in ev.mistakes) or any(
         texts for _, _, texts in ev.pair_texts
@@ -121,9 +100,3 @@ def in_utc(made: str) -> str:
     ('2026-11-21 15:40:00 UTC', '2026-11-21 15:40 UTC')
     """
     return made.removesuffix("Z").replace("T", " ", 1) + " UTC" if made.endswith("Z") else made
-
-
-def _made(ev: Evaluation) -> Sentence:
-    p = ev.provenance
-    made = say("{made}", made=in_utc(p.made)) if p.made else Sentence()
-    return made + (say("from commit `{commit}`", commit=p.commit) if p.commit else Sentence())

@@ -30,12 +30,7 @@ def panel(ev: Evaluation) -> Section | None:
     groups = Table.of(
         "agreement-table",
         "Accuracy by the agreement of the answers",
-        (
-            "Its share of the answers",
-            units(ev).capitalize(),
-            "It is right in",
-            Column("Interval", "n"),
-        ),
+        ("Its share of the answers", units(ev).capitalize(), "It is right in", Column("Interval", "n")),
         (_group(group) for group in found.by_agreement),
     )
     title = "Several answers: is it right where it is sure?"

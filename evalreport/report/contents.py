@@ -91,12 +91,7 @@ def payload(
         series={prefix + key: series for key, series in grids(ev).items()},
         tags=_tags(ev, verdict, version),
         description=described(ev, PAGE),
-        artifacts={
-            PAGE: page.encode(),
-            EVALUATION: document.encode(),
-            **_rows(ev),
-            **images,
-        },
+        artifacts={PAGE: page.encode(), EVALUATION: document.encode(), **_rows(ev), **images},
         tables={path: split_json(table) for path, table in _tables(ev).items()},
         images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
         model=ev.provenance.model,

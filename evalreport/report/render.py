@@ -34,10 +34,7 @@ if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
     from markupsafe import Markup
 
-METHODS = {
-    "wilson": "Wilson for proportions",
-    "delong": "DeLong for ROC AUC",
-}
+METHODS = {"wilson": "Wilson for proportions", "delong": "DeLong for ROC AUC"}
 """Interval methods that the footer names."""
 QUOTES = ('"', "`")
 QUOTED = re.compile(r'("[^"\n]*"|`[^`\n]*`)')

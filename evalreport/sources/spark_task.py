@@ -19,12 +19,7 @@ from typing import Any, TypeVar
 
 from evalreport.errors import EvalreportError
 from evalreport.facts.words import Budget
-from evalreport.sources.spark_counting import (
-    CountedParts,
-    CountedTable,
-    batch_of,
-    put_together,
-)
+from evalreport.sources.spark_counting import CountedParts, CountedTable, batch_of, put_together
 
 T = TypeVar("T")
 DONE = "done binary"

@@ -116,10 +116,7 @@ class Item:
         return evaluated(read, request, self.tuning_rows(request)), read
 
     def read(
-        self,
-        request: Request,
-        work: Callable[[CollectedFacts], T],
-        sought: Sequence[str] | None = None,
+        self, request: Request, work: Callable[[CollectedFacts], T], sought: Sequence[str] | None = None
     ) -> Collected | MadeOfFacts[T]:
         """Read the predictions of the item, or do work on what is counted of them.
 
@@ -223,10 +220,7 @@ def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tu
 
 
 def items_of(
-    files: Sequence[str],
-    selection: Selection | None,
-    tracking_uri: str | None,
-    table: str | None = None,
+    files: Sequence[str], selection: Selection | None, tracking_uri: str | None, table: str | None = None
 ) -> tuple[Item, ...]:
     """Return the files, then the selected runs, each once and under a name of its own.
 

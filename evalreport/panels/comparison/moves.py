@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from evalreport.comparison.values import Comparison, Moved, Movement
 from evalreport.format import count
 from evalreport.panels.comparison.words import p_value
 from evalreport.panels.examples import UNREADABLE, numbered
-from evalreport.panels.parts import Cell, Column, Empty, Folded, Heading, Note, PagePart, Row, Section, Table
+from evalreport.panels.parts import (
+    Cell,
+    Column,
+    Empty,
+    Folded,
+    Heading,
+    Note,
+    PagePart,
+    Row,
+    Section,
+    Shown,
+    Table,
+)
 from evalreport.panels.words import NOTHING, Sentence, listed, say
 
 MOST = 12
@@ -102,27 +114,21 @@ def _answers(moved: Movement, place: int) -> Table | None:
     if not moved.examples:
         return None
     texts = any(one.text is not None for one in moved.examples)
-    heads = [Column("Example"), Column("Now")]
-    heads += [Column("Text", "text")] if texts else []
-    heads += [Column("Truth"), Column(moved.baseline), Column(moved.run)]
-    rows = (_answer(one, texts=texts) for one in moved.examples)
+    columns: tuple[tuple[Column, Callable[[Moved], Shown]] | None, ...] = (
+        (Column("Example"), lambda one: Cell(numbered(one.id), "id")),
+        (Column("Now"), lambda one: say("*fixed*" if one.run == one.truth else "_broken_")),
+        (Column("Text", "text"), lambda one: one.text or "") if texts else None,
+        (Column("Truth"), lambda one: ", ".join(one.truth) or "–"),
+        (Column(moved.baseline), lambda one: _answer(one.baseline, (one.answers or ("", ""))[1])),
+        (Column(moved.run), lambda one: _answer(one.run, (one.answers or ("", ""))[0])),
+    )
     name = f"Answers of {moved.run} that changed against {moved.baseline}"
     tall = len(moved.examples) > MOST
-    return Table.of(f"moves-answers-{place}", name, heads, rows, tall=tall)
+    return Table.by(f"moves-answers-{place}", name, columns, moved.examples, tall=tall)
 
 
-def _answer(one: Moved, *, texts: bool) -> Row:
-    fixed = one.run == one.truth
-    return (
-        Cell(numbered(one.id), "id"),
-        say("*fixed*") if fixed else say("_broken_"),
-        *((one.text or "",) if texts else ()),
-        ", ".join(one.truth) or "–",
-        *(
-            Cell(", ".join(names) or UNREADABLE, sub=f"“{raw}”" if raw else "")
-            for names, raw in zip((one.baseline, one.run), (one.answers or ("", ""))[::-1], strict=True)
-        ),
-    )
+def _answer(names: Sequence[str], written: str) -> Cell:
+    return Cell(", ".join(names) or UNREADABLE, sub=f"“{written}”" if written else "")
 
 
 def _ids(moved: Movement) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
 
 from evalreport.comparison.parts import COUNTED
 from evalreport.comparison.values import CLASS, Comparison, Difference
@@ -10,9 +12,10 @@ from evalreport.metrics.catalogue import find
 from evalreport.panels.chart import tick_text
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.intervals import ForestRow, place
-from evalreport.panels.parts import Cell, Column, Heading, PagePart, Row, Section, Table
+from evalreport.panels.parts import Cell, Column, Heading, PagePart, Section, Shown, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 
+ShownOfDifference: TypeAlias = tuple[Column, Callable[[Difference], Shown]]
 MOST = 30
 """Rows of a table; the others are in the JSON and in the CSV."""
 CONTROLS = 8
@@ -83,20 +86,19 @@ def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
     values = [value for d in shown for value in d.values if value is not None]
     low = min(values, default=0.0) // 0.1 / 10
     choices, marks = _keys(comparison, shown)
-    several = len(comparison.pairings) > 1
-    heads = (
-        Column("Class", "", "up"),
-        *((Column("Pair", "", "up"),) if several else ()),
-        Column("Baseline → run", "n"),
-        Column(f"F1 from {tick_text(low)} to 1", "plot"),
-        Column("Difference", "n", "down"),
-        Column(f"{comparison.level * 100:.10g}% interval", "n"),
+    columns: tuple[ShownOfDifference | None, ...] = (
+        (Column("Class", "", "up"), lambda d: d.scope.removeprefix(CLASS)),
+        (Column("Pair", "", "up"), _pair) if len(comparison.pairings) > 1 else None,
+        (Column("Baseline → run", "n"), lambda d: f"{stated(d).before} → {stated(d).after}"),
+        (Column(f"F1 from {tick_text(low)} to 1", "plot"), partial(_dumbbell, axis=(low, 1.0))),
+        (Column("Difference", "n", "down"), lambda d: Cell(stated(d).gap, sort=d.difference, sub=_said(d))),
+        (Column(f"{comparison.level * 100:.10g}% interval", "n"), lambda d: stated(d).limits),
     )
-    return Table.of(
+    return Table.by(
         "classes-table",
         "Classes whose F1 changed most",
-        heads,
-        (_dumbbell(d, (low, 1.0), several=several) for d in shown),
+        columns,
+        shown,
         tall=len(shown) > CONTROLS,
         filters=((title, key) for key, title in choices.items()),
         marks=marks,
@@ -105,68 +107,38 @@ def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
     )
 
 
-def _dumbbell(d: Difference, axis: tuple[float, float], *, several: bool) -> Row:
-    shown, name = stated(d), d.scope.removeprefix(CLASS)
-    track = ForestRow(
-        d.metric,
-        name,
-        NOTHING,
-        shown.after,
-        shown.limits,
-        shown.before,
-        at=place(d.values[0], axis),
-        start=place(d.values[1], axis),
-        side=_side(d),
-    )
-    verdict = d.verdict.replace("_", " ")
-    return (
-        name,
-        *((_pair(d),) if several else ()),
-        f"{shown.before} → {shown.after}",
-        Cell("", track=track),
-        Cell(shown.gap, sort=d.difference, sub=verdict),
-        shown.limits,
-    )
+def _said(d: Difference) -> str:
+    return d.verdict.replace("_", " ")
+
+
+def _dumbbell(d: Difference, axis: tuple[float, float]) -> Cell:
+    shown, (after, before) = stated(d), (place(value, axis) for value in d.values)
+    words = (shown.after, shown.limits, shown.before)
+    name = d.scope.removeprefix(CLASS)
+    track = ForestRow(d.metric, name, NOTHING, *words, at=after, start=before, side=_side(d))
+    return Cell("", track=track)
 
 
 def _slices(comparison: Comparison, shown: Sequence[Difference]) -> Table:
     choices, marks = _keys(comparison, shown)
-    return Table.of(
+    columns: tuple[ShownOfDifference | None, ...] = (
+        (Column("Slice", "", "up"), lambda d: d.scope),
+        (Column("Metric", "", "up"), lambda d: find(d.metric).title),
+        (Column("Pair", "", "up"), _pair) if len(comparison.pairings) > 1 else None,
+        (Column("Baseline", "n", "down"), lambda d: Cell(stated(d).before, sort=d.values[1])),
+        (Column("Run", "n", "down"), lambda d: Cell(stated(d).after, sort=d.values[0])),
+        (Column("Difference", "n", "down"), lambda d: Cell(stated(d).gap, sort=d.difference)),
+        (Column(f"{comparison.level * 100:.10g}% interval", "n"), lambda d: stated(d).limits),
+        (Column("Verdict", "", "up"), _said),
+    )
+    return Table.by(
         "parts-table",
         "Differences by slice",
-        _heads(comparison),
-        (_row(comparison, d) for d in shown),
+        columns,
+        shown,
         tall=True,
         filters=((title, key) for key, title in choices.items()),
         marks=marks,
         noun="differences" if len(shown) > CONTROLS else "",
         find="value of a slice",
-    )
-
-
-def _heads(comparison: Comparison) -> tuple[Column, ...]:
-    pair = (Column("Pair", "", "up"),) if len(comparison.pairings) > 1 else ()
-    return (
-        Column("Slice", "", "up"),
-        Column("Metric", "", "up"),
-        *pair,
-        Column("Baseline", "n", "down"),
-        Column("Run", "n", "down"),
-        Column("Difference", "n", "down"),
-        Column(f"{comparison.level * 100:.10g}% interval", "n"),
-        Column("Verdict", "", "up"),
-    )
-
-
-def _row(comparison: Comparison, d: Difference) -> Row:
-    shown = stated(d)
-    return (
-        d.scope,
-        find(d.metric).title,
-        *((_pair(d),) if len(comparison.pairings) > 1 else ()),
-        Cell(shown.before, sort=d.values[1]),
-        Cell(shown.after, sort=d.values[0]),
-        Cell(shown.gap, sort=d.difference),
-        shown.limits,
-        d.verdict.replace("_", " "),
     )

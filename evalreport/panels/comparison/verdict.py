@@ -9,7 +9,7 @@ from evalreport.comparison.values import DEMONSTRATED, Comparison, Difference
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.words import spoken
 from evalreport.format import count, plural
-from evalreport.panels.about import one_threshold
+from evalreport.panels.about import one_threshold, tell
 from evalreport.panels.comparison.axis import differences_of
 from evalreport.panels.comparison.leaderboard import every_value, leaderboard
 from evalreport.panels.comparison.matched import points_table, sentence
@@ -166,16 +166,12 @@ def provenance(comparison: Comparison) -> Section:
 
 def _run_facts(ev: Evaluation) -> Sentence:
     p = ev.provenance
-    parts = [say("{rows} rows", rows=count(ev.rows))]
-    if p.source:
-        parts.append(say("`{source}`", source=p.source))
-    if p.run_id:
-        parts.append(say("run `{run}`", run=p.run_id[:8]))
-    if p.sha256:
-        parts.append(say("sha256 `{digest}`", digest=p.sha256[:12]))
-    if ev.truth_digest:
-        parts.append(say("truth `{digest}`", digest=ev.truth_digest[:12]))
-    cut = one_threshold(ev)
-    if cut is not None:
-        parts.append(say("threshold {threshold:threshold}", threshold=cut))
-    return listed(parts, ",")
+    parts = (
+        say("{rows} rows", rows=count(ev.rows)),
+        tell(ev, "`{source}`", source=p.source or None),
+        tell(ev, "run `{run}`", run=p.run_id[:8] or None),
+        tell(ev, "sha256 `{digest}`", digest=p.sha256[:12] or None),
+        tell(ev, "truth `{digest}`", digest=ev.truth_digest[:12] or None),
+        tell(ev, "threshold {threshold:threshold}", threshold=one_threshold(ev)),
+    )
+    return listed([part for part in parts if part], ",")

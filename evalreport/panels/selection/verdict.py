@@ -40,12 +40,7 @@ def forest(found: ThresholdSelection) -> Forest:
     """Return each choice with its value elsewhere, and what is reached without it."""
     rows = [row for name, best in found.found.items() if (row := _row(found, name, best)) is not None]
     without = "At 0.5" if found.evaluation.task == "binary" else "Without"
-    heads = (
-        "Chosen for",
-        "Elsewhere",
-        f"{confidence_percent(found.evaluation)} interval",
-        without,
-    )
+    heads = ("Chosen for", "Elsewhere", f"{confidence_percent(found.evaluation)} interval", without)
     return Forest(tuple(rows[:ROWS]), heads=heads)
 
 

@@ -66,10 +66,7 @@ def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
         ),
         ("Looks better than it is by", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
         ("Less that luck", say(worth, corrected=curse.corrected)),
-        (
-            "If all were equally good",
-            say("by {equal:rough}", equal=curse.optimism_if_equal),
-        ),
+        ("If all were equally good", say("by {equal:rough}", equal=curse.optimism_if_equal)),
         ("Error of one value", say("{error:rough} (standard error)", error=curse.standard_error)),
         ("Trials that competed", joined(rivals, judged)),
         ("Not told apart from the best", _tied(curse)),

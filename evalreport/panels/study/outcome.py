@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from evalreport.format import significant
 from evalreport.panels.chart import Axes, Chart, Path, padded, x_axis, y_axis
-from evalreport.panels.parts import Beside, Cell, Column, Section, Table
+from evalreport.panels.parts import Beside, Cell, Column, Section, Shown, Table
 from evalreport.panels.provenance import in_utc, origin
 from evalreport.panels.study.course import duration
 from evalreport.panels.study.luck import against_the_best
@@ -71,21 +72,27 @@ def table(study: Study) -> Section:
     """Return every trial, best first."""
     trials = ranked_trials(study.trials)
     runs = any(trial.run_id for trial in trials)
-    heads = (
-        Column("Trial", "n", "up"),
-        Column("State", "", "up"),
-        *(Column(goal.name, "n", "up" if goal.sign < 0 else "down") for goal in study.trials.objectives),
-        *((Column(about(study, "Against the best"), "", "up"),) if study.tied else ()),
-        *(Column(name, look_of(study, name), "up") for name in study.trials.params),
-        Column("Time", "n", "down"),
-        *((Column("MLflow run", "id"),) if runs else ()),
+    columns: tuple[tuple[Column, Callable[[Trial], Shown]] | None, ...] = (
+        (Column("Trial", "n", "up"), lambda trial: Cell(str(trial.number), "n", trial.number)),
+        (Column("State", "", "up"), lambda trial: STATES[trial.state]),
+        *(
+            (Column(goal.name, "n", "up" if goal.sign < 0 else "down"), partial(_value, at=at))
+            for at, goal in enumerate(study.trials.objectives)
+        ),
+        (Column(about(study, "Against the best"), "", "up"), partial(_near, study)) if study.tied else None,
+        *(
+            (Column(name, look_of(study, name), "up"), partial(_param, study, name))
+            for name in study.trials.params
+        ),
+        (Column("Time", "n", "down"), _took),
+        (Column("MLflow run", "id"), lambda trial: (trial.run_id or "–")[:8]) if runs else None,
     )
     choices = _choices(study)
-    made = Table.of(
+    made = Table.by(
         "trials-table",
         "Table of the trials",
-        heads,
-        (_row(study, trial, runs=runs) for trial in trials),
+        columns,
+        trials,
         tall=True,
         filters=_filters(study, choices),
         marks=(_marks(study, trial, choices) for trial in trials),
@@ -119,28 +126,23 @@ def _marks(study: Study, trial: Trial, choices: Mapping[tuple[str, str], str]) -
     return " ".join([trial.state, *(["tied"] if trial.number in study.tied else []), *keys])
 
 
-def _row(study: Study, trial: Trial, *, runs: bool) -> tuple[Cell, ...]:
-    took = "–" if trial.duration is None else duration(trial.duration)
-    near = against_the_best(study, trial.number) if trial.finite else "–"
-    return (
-        Cell(str(trial.number), "n", trial.number),
-        Cell(STATES[trial.state]),
-        *(_value(trial.value_of(at)) for at in range(len(study.trials.objectives))),
-        *((Cell(near),) if study.tied else ()),
-        *(param_cell(drawn(trial, name), look_of(study, name)) for name in study.trials.params),
-        Cell(took, "n", trial.duration),
-        *((Cell((trial.run_id or "–")[:8], "id"),) if runs else ()),
-    )
+def _near(study: Study, trial: Trial) -> str:
+    return against_the_best(study, trial.number) if trial.finite else "–"
 
 
-def _value(value: float | None) -> Cell:
-    if value is None:
-        return Cell("–", "n")
-    return Cell(
-        significant(value) if math.isfinite(value) else str(value),
-        "n",
-        value if math.isfinite(value) else None,
-    )
+def _param(study: Study, name: str, trial: Trial) -> Cell:
+    return param_cell(drawn(trial, name), look_of(study, name))
+
+
+def _took(trial: Trial) -> Cell:
+    return Cell("–" if trial.duration is None else duration(trial.duration), "n", trial.duration)
+
+
+def _value(trial: Trial, at: int) -> Cell:
+    value = trial.value_of(at)
+    if value is None or not math.isfinite(value):
+        return Cell("–" if value is None else str(value), "n")
+    return Cell(significant(value), "n", value)
 
 
 def provenance(study: Study) -> Section:

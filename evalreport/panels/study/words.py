@@ -42,10 +42,7 @@ def placed(study: Study, section: Section) -> Section:
     section : Section
     """
     return replace(
-        section,
-        id=own(study, section.id),
-        nav=about(study, section.nav),
-        title=about(study, section.title),
+        section, id=own(study, section.id), nav=about(study, section.nav), title=about(study, section.title)
     )
 
 

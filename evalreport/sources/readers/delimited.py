@@ -152,10 +152,7 @@ class Kind:
         if self.empty or other.empty:
             return other if self.empty else self
         return Kind(
-            self.number and other.number,
-            self.whole and other.whole,
-            self.truth and other.truth,
-            False,
+            self.number and other.number, self.whole and other.whole, self.truth and other.truth, False
         )
 
     def typed(self, column: Any, name: str) -> Array:
