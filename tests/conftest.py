@@ -56,6 +56,13 @@ os.environ["SPARK_SUBMIT_OPTS"] = (
 )
 """Java compiles for seconds of work, not for days, and takes Spark's own classes unproven: a dozen
 queries take 10 s of CPU, not 25."""
+QUICK_SPARK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+}
+"""Tables of a thousand rows do not pay for Java that is written and compiled for each of their queries."""
 gc.disable()
 """While tests are collected: what is imported and collected lives to the end."""
 if "TMPDIR" not in os.environ and roomy(MEMORY := Path("/dev/shm")):  # noqa: S108
@@ -188,8 +195,9 @@ def spark() -> Iterator[Any]:
     """One session of Spark, in which a task that fails is tried again."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs PySpark and Java 17")
-    with spark_session("local[2,3]") as session:
-        session.conf.set("spark.sql.shuffle.partitions", "2")
+    with spark_session("local[1,3]") as session:
+        for name, value in QUICK_SPARK.items():
+            session.conf.set(name, value)
         yield session
 
 

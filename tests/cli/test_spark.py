@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import subprocess
 import sys
 import warnings
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -154,15 +154,38 @@ def test_without_java_or_pyspark_it_is_said_what_to_install(
     assert done.code == 2 and "pip install 'evalreport[spark]'" in done.err
 
 
-def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
-    spark: Any, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def sent_to_the_driver(spark: Any) -> int:
+    """Bytes of all results that came from tasks so far, as Spark's own record of its stages has them."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    quantiles = spark._sc._gateway.new_array(spark._jvm.double, 0)
+    stages = context.statusStore().stageList(None, False, False, quantiles, None)
+    return sum(stages.apply(place).resultSize() for place in range(stages.size()))
+
+
+def test_the_runs_of_an_experiment_are_logged_in_one_session(
+    spark: Any,
+    sqlite_store: Store,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Spark's own log tells how many sessions there were, and how many bytes came to the driver."""
+    """It is begun for the first table and ended after the last; the session of the tests stands for it."""
+    begun, ended = list[str | None](), list[Any]()
+
+    def begin(master: str | None) -> Any:
+        begun.append(master)
+        return spark
+
+    module = "evalreport.sources.spark_session"
+    monkeypatch.setattr(f"{module}.active_session", lambda: spark if begun and not ended else None)
+    monkeypatch.setattr(f"{module}._begun", begin)
+    monkeypatch.setattr(f"{module}._end", ended.append)
     rng = np.random.default_rng(7)
     score = rng.random(100_000)  # with their counts 1 MB, if they came
     tables = [pa.table({"y_true": (score > 0.6).astype(int), "score": score})]
     chances = rng.dirichlet(np.ones(3), 60_000)  # 1 MB, if each row's own and highest score came
-    columns = {f"proba_{label}": chances[:, place] for place, label in enumerate("abc")}
+    columns = {f"proba_{label}": chances[:, code] for code, label in enumerate("abc")}
     tables.append(pa.table({"y_true": np.array([*"abc"])[chances.argmax(axis=1)], **columns}))
     with fluent(sqlite_store):
         for number, table in enumerate(tables):
@@ -170,28 +193,24 @@ def test_the_runs_of_an_experiment_are_logged_in_one_quiet_session(
             pq.write_table(table, path)
             with mlflow.start_run(tags={"evalreport.table": str(path)}):
                 pass
-    events = tmp_path / "events"
-    events.mkdir()
-    own = "spark.eventLog.enabled true\nspark.eventLog.compress false\n"
-    own += f"spark.eventLog.dir {events.as_uri()}\nspark.sql.shuffle.partitions 2\n"
-    (tmp_path / "spark-defaults.conf").write_text(own)
-    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    before = sent_to_the_driver(spark)
     words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "log_loss")
-    done = subprocess.run(
-        [sys.executable, "-m", "evalreport", "--tracking-uri", sqlite_store.uri, *words],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert not {"WARN", "INFO", "Stage"} & set(done.stderr.replace("[", " ").split())
+    done = run(capsys, *words, "--tracking-uri", sqlite_store.uri)
+    assert done.code == 0, done.err
+    assert (begun, ended) == (["local[1]"], [spark])
     logged = sqlite_store.client.search_runs(["0"])
     assert ["eval/log_loss" in run.data.metrics for run in logged] == [True, True]
-    (session,) = events.iterdir()
-    lines = chain.from_iterable(file.open() for file in session.glob("events_*"))
-    told = [event["Task Metrics"] for event in map(json.loads, lines) if "Task Metrics" in event]
-    assert 1000 < sum(task["Result Size"] for task in told) < 700_000
+    assert 1000 < sent_to_the_driver(spark) - before < 700_000
+
+
+def test_java_is_quiet(spark: Any) -> None:
+    """What Spark says goes nowhere: neither its log nor its bar of progress is in the way of our words."""
+    java = spark._jvm.java.lang.ProcessHandle.current().pid()
+    stderr = Path(f"/proc/{java}/fd/2")
+    if not stderr.parent.is_dir():
+        pytest.skip("needs Linux")
+    assert stderr.readlink() == Path(os.devnull)
+    assert spark.conf.get("spark.ui.showConsoleProgress") == "false"
 
 
 def test_a_client_of_spark_connect_has_the_same_numbers(
