@@ -85,7 +85,14 @@ def _facts(console: Console, items: Sequence[Item], request: Request, options: d
     if len(items) > 1:
         raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")
     check_place(options["facts"], force=options["force"])
-    write_facts(items[0].read(replace(request, for_facts=True), packed_facts), options["facts"])
+    if options["output"] or options["out"] or options["pdf"]:
+        raise UsageError(
+            "--facts writes facts alone, no page",
+            where="--facts",
+            fix="leave -o out; report x.facts makes one",
+        )
+    item, request = items[0], replace(request, for_facts=True)
+    write_facts(item.read(request, packed_facts), options["facts"], request, item.tuning_rows(request))
     console.out(options["facts"])
     console.emit(runs=[{"source": items[0].shown, "ok": True, "files": [options["facts"]]}], ok=True)
     return 0

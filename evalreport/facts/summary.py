@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.errors import DataError
+from evalreport.errors import DataError, some_of
 from evalreport.facts.classes import ClassBins, LabelScores
 from evalreport.facts.counts import BinaryCounts, Counts
 from evalreport.facts.table import ScoreTable
 from evalreport.facts.tally import LabelMoments, Tally
-from evalreport.labels import LabelSpace
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.later import Later
 from evalreport.predictions import Threshold
 from evalreport.scores import ScoreKind
@@ -66,8 +66,8 @@ class Summary:
         return merge([self, other])
 
 
-ALIKE = ("space", "score_kind", "threshold")
-"""What shards must have in common."""
+ALIKE = {"space": "labels", "score_kind": "the kind of scores", "threshold": "threshold"}
+"""What shards must have in common, and what it is called."""
 SUMS = tuple(one.name for one in fields(Summary) if one.name not in (*ALIKE, "rows", "weight"))
 """What is summed, each by its own rule."""
 
@@ -94,12 +94,12 @@ def merge(shards: Sequence[Summary]) -> Summary:
     """
     shards = _agreeing(shards)
     first = shards[0]
-    for name in ALIKE:
+    for name, called in ALIKE.items():
         other = next((n for n, one in enumerate(shards) if getattr(one, name) != getattr(first, name)), None)
         if other is not None:
-            values = f"{getattr(first, name)} and {getattr(shards[other], name)}"
+            values = " and ".join(_told(getattr(one, name)) for one in (first, shards[other]))
             raise DataError(
-                f"shards 0 and {other} differ in {name.replace('_', ' ')}: {values}",
+                f"shards 1 and {other + 1} differ in {called}: {values}",
                 where=name,
                 fix="declare labels, kind of scores and threshold alike for all shards",
             )
@@ -131,13 +131,23 @@ def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
     return [replace(one, threshold=None) if own else one for one, own in zip(shards, implied, strict=True)]
 
 
+def _told(fact: object) -> str:
+    match fact:
+        case Threshold():
+            return f"{fact.value} ({fact.origin})"
+        case Binary() | Multiclass() | Multilabel():
+            return f"{fact.task} {some_of(fact.texts)}"
+        case _:
+            return str(fact)
+
+
 def _sum(name: str, parts: Sequence[Any]) -> Any:
     lacking = [number for number, part in enumerate(parts) if part is None]
     if len(lacking) == len(parts):
         return None
     if lacking:
         raise DataError(
-            f"shard {lacking[0]} has no {name}, and others have",
+            f"shard {lacking[0] + 1} has no {name}, and others have",
             where=name,
             fix="make the facts of all shards of the same columns",
         )

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from evalreport.errors import DataError, FileMissingError
-from evalreport.sources.datasets import DataSet, data_set
+from evalreport.sources.datasets import DataSet, data_set, is_several
 from evalreport.sources.readers.arrow import Array
 from evalreport.sources.readers.content import Content
 from evalreport.sources.request import Columns
@@ -34,24 +34,20 @@ def read_for(
 ) -> RawTable:
     """Read what may play a part in a file: by the names of columns, then by the labels found in them.
 
+    The files of a folder or of a pattern are read as one table, whose columns are compared first.
+
     Raises
     ------
     FileMissingError, UsageError, DataError, UnsafeFileError
     """
+    if isinstance(source, Path) and is_several(str(source)):
+        return _read_parts(source, request, format=format, name=name)
     return read_table(
         source, format=format, columns=wanted(request), name=name, further=named_after_labels(request)
     )
 
 
-def read_parts(
-    folder: Path, request: Columns, *, format: str | None = None, name: str | None = None
-) -> RawTable:
-    """Read the files of a folder as one table, whose columns are compared first; otherwise as `read_for`.
-
-    Raises
-    ------
-    UsageError, DataError
-    """
+def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str | None) -> RawTable:
     data = data_set([folder], format)
     columns = _columns(data, {*wanted(request)(data.names)})
     more = {*named_after_labels(request)(Content(data.names, columns))} - columns.keys()

@@ -21,7 +21,7 @@ from evalreport.report.names import is_ours
 from evalreport.sources.artifacts import Artifact, downloaded, with_parts
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.places import local_path
-from evalreport.sources.reading import read_for, read_parts
+from evalreport.sources.reading import read_for
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.runs import DatasetSource, RunInfo
 from evalreport.sources.shapes.arrays import ALONE
@@ -108,8 +108,7 @@ class RunFileReader:
         """Read a file of this machine, or open it."""
         is_streamed = path.is_dir() or Artifact(path.name).is_streamed(request.format)
         stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
-        read = read_parts if path.is_dir() else read_for
-        return stream or read(path, request.columns, format=request.format, name=name)
+        return stream or read_for(path, request.columns, format=request.format, name=name)
 
 
 Rows: TypeAlias = RawTable | PredictionStream

@@ -36,6 +36,7 @@ from evalreport.values import Estimate
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request, RulesRequest
 from evalreport.workflow.runs import STDIN, Item
+from evalreport.workflow.shards import are_facts
 
 LARGEST = 100 * 1024**2
 """Bytes of an evaluation.json that is read."""
@@ -123,6 +124,8 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
         The same example has another truth in two runs.
     """
     every, place = with_baseline(items, how.baseline)
+    if any(are_facts(item.files) for item in every):
+        raise UsageError("facts hold no rows to pair", fix="name the files that they were made of")
     if len(every) < 2:
         raise UsageError(
             "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"

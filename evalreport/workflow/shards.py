@@ -18,16 +18,17 @@ from evalreport.facts.summary import merge
 from evalreport.facts.wire import KEY, from_bytes, to_bytes
 from evalreport.intervals.sampling import by_rows
 from evalreport.labels import Binary, renamed
-from evalreport.predictions import Threshold
+from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance
 from evalreport.sinks.folder import write_file
 from evalreport.sources.readers.content import in_file
 from evalreport.sources.readers.limits import load
+from evalreport.sources.request import Columns
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from evalreport.workflow.stream import CollectedFacts, MadeOfFacts, binned_note, table_in
-from evalreport.workflow.thresholds import chosen_on, number_of
+from evalreport.workflow.thresholds import chosen_on, decided, number_of
 
 ENDING = ".facts"
 ALONE = "made of facts alone: no rows to show, no slices, and no intervals by cluster or weight"
@@ -52,6 +53,7 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
     DataError
         A file that holds no facts, or facts that do not add up; names the file.
     """
+    _refuse(request.columns)
     digest, shards = hashlib.sha256(), []
     for path in paths:
         with in_file(path):
@@ -64,16 +66,27 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
     told = (binned_note(summary.scores),) if isinstance(summary.scores, BinnedTable) else ()
     seen = Observed(summary, facts=_facts(summary), notes=(ALONE, *told))
     seen, sweep = _decided(seen, request)
-    first = Path(paths[0])
+    first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
     origin = Provenance(
-        run_name=first.name.removesuffix(ENDING),
-        source=first.name if len(paths) == 1 else f"{first.name} and {len(paths) - 1} more",
+        run_name=first.name.removesuffix(ENDING) + more,
+        source=first.name + more,
         sha256=digest.hexdigest(),
         columns=taken,
         **request.origin(),
     )
     return CollectedFacts(seen, taken, origin, sweep)
+
+
+def _refuse(columns: Columns) -> None:
+    """Refuse what would change the numbers, and cannot any more where rows are counted already."""
+    for option in ("weight", "group", "fold", "where"):
+        if getattr(columns, option):
+            raise UsageError(
+                "facts hold no rows to weigh, group or choose",
+                where=f"--{option}",
+                fix=f"leave --{option} out, or name the files that the facts were made of",
+            )
 
 
 def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
@@ -120,8 +133,10 @@ def check_place(path: str, *, force: bool) -> None:
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
 
 
-def write_facts(read: Collected | MadeOfFacts[bytes], path: str) -> None:
-    """Write the facts of what was read.
+def write_facts(
+    read: Collected | MadeOfFacts[bytes], path: str, request: Request, tune_on: Predictions | None
+) -> None:
+    """Write the facts of what was read, of rows in memory decided as it is asked for.
 
     Raises
     ------
@@ -138,4 +153,5 @@ def write_facts(read: Collected | MadeOfFacts[bytes], path: str) -> None:
             where="--facts",
             fix="leave --weight and --group out",
         )
-    write_file(place, to_bytes(summarise(read.predictions)))
+    decision = decided(read.predictions, request.threshold, tune_on, request.sampling)
+    write_file(place, to_bytes(summarise(decision.rows)))

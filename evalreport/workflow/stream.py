@@ -101,19 +101,19 @@ def streams(paths: Sequence[str], request: Request) -> DataSet | None:
     Raises
     ------
     UsageError
-        Several files, or a folder, for the engine in memory.
+        Several files for the engine in memory.
     EvalreportError
         Files that cannot be opened.
     """
-    several = len(paths) > 1 or any(map(is_several, paths))
     if request.engine == "memory":
-        if several:
+        if len(paths) > 1:
             raise UsageError(
-                "the engine in memory reads one file",
-                where=paths[0],
-                fix="name one file; report, check, log and sweep stream several (leave --engine out)",
+                "the engine in memory reads one file, folder or pattern",
+                where=f"{paths[0]} and {len(paths) - 1} more",
+                fix="put them into one folder, or leave the engine out: several are a stream",
             )
         return None
+    several = len(paths) > 1 or is_several(paths[0])
     chosen = several or request.approximate or _is_large(paths[0], request)
     if request.engine == "auto" and not chosen:
         return None

@@ -495,6 +495,7 @@ ELSEWHERE = {
     "pass --children where": "runs of folds: tests/cli/test_folds.py",
     "leave --spark-master out": "a session that runs: tests/cli/test_spark.py",
     "write it as Parquet, or leave --engine spark out": "a table of Spark: tests/cli/test_spark.py",
+    "have Spark read it": "a Delta table: tests/engines/test_spark.py",
     "make room": "a full disk: tests/cli/test_streams.py",
     "name one with --artifact": "a run with 10,000 files: tests/sources/test_artifacts.py",
     "mlflow.genai.evaluate, or the truth with": "traces: tests/sources/test_traces.py",

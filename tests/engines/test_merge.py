@@ -40,7 +40,7 @@ def test_every_field_is_either_summed_or_compared() -> None:
 
 def test_a_fact_that_one_shard_lacks_is_not_dropped() -> None:
     whole = summarise(factories.binary())
-    with pytest.raises(DataError, match="shard 1 has no scores, and others have"):
+    with pytest.raises(DataError, match="shard 2 has no scores, and others have"):
         merge([whole, replace(whole, scores=None)])
     with pytest.raises(DataError, match="shards differ in what was tallied: loss"):
         merge([whole, replace(whole, tally=Tally.of({"loss": np.ones(3)}, np.ones(3)))])
@@ -49,7 +49,7 @@ def test_a_fact_that_one_shard_lacks_is_not_dropped() -> None:
 @pytest.mark.parametrize("change", [{"score_kind": "decision"}, {"space": Binary("a", "b")}])
 def test_shards_of_other_things_do_not_add_up(change: dict[str, object]) -> None:
     whole = summarise(factories.binary())
-    with pytest.raises(DataError, match="shards 0 and 2 differ in"):
+    with pytest.raises(DataError, match="shards 1 and 3 differ in"):
         merge([whole, whole, replace(whole, **change)])  # type: ignore[arg-type]
 
 

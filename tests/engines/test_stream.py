@@ -348,7 +348,14 @@ def test_the_engine_is_chosen_by_size_and_said(
     done = run(capsys, "report", str(path), "--out", str(tmp_path / "two"))
     assert "engine stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()
-    assert run(capsys, "report", str(tmp_path), "--engine", "memory").code == 2
+    rows, parts = table(site=np.arange(N) // 7), tmp_path / "parts"
+    parts.mkdir()
+    for start in range(0, N, 400):
+        csv(rows.slice(start, 400), parts / f"{start:05}.csv")
+    asked = ("--engine", "memory", "--group", "site", "--json")  # what a stream refuses, with its remedy
+    csv(rows, path)
+    held = [run(capsys, "report", str(where), *asked).json["runs"][0] for where in (parts, path)]
+    assert held[0]["metrics"] == held[1]["metrics"] and held[0]["clusters"] == held[1]["clusters"] > 1
 
 
 @pytest.mark.parametrize("tight", [False, True])

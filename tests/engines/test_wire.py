@@ -164,3 +164,22 @@ def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.
     assert done.code == 5 and "part-1.facts" in done.err
     whole = str(tmp_path / "whole.parquet")
     assert run(capsys, "report", whole, "--facts", whole).code == 2
+
+
+def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cannot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pa.table({"y_true": [0, 1] * 20, "score": np.linspace(0.05, 0.95, 40)})
+    data, *made = (str(tmp_path / name) for name in ("p.parquet", "a.facts", "b.facts", "plain.facts"))
+    pq.write_table(rows, data)
+    for engine, file in zip(("memory", "stream"), made, strict=False):
+        asked = ("--engine", engine, "--threshold", "0.3", "--facts", file)
+        assert run(capsys, "report", data, *asked).code == 0
+        assert run(capsys, "report", file, "--json").json["runs"][0]["threshold"] == 0.3
+    assert run(capsys, "report", data, "--facts", made[2]).code == 0
+    told = run(capsys, "report", *made).err
+    assert "shards 1 and 3 differ in threshold: 0.3 (given) and 0.5 (default)" in told
+    for option, value in (("--weight", "w"), ("--group", "g"), ("--fold", "f"), ("--where", "a=b")):
+        assert f"leave {option} out" in run(capsys, "report", made[0], option, value).err
+    assert "facts hold no rows to pair" in run(capsys, "compare", *made).err
+    assert "no page" in run(capsys, "report", data, "--facts", made[0], "--out", str(tmp_path)).err

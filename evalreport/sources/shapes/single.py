@@ -182,7 +182,7 @@ def cannot_rank(name: str, space: LabelSpace) -> DataError:
     return DataError(
         f"one score column cannot rank {len(space)} labels",
         where=f"column {name!r}; labels {listed(space.texts)}",
-        fix="name a score column per label (--scores 'proba_*'), or the two that are meant (--labels)",
+        fix="name one score column per label, as in --scores 'proba_*'",
     )
 
 
