@@ -37,6 +37,7 @@ from evalreport.scores import (
     Scores,
     highest,
     normalised,
+    on_scale,
 )
 from evalreport.weights import WeightKind, relative, repeated
 
@@ -351,7 +352,7 @@ def _operating_point(
     space: LabelSpace, decided: Codes | None, scores: KnownScores, threshold: float | Sequence[float] | None
 ) -> tuple[Codes | None, Threshold | None]:
     if threshold is not None:
-        point = _given_threshold(space, threshold)
+        point = _given_threshold(space, threshold, isinstance(scores, Probabilities))
         return _decide(space, scores, point), point
     if decided is not None:
         return decided, _implied(space, decided, scores)
@@ -369,16 +370,16 @@ def _operating_point(
             return None, None
 
 
-def _given_threshold(space: LabelSpace, threshold: float | Sequence[float]) -> Threshold:
+def _given_threshold(space: LabelSpace, threshold: float | Sequence[float], is_p: bool) -> Threshold:
     if isinstance(space, Multiclass):
         raise UsageError("a multiclass problem has no decision threshold", fix="leave --threshold out")
     if isinstance(threshold, (int, float)):
-        return Threshold(float(threshold), "given")
+        return Threshold(on_scale([threshold], probabilities=is_p)[0], "given")
     if isinstance(space, Binary) or len(threshold) != len(space):
         raise UsageError(
             f"got {len(threshold)} thresholds for {len(space)} labels", fix="pass one, or one per label"
         )
-    return Threshold(tuple(map(float, threshold)), "given")
+    return Threshold(on_scale(threshold, probabilities=is_p), "given")
 
 
 def _decide(space: LabelSpace, scores: KnownScores, threshold: Threshold) -> Codes:

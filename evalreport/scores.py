@@ -6,13 +6,14 @@ distances, uncalibrated scores) only rank. None of them is guessed from the rang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.errors import DataError
+from evalreport.errors import DataError, UsageError
 
 ScoreKind: TypeAlias = Literal["probability", "logit", "decision"]
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -197,6 +198,25 @@ class NoScores:
 Scores: TypeAlias = Probabilities | Logits | Decisions | NoScores
 KnownScores: TypeAlias = Probabilities | Decisions | NoScores
 """Scores after the door: logits have become probabilities."""
+
+
+def on_scale(thresholds: Sequence[float], *, probabilities: bool) -> tuple[float, ...]:
+    """Return thresholds that were given, on the scale of the scores.
+
+    Raises
+    ------
+    UsageError
+        One outside [0, 1], where the scores are probabilities: it calls everything or nothing positive.
+    """
+    beyond = [number for number in thresholds if not 0 <= number <= 1]
+    if probabilities and beyond:
+        raise UsageError(
+            f"the threshold {beyond[0]:g} is outside [0, 1], where the scores are probabilities",
+            where="--threshold",
+            fix="pass one from 0 to 1 (declared logits are turned into probabilities), or say that scores "
+            "have a scale of their own: --score-kind decision",
+        )
+    return tuple(map(float, thresholds))
 
 
 def clipped_notes(count: int) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from evalreport.intervals.sampling import by_rows
 from evalreport.labels import Binary, renamed
 from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance
+from evalreport.scores import on_scale
 from evalreport.sinks.folder import write_file
 from evalreport.sources.readers.content import in_file
 from evalreport.sources.readers.limits import load
@@ -103,7 +104,8 @@ def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
     if number is None:
         point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
     else:
-        point = Threshold(number, "given")
+        (value,) = on_scale([number], probabilities=seen.summary.score_kind == "probability")
+        point = Threshold(value, "given")
     return replace(seen, summary=decided_at(seen.summary, point)), sweep
 
 

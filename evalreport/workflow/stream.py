@@ -21,6 +21,7 @@ from evalreport.labels import Binary, Multiclass, Multilabel, renamed
 from evalreport.metrics.binned import roc_auc_bounds
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
+from evalreport.scores import on_scale
 from evalreport.sources.datasets import STREAMED, DataSet, data_set, is_several
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.readers.content import in_file
@@ -305,6 +306,9 @@ def _refuse(request: Request) -> None:
 
 def _check_threshold(stream: PredictionStream, request: Request) -> None:
     check_threshold_holdable(stream.space, request.sampling, request.threshold)
+    number = None if request.threshold is None else number_of(request.threshold)
+    if number is not None:
+        on_scale([number], probabilities=stream.found.score_kind in ("probability", "logit"))
     if request.threshold is None or isinstance(stream.space, Binary):
         return
     if isinstance(stream.space, Multiclass):

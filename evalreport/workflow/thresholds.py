@@ -14,7 +14,7 @@ from evalreport.facts.classes import RankedScores
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Origin, Predictions, Threshold
-from evalreport.scores import NoScores
+from evalreport.scores import NoScores, Probabilities, on_scale
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
@@ -70,7 +70,8 @@ def decided(
     if isinstance(rows.scores, NoScores):
         raise no_scores_to_decide()
     if number is not None:
-        return Decision(rows.at(Threshold(number, "given")))
+        (value,) = on_scale([number], probabilities=isinstance(rows.scores, Probabilities))
+        return Decision(rows.at(Threshold(value, "given")))
     origin: Origin = "cross-fitted" if tune_on is None else "tuned"
     match rows.space:
         case Binary():

@@ -140,6 +140,7 @@ FILES = {
     "sums.csv": b"y_true,proba_a,proba_b,proba_c\na,0.5,0.2,0.1\nb,0.1,0.8,0.1\nc,0,0,1\n",
     "line.jsonl": b'{"y_true": 1, "y_pred": 1}\n{"y_true": 1, \n',
     "cut.parquet": b"PAR1\x00\x00",
+    "half.csv": b"y_true,score\n1,0.5\n0,0.2\n",
     "pickle.parquet": pickle.dumps({"y_true": [1]}),
     "names.csv": b"diagnosis,p\n1,0.5\n",
     "zipped.csv.gz": gzip.compress(b"a,b\n1,2\n"),
@@ -159,6 +160,9 @@ ERRORS = [
     ("nothing.csv", (), 3, "FILE_NOT_FOUND", "nothing.csv"),
     ("gap.csv", ("--metrics", "f1_marco"), 2, "USAGE", "f1_macro"),
     ("gap.csv", ("--unit", "a,b,c"), 2, "USAGE", "--unit"),
+    ("half.csv", ("--threshold", "1.5"), 2, "USAGE", "1.5 is outside [0, 1]"),
+    ("half.csv", ("--threshold=-0.1", "--engine", "stream"), 2, "USAGE", "--score-kind decision"),
+    ("half.csv", ("--threshold", "2", "--score-kind", "logit"), 2, "USAGE", "turned into probabilities"),
 ]
 
 
