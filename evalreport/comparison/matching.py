@@ -122,7 +122,10 @@ def matched_runs(
         return None
     at, both = (ends[0], ends[1]), (tables[0], tables[1])
     repeated = list(_resampled(samples)) if len(run) <= MOST_ROWS else []
-    points = [_matched(kind, at, both, repeated, samples, names, costs) for kind in KINDS]
+    # whoever finds every positive does so at any lower threshold, too: no recall says where it stands
+    every = found_by(both[1], at[1]) >= both[1].positives - ROUNDING
+    kinds = [kind for kind in KINDS if not (every and kind == "equal_recall")]
+    points = [_matched(kind, at, both, repeated, samples, names, costs) for kind in kinds]
     lowest = None if costs is None else _lowest_cost(both, repeated, samples, names, costs)
     found = points if lowest is None else [*points, lowest]
     return MatchedRuns(tuple(found), _alarms(at, both, repeated, samples, names))
@@ -185,6 +188,11 @@ def _place(kind: MatchKind, run: ScoreTable, own: float, tp: float, fp: float) -
             return int(raising(run, np.array([tp + fp]))[0])
         case _:
             return int(np.searchsorted(run.scores, own))
+
+
+def found_by(table: ScoreTable, threshold: float) -> float:
+    """Return the weight of the positives at or above a threshold."""
+    return _counts(table, int(np.searchsorted(table.scores, threshold)))[0]
 
 
 def _counts(table: ScoreTable, place: int) -> tuple[float, float]:

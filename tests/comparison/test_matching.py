@@ -17,8 +17,9 @@ from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
+from evalreport.panels.comparison.matched import sentence
 from evalreport.predictions import Categorical, Predictions, predictions
-from evalreport.scores import Decisions, NoScores
+from evalreport.scores import Decisions, NoScores, Probabilities
 from evalreport.thresholds.objectives import Costs
 from tests.comparison import models
 
@@ -244,3 +245,16 @@ def test_two_rows_have_one_degree_of_freedom() -> None:
     alarms = found["own_thresholds"].false_alarms
     assert alarms.low is not None and alarms.high is not None
     assert (alarms.high - alarms.low) / 2 == pytest.approx(12.71, rel=0.2)
+
+
+def test_who_finds_all_is_not_matched_in_the_middle_of_all_negatives() -> None:
+    """Two perfect rankings were told apart by half of the negatives: "Matched, it is worse"."""
+    truth = np.arange(60) % 2
+    runs = [
+        predictions(Binary(0, 1), truth, scores=Probabilities(0.5 * truth + 0.5 * rng.random(60)))
+        for rng in map(np.random.default_rng, (0, 1))
+    ]
+    found = compare([models.bare(p) for p in runs], names=["old", "new"])
+    assert [point.kind for point in found.matched] == ["own_thresholds", "equal_alarms"]
+    assert not {point.false_alarms.verdict for point in found.matched} & {"better", "worse"}
+    assert sentence(found).text.startswith("old finds all positive")

@@ -34,9 +34,14 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 def sentence(comparison: Comparison) -> Sentence:
     """Return what is left of a difference between two runs once both find as many."""
     points = {point.kind: point for point in comparison.matched}
-    if len(comparison.names) != 2 or "equal_recall" not in points:
+    if len(comparison.names) != 2 or not points:
         return NOTHING
-    point, own = points["equal_recall"], points["own_thresholds"]
+    own = points["own_thresholds"]
+    if "equal_recall" not in points:
+        words = "{base} finds all {what}, and would at any lower threshold: nothing is told at equal recall."
+        what = positive(comparison.evaluations[0])
+        return say(words, base=shortened(own.baseline), what=what)
+    point = points["equal_recall"]
     alarms = point.false_alarms
     lead = {
         "better": "*Matched, it is better*: at equal recall",
