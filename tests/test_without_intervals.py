@@ -19,8 +19,9 @@ from evalreport.evaluation import evaluate
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings import find
-from evalreport.intervals import Sampling
+from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.sampling import NOT_ASKED
+from evalreport.metrics.catalogue import BINARY, PER_CLASS, one_label
 from evalreport.predictions import Predictions
 from evalreport.report.render import render
 from evalreport.thresholds.optimum import Optimum
@@ -138,3 +139,22 @@ def test_the_command_line(capsys: Capture, tmp_path: Path, monkeypatch: pytest.M
     assert (stored["low"], stored["high"], stored["reason"]) == (None, None, NOT_ASKED)
     refused = run(capsys, "compare", "rows.csv", "rows.csv", "--confidence", "none")
     assert refused.code == 2, "a comparison is made of intervals"
+
+
+def test_what_no_page_shows_of_a_label_is_made_when_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def heard(metrics: Any, *given: Any) -> Any:
+        asked.append(len(metrics))
+        return estimates(metrics, *given)
+
+    rows = factories.multilabel(300, seed=3)
+    summary, labels = memory.summarise(rows), len(rows.space)
+    at_once = [estimates(BINARY, one_label(summary, k), None, Sampling()) for k in range(labels)]
+    monkeypatch.setattr(evaluate, "estimates", heard)
+    ev = evaluate_predictions(rows)
+    render(ev)
+    assert asked[1:] == [len(PER_CLASS)] * labels
+    assert [dict(entry.metrics) for entry in ev.classes] == at_once
+    assert asked[1 + labels :] == [len(BINARY) - len(PER_CLASS)] * labels
+    assert list(ev.classes[0].metrics) == list(at_once[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from evalreport.curves import BinaryCurves, Curves, curves
@@ -15,7 +16,7 @@ from evalreport.evaluation.observed import Observed, observed
 from evalreport.evaluation.parts import row_counts
 from evalreport.evaluation.rows import one_label as label_rows
 from evalreport.evaluation.slices import judged_slices
-from evalreport.facts import Counts, ScoreTable, Summary
+from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
 from evalreport.intervals import Sampling, class_estimates, estimates
 from evalreport.intervals.folds import Folds, fold_notes, folded
 from evalreport.intervals.measured import missed
@@ -36,6 +37,8 @@ from evalreport.values import Result, Undefined
 DEFAULT = Sampling()
 WHOLE_LIST = 200
 """Labels up to which each of a multilabel problem gets the whole binary list."""
+BESIDE = tuple(metric for metric in BINARY if metric not in PER_CLASS)
+"""Metrics of a label that no page shows: four fifths of the time of fifty labels."""
 
 
 def evaluate_predictions(
@@ -198,12 +201,33 @@ def _class_values(
             return class_estimates(PER_CLASS, summary, p, sampling)
         case Multilabel():
             rows = p if p is not None and by_rows(p) else None  # others are not looked at
+            if rows is None and isinstance(summary.scores, ClassScores):
+                return (
+                    _label_values(summary, summary.scores, k, sampling) for k in range(len(summary.space))
+                )
             return (
                 estimates(
                     BINARY, one_label(summary, k), None if rows is None else label_rows(rows, k), sampling
                 )
                 for k in range(len(summary.space))
             )
+
+
+def _label_values(summary: Summary, scores: ClassScores, k: int, sampling: Sampling) -> Mapping[str, Result]:
+    """The whole list of a label: what pages show of it, and the others when one of them is first read.
+
+    For these the sorted scores are kept, as large as the rows that the predictions hold, and no table.
+    """
+    one, table = one_label(summary, k), scores.maker(k)
+    shown, bare = estimates(PER_CLASS, one, None, sampling), replace(one, scores=None)
+
+    @cache
+    def beside() -> dict[str, Result]:
+        return estimates(BESIDE, replace(bare, scores=table()), None, sampling)
+
+    return MadeWhenRead(
+        (metric.name for metric in BINARY), lambda name: shown[name] if name in shown else beside()[name]
+    )
 
 
 def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:

@@ -44,7 +44,8 @@ class Evaluation:
 
     Two evaluations are equal when their JSON is. `predictions` are at hand only in the session that
     made the evaluation; a paired comparison needs them. Without intervals a metric is worked out when it is
-    first read, and the fields from `truth_digest` to `findings` when the first of them is.
+    first read, and the fields from `truth_digest` to `findings` when the first of them is. What a label of
+    several has beyond the metrics that pages show is worked out when the first of it is read.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -205,16 +205,19 @@ class ClassScores(RankedScores):
     def table(self, label: int) -> ScoreTable:
         """Return the one-vs-rest table of a label; those of labels that weigh are kept, as `KEPT` tells."""
         if label not in self._kept:
-            made, few = self._table(label), self.truth.ndim == 1 or self._words is not None
+            made, few = self.maker(label)(), self.truth.ndim == 1 or self._words is not None
             if sum(map(len, self._kept.values())) > (0 if few else KEPT) - len(made):
                 self._kept.clear()
             self._kept[label] = made
         return self._kept[label]
 
-    def _table(self, label: int) -> ScoreTable:
+    def maker(self, label: int) -> Callable[[], ScoreTable]:
+        """Return what makes a label's table, and holds the rows or their sorted words alone for it."""
         if self._words is not None:
-            return ScoreTable(*counted_runs(self._words[label]))
-        return ScoreTable.of(np.ascontiguousarray(self.scores[:, label]), self.positive(label), self.weights)
+            words = self._words[label]
+            return lambda: ScoreTable(*counted_runs(words))
+        values, positive, weights = self.scores, self.positive(label), self.weights
+        return lambda: ScoreTable.of(np.ascontiguousarray(values[:, label]), positive, weights)
 
     @cached_property
     def _words(self) -> npt.NDArray[Any] | None:

@@ -38,6 +38,11 @@ def less(whole: Any, *parts: Any) -> Any:
     return np.where(left > 1e-12 * np.abs(whole), left, 0.0)
 
 
+MANY_LOOKS = 32
+"""Values for each one that is sought up to which all are worked out: so many cost what the steps of a search
+do, each of which looks at places all over the array."""
+
+
 def _cells(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
     """Number of the cell of each row in a matrix of `size` rows, with a last column for answers unread."""
     cells: npt.NDArray[np.int64] = np.where(y_pred < 0, size, y_pred) + y_true.astype(np.int64) * (size + 1)
@@ -100,6 +105,8 @@ def reached(
     >>> reached(lambda place: place / 4, 5, np.array([0.3, 1.0, 7.0]))
     array([2, 4, 5])
     """
+    if 0 < size <= MANY_LOOKS * len(wanted):
+        return np.searchsorted(length(np.arange(size)), wanted, side)
     low, high = np.zeros(len(wanted), dtype=np.intp), np.full(len(wanted), size)
     for _ in range(size.bit_length()):
         middle = (low + high) // 2

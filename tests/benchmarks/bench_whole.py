@@ -1,6 +1,6 @@
 """Whole evaluations against the named peers: ``python -m tests.benchmarks.bench_whole``.
 
-Ours are whole: every metric with its interval, curves, sweep, findings. The peers' are values alone.
+Ours are whole: metrics with their intervals, curves, sweep, findings. The peers' are values alone.
 """
 
 from __future__ import annotations
@@ -195,13 +195,22 @@ def _sk_areas(truth: Array, wide: Array, areas: range) -> None:
 
 
 def many_labels(size: int = 50) -> Iterator[Result]:
-    """Evaluate a multilabel problem against scikit-learn's metrics for the same table."""
+    """Evaluate a multilabel problem against scikit-learn's metrics for the same table.
 
-    def ours(truth: Array, scores: Array) -> None:
-        er.evaluate(truth, scores=er.Probabilities(scores))
+    Metrics of a label that no page shows are made when one is read: `evaluation.json` holds them all.
+    """
 
-    own, other = _sides(ours, _sk_labels, partial(label_rows, size=size))
-    yield ratio(f"{size} labels, {ROWS:,} rows: evaluation", own, "scikit-learn, values alone", other, 10)
+    def page(truth: Array, scores: Array) -> None:
+        er.to_html(er.evaluate(truth, scores=er.Probabilities(scores)))
+
+    def everything(truth: Array, scores: Array) -> None:
+        er.evaluate(truth, scores=er.Probabilities(scores)).to_json()
+
+    what, rows = f"{size} labels, {ROWS:,} rows", partial(label_rows, size=size)
+    own, other = _sides(page, _sk_labels, rows)
+    yield ratio(f"{what}: evaluation and page", own, "scikit-learn, values alone", other, 10)
+    whole = cpu(partial(everything, *rows(ROWS)), 3)
+    yield ratio(f"{what}: all metrics of each label", whole, "scikit-learn, values alone", other, 10)
 
 
 def _sk_labels(truth: Array, scores: Array) -> None:
@@ -238,8 +247,14 @@ def without_intervals() -> Iterator[Result]:
             ("all metrics", partial(_read, bare)),
         ):
             work()  # warm
-            own, whole = cpu(work, 3), cpu(asked)
+            own, whole = cpu(work, 3), cpu(partial(_read_whole, asked))
             yield ratio(f"{what}: {part} without intervals", own, "all with intervals", whole, 10)
+
+
+def _read_whole(work: Callable[[], er.Evaluation]) -> None:
+    """Evaluate, and read every metric of every label."""
+    for entry in work().classes:
+        dict(entry.metrics)
 
 
 def _read(work: Callable[[], er.Evaluation], *names: str) -> None:
