@@ -78,15 +78,15 @@ def test_a_planted_gap_comes_first_and_survives_correction() -> None:
 
 
 def test_equal_slices_are_called_different_at_most_as_often_as_stated() -> None:
-    """Six equal sites, 300 samples: Holm keeps the chance of any false difference at 5 %."""
+    """Six equal sites, 120 samples: Holm keeps the chance of any false difference at 5 %."""
     rng, called = np.random.default_rng(1), 0
-    for _ in range(300):
+    for _ in range(120):
         truth = rng.integers(2, size=240)
         answer = np.where(rng.random(240) < 0.8, truth, 1 - truth)
         p = predictions(Binary(0, 1), truth, answer, slices={"site": rng.integers(6, size=240)})
         parts = sites_of(p, Sampling(resamples=200))
         called += any(part.p_adjusted.get("recall", 1.0) < 0.05 for part in parts)
-    assert called <= 300 * 0.05 + 3 * np.sqrt(300 * 0.05 * 0.95)
+    assert called <= 120 * 0.05 + 3 * np.sqrt(120 * 0.05 * 0.95)
 
 
 def test_one_value_has_no_rest() -> None:
@@ -144,14 +144,14 @@ def test_groups_without_a_value_are_left_out_and_counted() -> None:
 
 @pytest.mark.parametrize("rates", [(0.7, 0.7), (0.7, 0.6), (0.05, 0.1)])
 def test_intervals_of_gaps_hold_them(rates: tuple[float, float]) -> None:
-    """Groups of 200 and 50 rows, 150 samples: the gap and the ratio, which are biased away from none."""
+    """Groups of 200 and 50 rows, 75 samples: the gap and the ratio, which are biased away from none."""
     rng, truth, sizes = np.random.default_rng(3), np.array(rates), np.array([200, 50])
     true, held = (float(np.ptp(truth)), float(truth.min() / truth.max())), np.zeros(2)
-    for _ in range(150):
+    for _ in range(75):
         right = rng.binomial(sizes, truth)
         rows = zip(right / sizes, sizes, *wilson(right, sizes), strict=True)
         values = [Estimate(p, float(n), min(float(low), p), max(float(high), p)) for p, n, low, high in rows]
         for place, found in enumerate(gap_between([values], SAMPLING)):
             assert isinstance(found, Estimate) and found.low is not None and found.high is not None
             held[place] += found.low - 1e-9 <= true[place] <= found.high + 1e-9
-    assert (held / 150 >= 0.92).all(), held
+    assert (held / 75 >= 0.92).all(), held

@@ -79,6 +79,21 @@ def light(p: Predictions) -> Evaluation:
     )
 
 
+def counted(p: Predictions) -> Evaluation:
+    """The same without values and intervals: what rules of counts and of reliability diagrams read."""
+    summary = summarise(p)
+    return Evaluation(
+        space=p.space,
+        rows=len(p),
+        weight=summary.weight,
+        sampling=FEW,
+        metrics={},
+        score_kind=summary.score_kind,
+        confusion=summary.counts if isinstance(summary.counts, Counts) else None,
+        curves=_curves(summary),
+    )
+
+
 def _no_skill(metrics: Sequence[Metric], summary: Summary) -> dict[str, float]:
     levels = {metric.name: no_skill(metric, summary) for metric in metrics}
     return {name: level for name, level in levels.items() if level is not None}

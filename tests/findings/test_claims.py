@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +28,7 @@ from tests.findings.faults import PLANTED, UNIT
 from tests.findings.light import FEW, light
 from tests.findings.wild import wild
 
-SEEDS = range(160)
+SEEDS = range(800 if "FUZZ_EXAMPLES" in os.environ else 80)
 QUOTED = re.compile("“[^”]*”")
 UNCOUNTED = re.compile("“[^”]*”|F1")
 """Names of the data, and the only name of a metric that has a digit."""

@@ -21,7 +21,7 @@ from evalreport.findings.families import kinship
 from evalreport.labels import Multiclass
 from evalreport.predictions import Predictions, predictions
 from tests.findings.faults import INTENTS, evaluated, intents, one_way, relate
-from tests.findings.light import light
+from tests.findings.light import counted, light
 
 
 def of_matrix(matrix: list[list[int]], labels: str = "abcdefgh") -> Predictions:
@@ -93,7 +93,7 @@ def test_association_is_standard_normal_for_shuffled_answers() -> None:
     found, right = [], []
     for _ in range(400):
         rng.shuffle(answers)
-        ev = light(predictions(Multiclass("abc"), known[truth], known[answers]))
+        ev = counted(predictions(Multiclass("abc"), known[truth], known[answers]))
         found.append(association(ev))
         right.append(float((truth == answers).sum()))
     assert abs(np.mean(found)) < 0.15

@@ -12,7 +12,7 @@ from evalreport.labels import Binary, Multiclass
 from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import predictions
 from tests.findings.faults import INTENTS, evaluated
-from tests.findings.light import light
+from tests.findings.light import counted, light
 
 COUNTS = {"right and rare": 40, "abandoned": 1500}
 
@@ -113,5 +113,5 @@ def test_silence_is_rare_among_many_tiny_classes_that_are_answered_alike() -> No
         truth, answers = rng.integers(0, 50, 150), rng.integers(0, 50, 150)
         known = np.asarray(labels)
         p = predictions(Multiclass(labels), known[truth], known[answers])
-        alarms += never_predicted(light(p)) is not None
+        alarms += never_predicted(counted(p)) is not None
     assert alarms <= 1

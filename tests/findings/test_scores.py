@@ -20,7 +20,7 @@ from evalreport.predictions import predictions
 from evalreport.scores import Probabilities
 from tests import factories
 from tests.findings.faults import MAIL, evaluated, mail, moved, names, tags
-from tests.findings.light import light
+from tests.findings.light import counted, light
 
 Bend = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
@@ -63,12 +63,12 @@ def test_labels_of_a_row_are_no_independent_witnesses() -> None:
         truth = np.repeat((rng.random(200) < chance)[:, None], 20, axis=1)
         space = Multilabel([f"tag{code}" for code in range(20)])
         p = predictions(space, truth, scores=Probabilities(np.repeat(chance[:, None], 20, axis=1)))
-        alarms += miscalibrated(light(p)) is not None
+        alarms += miscalibrated(counted(p)) is not None
     assert alarms == 0
 
 
 def test_deviates_of_calibration_are_standard_normal() -> None:
-    found = [gaps(light(factories.binary(400, prevalence=0.5, seed=seed))) for seed in range(80)]
+    found = [gaps(counted(factories.binary(400, prevalence=0.5, seed=seed))) for seed in range(80)]
     shift, bend = ([getattr(one, name) for one in found] for name in ("shift", "bend"))
     for deviates in (shift, bend):
         assert abs(np.mean(deviates)) < 0.3
