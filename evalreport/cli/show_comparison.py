@@ -14,7 +14,15 @@ from evalreport.format import percent, plural
 from evalreport.gate.results import tally
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.stated import stated
-from evalreport.panels.comparison.words import against, headline, matching, mistakes, same_matching, verdict
+from evalreport.panels.comparison.words import (
+    against,
+    headline,
+    matching,
+    mistakes,
+    positive_label,
+    same_matching,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from evalreport.comparison.values import Comparison, Difference
@@ -49,7 +57,16 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     _print(line, _crossings(found))
     matched = same_matching(found)
     told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
-    _print(line, ["", *(sentence.text for sentence in told), *_rules(done)])
+    label = positive_label(found)
+    _print(
+        line,
+        [
+            "",
+            *(sentence.text for sentence in told),
+            *([f"{label[0].upper()}{label[1:]}."] if label else []),
+            *_rules(done),
+        ],
+    )
 
 
 def _crossings(found: Comparison) -> list[str]:

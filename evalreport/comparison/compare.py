@@ -220,13 +220,14 @@ def _matches(
     found = []
     for a, b in order:
         try:
-            matched = pair(evaluations[a], evaluations[b], unpaired=unpaired)
+            both = evaluations[a], evaluations[b]
+            matched = pair(*both, unpaired=unpaired, names=(names[a], names[b]))
         except EvalreportError as error:
             raise error.located(f"{names[a]} and {names[b]}") from error
         samples = None
         if matched.run is not None and matched.baseline is not None:
-            both = [_counted(counted, rows) for rows in (matched.run, matched.baseline)]
-            samples = PairedSamples(both[0], both[1], evaluations[a].sampling)
+            rows = [_counted(counted, side) for side in (matched.run, matched.baseline)]
+            samples = PairedSamples(rows[0], rows[1], evaluations[a].sampling)
         found.append(Match((names[a], names[b]), (evaluations[a], evaluations[b]), matched.pairing, samples))
     return found
 

@@ -125,13 +125,20 @@ class PairedPredictions:
     baseline: Predictions | None = None
 
 
-def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> PairedPredictions:
+SIDES = ("the run", "the baseline")
+
+
+def pair(
+    run: Evaluation, baseline: Evaluation, *, unpaired: bool = False, names: tuple[str, str] = SIDES
+) -> PairedPredictions:
     """Match the examples of two runs by id, or without ids by order when the truth is equal.
 
     Parameters
     ----------
     unpaired : bool
         The examples are known to be others: no match is tried.
+    names : (str, str)
+        What an error calls them.
 
     Raises
     ------
@@ -160,12 +167,12 @@ def pair(run: Evaluation, baseline: Evaluation, *, unpaired: bool = False) -> Pa
         known = bool(run.truth_digest) and run.truth_digest == baseline.truth_digest
         how = "the examples are the same (equal digests), but " if known else ""
         return _apart(f"{how}the predictions of a run are not at hand, only its evaluation")
-    return match_rows(recoded(a, space), recoded(b, space))
+    return match_rows(recoded(a, space), recoded(b, space), names)
 
 
-def match_rows(a: Predictions, b: Predictions) -> PairedPredictions:
+def match_rows(a: Predictions, b: Predictions, names: tuple[str, str] = SIDES) -> PairedPredictions:
     """Match the rows of two runs over one label space, as `pair` does."""
-    return _by_id(a, b) if a.ids is not None and b.ids is not None else _by_order(a, b)
+    return _by_id(a, b, names) if a.ids is not None and b.ids is not None else _by_order(a, b)
 
 
 def _apart(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
@@ -190,9 +197,9 @@ def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
     return _together(a, b, "no ids; equal truth in the same order")
 
 
-def _by_id(a: Predictions, b: Predictions) -> PairedPredictions:
-    _refuse_repeated(a, "the run")
-    _refuse_repeated(b, "the baseline")
+def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPredictions:
+    _refuse_repeated(a, names[0])
+    _refuse_repeated(b, names[1])
     rows_a, rows_b = _shared(np.asarray(a.ids), np.asarray(b.ids))
     only = (len(a) - len(rows_a), len(b) - len(rows_b))
     if not len(rows_a):
@@ -217,7 +224,7 @@ def _refuse_repeated(p: Predictions, which: str) -> None:
     if again is not None:
         raise DataError(
             f"{again.shown}, so examples cannot be matched by id",
-            where=f"{which}, {again.first}",
+            where=f"{again.first} of {which}",
             fix="name a column of ids in which each row has its own, with --id, or pass --unpaired",
         )
 

@@ -339,3 +339,15 @@ def test_a_comparison_is_logged_in_place(sqlite_store: Store, tmp_path: Path, ca
         capsys, "compare", "lr.parquet", "nb.parquet", "--log", "--tracking-uri", sqlite_store.uri
     )
     assert (files_only.code, "no run to log the comparison into" in files_only.err) == (2, True)
+
+
+def test_the_positive_label_is_told(capsys: Capture, tmp_path: Path) -> None:
+    """Without it nobody knows whose recall is compared."""
+    rows = [f"{row},{'Spam' if row % 2 else 'ham'},{0.9 if row % 3 else 0.2}\n" for row in range(30)]
+    for name, kept in (("a", rows), ("b", rows[:25])):
+        (tmp_path / f"{name}.csv").write_text("id,y_true,score\n" + "".join(kept), encoding="utf-8")
+    files, page = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], tmp_path / "c.html"
+    for label in ("Spam", "ham"):
+        done = run(capsys, "compare", *files, "--positive", label, "-o", str(page))
+        assert f"Positive label {label}." in done.out.splitlines()
+        assert f"positive label {label}" in page.read_text(encoding="utf-8")

@@ -65,10 +65,10 @@ def test_ids_that_repeat_pair_nothing() -> None:
     for rows, which in (((twice, whole), "the run"), ((whole, twice), "the baseline")):
         with pytest.raises(DataError, match="1 id occurs more than once") as caught:
             pair(*two(*rows))
-        assert caught.value.where == f"{which}, first: 'case-003' in rows 3 and 7"
+        assert caught.value.where == f"first: 'case-003' in rows 3 and 7 of {which}"
     with pytest.raises(DataError) as caught:
         compare(list(two(twice, whole)), names=["new", "old"])
-    assert caught.value.where.startswith("old and new") or caught.value.where.startswith("new and old")
+    assert caught.value.where == "old and new, first: 'case-003' in rows 3 and 7 of new"
     assert pair(*two(twice, whole), unpaired=True).pairing.kind == "unpaired"
 
 

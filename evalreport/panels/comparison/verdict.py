@@ -19,6 +19,7 @@ from evalreport.panels.comparison.words import (
     headline,
     matching,
     p_value,
+    positive_label,
     same_matching,
     title_of_metric,
 )
@@ -63,7 +64,8 @@ def _kicker(comparison: Comparison) -> tuple[str, ...]:
         if comparison.baseline is None
         else f"baseline {comparison.names[comparison.baseline]}"
     )
-    return (first.task, *(datasets if len(datasets) == 1 else ()), base)
+    known = (first.task, positive_label(comparison), *(datasets if len(datasets) == 1 else ()), base)
+    return tuple(filter(None, known))
 
 
 def summary(comparison: Comparison) -> Sentence:

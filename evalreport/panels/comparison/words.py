@@ -267,6 +267,12 @@ def matching(run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("ca
     return say(f"{{run}} and {{base}}: {words} ({{why}}).", shared, run=run, base=baseline, why=how.reason)
 
 
+def positive_label(comparison: Comparison) -> str:
+    """Return which label recall and precision are of; empty where there is no such one."""
+    space = comparison.evaluations[0].space
+    return f"positive label {space.shown[1]}" if isinstance(space, Binary) else ""
+
+
 def same_matching(comparison: Comparison) -> Sentence:
     """Return one sentence on all pairs when they were matched alike, else nothing."""
     kinds = {(how.kind, how.n_shared, how.reason) for _, _, how in comparison.pairings}
