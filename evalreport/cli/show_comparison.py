@@ -58,15 +58,8 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     matched = same_matching(found)
     told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
     label = positive_label(found)
-    _print(
-        line,
-        [
-            "",
-            *(sentence.text for sentence in told),
-            *([f"{label[0].upper()}{label[1:]}."] if label else []),
-            *_rules(done),
-        ],
-    )
+    positive = [f"{label[0].upper()}{label[1:]}."] if label else []
+    _print(line, ["", *(sentence.text for sentence in told), *positive, *_rules(done)])
 
 
 def _crossings(found: Comparison) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -313,17 +314,25 @@ def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
     }
 
 
+NO_COLUMN: Mapping[str, float] = MappingProxyType({})
 SHORT = ("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged")
 """The same over narrow columns: all of them stand side by side on a wide screen."""
 HEADS = ("Threshold", "Found", "Missed", "False alarms", "Left alone", *SHORT)
 
 
-def meters_of(c: BinaryCounts, level: float | None = None) -> tuple[Meter, ...]:
-    """Return the lines under the two-by-two table; with a level, shares have Wilson's intervals."""
+def meters_of(
+    c: BinaryCounts, level: float | None = None, least: Mapping[str, float] = NO_COLUMN
+) -> tuple[Meter, ...]:
+    """Return the lines under the two-by-two table; with a level, shares have Wilson's intervals.
+
+    In a column of shares, `least` is what the coarsest of them is of: all have its decimals.
+    """
     found = []
     for key, (value, whole_of) in rates(c).items():
         is_share = STYLES[key] == "percent"
-        text = "–" if value is None else percent(value, whole_of) if is_share else ratio(value)
+        text = (
+            "–" if value is None else percent(value, least.get(key, whole_of)) if is_share else ratio(value)
+        )
         limits = ""
         if level is not None and value is not None and is_share:
             low, high = (float(end) for end in wilson(value * whole_of, whole_of, level))
@@ -350,17 +359,20 @@ def _cost(ev: Evaluation, c: BinaryCounts) -> Meter:
 
 def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
     """An even walk over the thresholds."""
-    rows = []
+    shown = []
     low, high = (0.0, 1.0) if ev.score_kind != "decision" else (float(grid.t[0]), float(grid.t[-1]))
     for step in range(1, STATIC + 1):
         threshold = low + (high - low) * step / (STATIC + 1)
-        rows.append(_row(_counts(sweep, grid, grid.place(round(threshold, 12)))))
+        shown.append(_counts(sweep, grid, grid.place(round(threshold, 12))))
+    known = [{key: n for key, (value, n) in rates(c).items() if value is not None} for c in shown]
+    least = {key: min(row.get(key, math.inf) for row in known) for key in KEYS}
+    rows = [_row(c, least) for c in shown]
     return Table.of("threshold-values", "Counts at thresholds", (Column(HEADS[0], "n"), *HEADS[1:]), rows)
 
 
-def _row(c: BinaryCounts) -> tuple[str, ...]:
+def _row(c: BinaryCounts, least: Mapping[str, float]) -> tuple[str, ...]:
     numbers = [threshold_text(c.threshold), count(c.tp), count(c.fn), count(c.fp), count(c.tn)]
-    return (*numbers, *(meter.shown for meter in meters_of(c)))
+    return (*numbers, *(meter.shown for meter in meters_of(c, least=least)))
 
 
 def _data(sweep: Sweep, grid: _Grid, rule: Ruler) -> dict[str, Any]:
