@@ -27,7 +27,8 @@ def test_every_task_of_the_demo_has_its_options(monkeypatch: pytest.MonkeyPatch)
     assert list(options.OPTIONS) == list(tasks.TASKS)
 
 
-def test_the_demo_goes_the_whole_way(tmp_path: Path) -> None:
+def test_the_demo_goes_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALREPORT_RESAMPLES", "100")
     output = tmp_path / "demo"
     output.mkdir()
     for name in ("mlflow.db", "old.txt"):  # an earlier demo is made anew

@@ -44,7 +44,9 @@ def raising(table: ScoreTable, alarms: Array) -> Places:
 
 def found_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
     """Return true and false alarms at places; none beyond the last."""
-    return np.append(table.tp, 0.0)[places], np.append(table.fp, 0.0)[places]
+    last = len(table.tp) - 1
+    there, place = places <= last, np.minimum(places, last)
+    return np.where(there, table.tp[place], 0.0), np.where(there, table.fp[place], 0.0)
 
 
 def gaps_found(pair: Tables, share: Array) -> Array:

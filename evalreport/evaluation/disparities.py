@@ -46,6 +46,9 @@ def shortfall(values: Array) -> Array:
     return 1 - ratio
 
 
+WAYS: tuple[Apart, ...] = (span, shortfall)
+
+
 def gap_between(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> tuple[Result, Result]:
     """Return the greatest difference between groups, and the ratio of the least to the greatest.
 
@@ -70,7 +73,7 @@ def gap_between(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> tup
     if min(len(block) for block in blocks) < 2:
         few = Undefined("fewer than two groups have a value")
         return few, few
-    gap, lack = (max(float(apart(_values(block)[1])) for block in blocks) for apart in (span, shortfall))
+    gap, lack = (max(float(apart(_values(block)[1])) for block in blocks) for apart in WAYS)
     n = sum(value.n for value in blocks[0])
     none = max(value.value for block in blocks for value in block) <= 0
     if any(value.low is None or value.high is None for block in blocks for value in block):
@@ -79,7 +82,7 @@ def gap_between(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> tup
     else:
         pairs = [_furthest(*_values(block)) for block in blocks]
         most, least = max(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
-        low, lacks = (_least(blocks, apart, sampling) for apart in (span, shortfall))
+        low, lacks = _least(blocks, sampling)
         difference = Estimate(gap, n, min(low, gap), max(most, gap), METHOD)
         ratio = Estimate(1 - lack, n, min(least, 1 - lack), max(1 - lacks, 1 - lack), METHOD)
     return difference, Undefined("the value is 0 in every group", n) if none else ratio
@@ -111,19 +114,22 @@ def _furthest(low: Array, centre: Array, high: Array) -> tuple[float, float]:
     return float(up.max()), float(max(down.min(), 0.0))
 
 
-def _least(blocks: Sequence[Sequence[Estimate]], apart: Apart, sampling: Sampling) -> float:
-    """The lower limit of how far the groups lie apart in the worst of the blocks."""
+def _least(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> list[float]:
+    """The lower limits of how far the groups lie apart in the worst of the blocks, by each of `WAYS`."""
     factors, generator = np.linspace(0, 1, FACTORS), sampling.generator(12)
-    drawn, truths, seen = np.zeros((FACTORS, DRAWS)), np.zeros(FACTORS), 0.0
+    drawn, truths = np.zeros((len(WAYS), FACTORS, DRAWS)), np.zeros((len(WAYS), FACTORS))
+    seen = [0.0] * len(WAYS)
     for block in blocks:
         size = np.array([_rows(*ends, sampling.z) for ends in zip(*_values(block), strict=True)])
         centre = _values(block)[1]
         middle = np.average(centre, weights=size)
         moved = np.clip(middle + factors[:, None] * (centre - middle), 0, 1)
         noisy = generator.binomial(size.astype(np.int64), moved[:, None], (FACTORS, DRAWS, len(size))) / size
-        drawn, truths = np.maximum(drawn, apart(noisy)), np.maximum(truths, apart(moved))
-        seen = max(seen, float(apart(centre)))
-    return Inversion(seen, sampling).of(drawn, np.maximum.accumulate(truths))[0]
+        for k, apart in enumerate(WAYS):
+            drawn[k], truths[k] = np.maximum(drawn[k], apart(noisy)), np.maximum(truths[k], apart(moved))
+            seen[k] = max(seen[k], float(apart(centre)))
+    ways = zip(seen, drawn, np.maximum.accumulate(truths, axis=1), strict=True)
+    return [Inversion(gap, sampling).of(values, truth)[0] for gap, values, truth in ways]
 
 
 def _rows(low: float, share: float, high: float, z: float) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -118,14 +119,20 @@ class ScoreCurve(ConfidenceCurve):
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the interval of a level."""
-        low, high = paired_score(self.only_run, self.only_baseline, self.n, level)
-        return float(low), float(high)
+        return _score_limits(self.only_run, self.only_baseline, self.n, level)
 
     @property
     def p(self) -> float:
         """McNemar's chi-square, without correction."""
         apart = self.only_run + self.only_baseline
         return two_sided_p((self.only_run - self.only_baseline) / math.sqrt(apart)) if apart else 1.0
+
+
+@lru_cache(1024)
+def _score_limits(only_run: int, only_baseline: int, n: int, level: float) -> tuple[float, float]:
+    """Limits of a difference, which is asked for its interval, for what it can detect and for its verdict."""
+    low, high = paired_score(only_run, only_baseline, n, level)
+    return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False)
