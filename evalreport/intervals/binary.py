@@ -174,7 +174,7 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
         case strategy if strategy.family == "ranking" and few:
             limits = no_limits("an interval needs two positives and two negatives")
         case BestThreshold():
-            limits = Limits(*ks_limits(table, sampling.level), "newcombe")
+            limits = Limits(*ks_limits(table, sampling), "newcombe")
         case OfPrevalence():
             limits = _uncertainty_limits(table, sampling)
         case CalibrationGaps() as gaps:
@@ -279,7 +279,8 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     events = smaller if ranking else n
     quantile = t_quantile(sampling.upper, max(min(df, events - 1), 1))
     if ranking:
-        return Limits(*area_limits(metric, value, error, quantile, events), "influence", error)
+        ends = area_limits(metric, value, error, quantile, events, sampling.level)
+        return Limits(*ends, "influence", error)
     low, high = transformed(metric, value, error, quantile, events)
     if metric.needs == "probabilities" and metric.better in ("lower", "higher"):
         lent, more = promised_error(table, found, error, df)

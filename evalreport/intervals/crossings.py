@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ STEP = 10
 """Rows to a score from which a curve is a stair: what it reads jumps with the step that the limit meets."""
 SHARED = 1.5
 """Rows at the highest score from which they are tied; a single one weighs 1, or about 1."""
+WALKS, THRESHOLDS = 40, 500
+"""Resamples in which the best threshold is sought, and at how many it is: their mean is used alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,21 +187,49 @@ def lift(curve: RocDraws, share: float) -> Drawn:
     return Drawn.smooth(np.clip(recall + moved, 0, 1) / share)
 
 
-def ks_limits(table: ScoreTable, level: float) -> tuple[float, float]:
-    """Return limits of the greatest TPR - FPR: Newcombe's for the difference at the best threshold.
-
-    The best of all thresholds flatters; Wilson's pull of both rates towards a half makes up for it.
+def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
+    """Return limits of the greatest TPR - FPR: Newcombe's at the best threshold, less what that flatters.
 
     Examples
     --------
-    >>> low, high = ks_limits(ScoreTable.of(np.arange(20.0), np.arange(20) > 9), 0.95)
-    >>> round(low, 3), high
-    (0.608, 1.0)
+    >>> low, high = ks_limits(ScoreTable.of(np.arange(20.0), np.arange(20) > 9), Sampling())
+    >>> round(low, 2), high > 0.9
+    (0.59, True)
     """
     P, N = table.positives, table.negatives
     best = table.ranking.best
-    _, low, high = newcombe(table.tp[best], P, table.fp[best], N, level)
-    return low, high
+    _, low, high = newcombe(table.tp[best], P, table.fp[best], N, sampling.level)
+    shift = flattery(table.tp / P - table.fp / N, table.pos / P**2 + table.neg / N**2, sampling)
+    return low - shift, high - shift / 2
+
+
+def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
+    """Return by how much the greatest of gaps along a ranking flatters: how far that of resamples exceeds it.
+
+    Resamples add noise to the gaps, independent from score to score, so that it is a walk; only what it
+    does away from the best threshold counts. Without it lower limits of the KS were too high in 5 to 6 % of
+    samples. Of upper limits half of it is taken off: those of Wilson stand off for the rest, and with all of
+    it those of ten positives were too low in 7 %.
+
+    Parameters
+    ----------
+    gaps : float64 array of shape (distinct scores,)
+        TPR - FPR at each score as the threshold, from the lowest on.
+    variances : float64 array of shape (distinct scores,)
+        What the rows of each score add to the variance of the gap: sums of squares of their shares.
+    sampling : Sampling
+    """
+    best, before = int(gaps.argmax()), np.cumsum(variances) - variances
+    place = np.unique(np.append(np.linspace(0, len(gaps) - 1, THRESHOLDS).astype(np.int64), best))
+    steps = np.sqrt(np.maximum(np.diff(before[place], prepend=before[0]), 0.0))
+    walk = np.cumsum(_normal(sampling.seed)[:, : len(place)] * steps, axis=1)
+    walk -= walk[:, np.searchsorted(place, best), None]
+    return float((gaps[place] - gaps[best] + walk).max(axis=1).mean())
+
+
+@lru_cache(maxsize=4)
+def _normal(seed: int) -> Array:
+    return np.random.default_rng((seed, 12)).standard_normal((WALKS, THRESHOLDS + 1))
 
 
 def _first(found: npt.NDArray[np.bool_]) -> int | None:

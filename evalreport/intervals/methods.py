@@ -9,7 +9,7 @@ METHODS = {
     "exact under separation": "the AUC at which a ranking without a mistake has probability 2.5%, in "
     "Hanley & McNeil's model (Lehmann 1953)",
     "newcombe": "square-and-add of Wilson's limits of both rates (Newcombe 1998, method 10) at the best "
-    "threshold",
+    "threshold, less what resamples exceed the sample by",
     "dirichlet": "quantiles of draws of the counts under Jeffreys' prior, Dirichlet(1/2)",
     "smoothed bootstrap": "score interval about the value less its bias, both from draws of the confusion "
     "matrix with one row more per class; of averages it stands off as Wilson's limits of the classes do that "

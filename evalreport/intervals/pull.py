@@ -25,7 +25,7 @@ from evalreport.intervals.influence import influence, standard_error
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.quantiles import normal_quantile
 from evalreport.intervals.sampling import FEWEST, Sampling
-from evalreport.intervals.scales import Spread, transformed
+from evalreport.intervals.scales import Spread, area_limits
 from evalreport.metrics import Metric
 from evalreport.metrics.averages import AreaAverage, Average, Gap, labelwise
 from evalreport.metrics.catalogue import find
@@ -134,7 +134,7 @@ def shared(share: Array, reach: Array, off: Array) -> float:
 class AreaLimits:
     """The area of each class with its limits as if its variance were known; NaN with too few rows.
 
-    The limits of a class are those of its own area: DeLong's in Newcombe's form, or symmetric on the logit.
+    The limits of a class are those of its own area: DeLong's in Newcombe's form, or those of `area_limits`.
 
     Parameters
     ----------
@@ -172,14 +172,15 @@ class AreaLimits:
 
 
 def area_spread(
-    average: AreaAverage, ranked: Rankings, each: AreaLimits, error: float, level: float
+    average: AreaAverage, ranked: Rankings, each: AreaLimits, error: float, df: float, level: float
 ) -> tuple[Spread, float]:
     """Return the spread of an average of areas with how far its limits stand off, from those of each class.
 
     As far as one class makes the average (among many such reserves are not needed at once) what its limits
-    are wider than its standard error says is added to that of the average. Of ROC AUC of classes against the
-    rest the limits have the variance that a model moderates: it stands in place of DeLong's, be it more or
-    less, and adds its degrees of freedom. Only ever adding it, with a class of ten rows 99% were covered.
+    are wider than its standard error says is added to that of the average, or taken off. Of ROC AUC of
+    classes against the rest the limits have the variance that a model moderates, known as that of as many
+    rows more: the degrees of freedom are Satterthwaite's of both parts. With those of the other classes for
+    what a class of ten rows without a mistake has by the model alone 99% were covered.
 
     Parameters
     ----------
@@ -188,16 +189,16 @@ def area_spread(
     ranked : Rankings
     each : AreaLimits
         Of its area.
-    error : float
-        Standard error of the average.
+    error, df : float
+        Standard error of the average, and its degrees of freedom.
     level : float
         Confidence level.
 
     Returns
     -------
     spread : Spread
-    more : float
-        Degrees of freedom beyond those of the average.
+    df : float
+        Degrees of freedom of its error.
 
     Examples
     --------
@@ -206,16 +207,16 @@ def area_spread(
     >>> truth = np.array([0] * 45 + [1] * 5)
     >>> scores = ClassScores(rng.random((50, 2)) + (truth[:, None] == np.arange(2)), truth, None)
     >>> each = AreaLimits.of("average_precision", scores.rankings, 0.95)
-    >>> spread, more = area_spread(
-    ...     AreaAverage("average_precision", "macro"), scores.rankings, each, 0.05, 0.95
+    >>> spread, df = area_spread(
+    ...     AreaAverage("average_precision", "macro"), scores.rankings, each, 0.05, 6.0, 0.95
     ... )
-    >>> spread.pull < 0, more
-    (True, 0.0)
+    >>> spread.pull < 0, df
+    (True, 6.0)
     """
     z, weight = normal_quantile((1 + level) / 2), average.weights(ranked)
     bias, used = inner(weight, each.bias), (weight > 0) & ~np.isnan(each.value)
     if not used.any():
-        return Spread(error, bias, pull=0.0), 0.0
+        return Spread(error, bias, pull=0.0), df
     share = weight[used]
     value, low, high, variance = (part[used] for part in (each.value, each.low, each.high, each.variance))
     reach, off = (high - low) / 2, (high + low) / 2 - value
@@ -224,11 +225,16 @@ def area_spread(
     one = inner(squares, squares) / total**2
     more = one * (total / z**2 - inner(share**2, variance))
     pull = shared(share, reach, off)
-    if average.area == "roc_auc" and average.over != "pairs":
-        return Spread(math.sqrt(max(error**2 + more, one * total / z**2)), bias, pull=pull), SHRINK * one
-    if average.area == "average_precision":
-        pull = min(pull, 0.0)  # of few examples it is too high already, so that nothing pulls it up
-    return Spread(math.sqrt(error**2 + max(more, 0.0)), bias, pull=pull), 0.0
+    if average.over == "pairs":
+        return Spread(math.sqrt(error**2 + max(more, 0.0)), bias, pull=pull), df
+    whole = max(error**2 + more, one * total / z**2)
+    if average.area == "average_precision":  # of few examples too high already: nothing pulls it up
+        return Spread(math.sqrt(whole), bias, pull=min(pull, 0.0)), df
+    lent = max(1 - error**2 / whole, 0.0) if whole else 0.0
+    rows = np.minimum(ranked.positives, ranked.tables[0].total - ranked.positives)[used]
+    held = inner(squares**2, rows - 1 + SHRINK) / max(inner(squares, squares), 1e-300)
+    df = 1 / ((1 - lent) ** 2 / (df + SHRINK * one) + lent**2 / max(held, 1.0))
+    return Spread(math.sqrt(whole), bias, pull=pull), df
 
 
 def average_precision_bias(table: ScoreTable) -> float:
@@ -256,5 +262,5 @@ def _precision_limits(table: ScoreTable, level: float) -> tuple[float, float, fl
     value = float(metric.function(table))
     error = standard_error(table, influence(metric, table))
     smaller = min(table.positives, table.negatives)
-    low, high = transformed(metric, value, error, normal_quantile((1 + level) / 2), smaller)
+    low, high = area_limits(metric, value, error, normal_quantile((1 + level) / 2), smaller, level)
     return value, low, high, error**2

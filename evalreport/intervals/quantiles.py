@@ -172,6 +172,27 @@ def tails_near_end(distance: Array, level: float) -> tuple[Array, Array]:
 
 
 @cache
+def reaches_near_end(level: float) -> tuple[Array, Array]:
+    """Return how far a sample accepted of a truth near an end may lie from it, away from the end.
+
+    Returns
+    -------
+    distance : float64 array, ascending
+        From the end to the truth, in standard deviations.
+    reach : float64 array of the same shape
+        In standard deviations: see `tails_near_end`.
+
+    Examples
+    --------
+    >>> distance, reach = reaches_near_end(0.95)
+    >>> reach[[0, -1]].round(2).tolist()
+    [1.64, 1.96]
+    """
+    knots, _, above = _sides(level)
+    return knots, np.array([normal_quantile(1 - float(tail)) for tail in above])
+
+
+@cache
 def _sides(level: float) -> tuple[Array, Array, Array]:
     """Distances and both chances: samples x of a mean d are accepted up to d + c, and down to as likely ones.
 

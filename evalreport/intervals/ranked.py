@@ -23,7 +23,7 @@ from evalreport.facts.classes import BINS, bin_of
 from evalreport.facts.counts import Array, centred, inner
 from evalreport.intervals.binary import OVERFIT, binned, too_few_share
 from evalreport.intervals.calibration import STATISTICS, gap_limits, unit_draws
-from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator
+from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, flattery
 from evalreport.intervals.noise import SMALLEST, binomial_noise
 from evalreport.intervals.proportions import score_limits
 from evalreport.intervals.quantiles import normal_quantile, t_quantile
@@ -32,9 +32,6 @@ from evalreport.intervals.smooth import smooth_gap_limits, too_little
 from evalreport.intervals.units import Units
 from evalreport.metrics.binary_probability import mass_cuts
 from evalreport.metrics.strategies import BestThreshold, CalibrationGaps, CurvePoint, Isotonic, SmoothGaps
-
-DRAWN = 2_000_000
-"""Cells that resamples of rows are drawn in, where the best threshold is sought in each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,23 +113,16 @@ class Ranked:
         value = float(rates[1] - rates[0])
         below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
         above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
-        # The best of all thresholds flatters; how far score limits stand off makes up for half of it.
-        shift = max(self._flattery(value, sampling), 0.0)
-        return Limits(max(value - below - shift, 0.0), value + above - min(shift, above), units.method)
+        shift = self._flattery(sampling) if units.method == "poisson bootstrap" else 0.0
+        return Limits(value - below - shift, value + above - shift / 2, units.method)
 
-    def _flattery(self, value: float, sampling: Sampling) -> float:
-        """By how much the greatest gap of resamples exceeds the sample's, where rows weigh unevenly."""
-        if self.units.method != "poisson bootstrap":
-            return 0.0
-        order = np.argsort(self.scores, kind="stable")
-        ends = np.flatnonzero(np.diff(self.scores[order]))
-        size = int(np.clip(DRAWN // len(order), 20, 200))
-        drawn = sampling.generator(12).poisson(1.0, (size, len(order))) * self.units.weights[order]
-        right = np.where(self.positive[order], drawn, 0.0).cumsum(axis=1)
-        wrong = drawn.cumsum(axis=1) - right
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gaps = (wrong / wrong[:, -1:] - right / right[:, -1:])[:, ends]
-        return float(np.nanmean(gaps.max(axis=1, initial=0.0))) - value
+    def _flattery(self, sampling: Sampling) -> float:
+        """By how much the greatest gap flatters, where rows weigh unevenly."""
+        table = self.table
+        share = self.units.weights / np.where(self.positive, table.positives, table.negatives)
+        variances = np.bincount(np.searchsorted(table.scores, self.scores), share**2, len(table))
+        gaps = table.tp / table.positives - table.fp / table.negatives
+        return flattery(gaps, variances, sampling)
 
     def gap_limits(self, gaps: CalibrationGaps, value: float, sampling: Sampling) -> Limits:
         """Return the limits of a calibration error."""

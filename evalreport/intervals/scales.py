@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.intervals.proportions import ROUNDING, score_limits
+from evalreport.intervals.quantiles import normal_quantile, reaches_near_end
 from evalreport.intervals.sampling import Limits, no_limits
 from evalreport.metrics import Metric
 
@@ -130,24 +131,40 @@ def transformed(
 
 
 def area_limits(
-    metric: Metric, value: float, error: float, quantile: float, events: float
+    metric: Metric, value: float, error: float, quantile: float, events: float, level: float
 ) -> tuple[float, float]:
     """Return score limits of the area under a curve of one class.
 
     Symmetric on the logit they are longer than they need be, as those of a proportion are (Brown, Cai &
-    DasGupta 2001): of labels of ten rows they held the truth in 98 to 99%.
+    DasGupta 2001): of labels of ten rows they held the truth in 98 to 99%. An area so near 1 that a ranking
+    without a mistake is no rare sample of it is missed from below alone, and the upper limit is of tests
+    that have the more of their error there: see `tails_near_end`.
 
     Parameters
     ----------
     metric : Metric
     value, error, quantile, events : float
         As of `transformed`.
+    level : float
+        Confidence level.
 
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
-    >>> [round(x, 3) for x in area_limits(find("average_precision", "binary"), 0.9, 0.05, 2.0, 20)]
-    [0.757, 0.963]
+    >>> area = find("average_precision", "binary")
+    >>> [round(x, 3) for x in area_limits(area, 0.9, 0.05, 2.0, 20, 0.95)]
+    [0.757, 0.961]
+    >>> [round(x, 3) for x in area_limits(area, 0.99, 0.01, 2.0, 20, 0.95)]
+    [0.944, 0.998]
     """
     low, high = score_limits(value, error, events, quantile, (metric.low, metric.high))
+    distance, reach = reaches_near_end(level)
+    wide = metric.high - metric.low
+    share, spread = (value - metric.low) / wide, error / wide
+    trials = share * (1 - share) / spread**2 if spread and share < 1 - ROUNDING else events
+    trials *= (normal_quantile((1 + level) / 2) / quantile) ** 2
+    truths = trials / (trials + distance**2)
+    least = truths - reach * np.sqrt(truths * (1 - truths) / trials)  # of the samples that are accepted
+    if share > least[-1]:
+        high = metric.low + wide * np.interp(share, least[::-1], truths[::-1])
     return float(low), float(high)

@@ -151,8 +151,10 @@ def ranking_limits(
             continue
         if average.area not in each:
             each[average.area] = AreaLimits.of(average.area, ranked, sampling.level)
-        spread, more = area_spread(average, ranked, each[average.area], whole, sampling.level)
-        quantile = t_quantile(sampling.upper, max(df, 1.0) + more)
+        spread, freedom = area_spread(
+            average, ranked, each[average.area], whole, max(df, 1.0), sampling.level
+        )
+        quantile = t_quantile(sampling.upper, freedom)
         own = spread_limits(metric, value, spread, quantile, df + 1, "influence")
         # Of the bias of average precision about half is told: the lower end holds as much again.
         limits[metric.name] = replace(own, low=max(own.low - max(spread.bias, 0.0), metric.low))

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from evalreport.facts import ScoreTable
 from evalreport.intervals import Sampling
 from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
+from evalreport.intervals.crossings import flattery
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.majority import greatest_share, majority_limits
 from evalreport.intervals.noise import few_counts, sized
 from evalreport.intervals.quantiles import tails_near_end
+from evalreport.intervals.scales import area_limits
+from evalreport.metrics.catalogue import find
 from evalreport.metrics.multiclass import effective_labels
 from evalreport.metrics.strategies import MostFrequent
 
@@ -32,6 +36,36 @@ def test_samples_accepted_near_an_end_are_those_of_feldman_and_cousins(level: fl
         below, above = tails_near_end(np.array([mean]), level)
         assert below[0] == pytest.approx(NORMAL.cdf(held.min() - mean) if mean else 0.0, abs=6e-4)
         assert above[0] == pytest.approx(1 - NORMAL.cdf(held.max() - mean), abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "trials"), [(0.99, 0.01, 99.0), (1.0, 0.0, 60.0), (0.8, 0.02, 400.0)]
+)
+def test_the_upper_limit_of_an_area_near_1_is_missed_from_below_alone(
+    value: float, error: float, trials: float
+) -> None:
+    """The sample lies as far below it as tests near an end accept; far from 1 as far as ever."""
+    _, high = area_limits(find("average_precision", "binary"), value, error, NORMAL.inv_cdf(0.975), 60, 0.95)
+    spread = np.sqrt(high * (1 - high) / trials)
+    above = tails_near_end(np.array([(1 - high) / max(spread, 1e-12)]), 0.95)[1][0]
+    assert (high - value) == pytest.approx(NORMAL.inv_cdf(1 - above) * spread, abs=2e-4)
+
+
+def test_the_best_threshold_flatters_by_as_much_as_resamples_of_its_rows() -> None:
+    """Against rows drawn with replacement, each class for itself."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(600) < 0.3
+    scores = rng.normal(size=600) + 1.2 * truth
+    table = ScoreTable.of(scores, truth)
+    gaps = table.tp / table.positives - table.fp / table.negatives
+    shares = table.pos / table.positives**2 + table.neg / table.negatives**2
+    right, wrong = scores[truth], scores[~truth]
+    exceeded = []
+    for _ in range(400):
+        drawn = [np.sort(rng.choice(part, len(part))) for part in (right, wrong)]
+        above = [1 - np.searchsorted(part, table.scores) / len(part) for part in drawn]
+        exceeded.append((above[0] - above[1]).max())
+    assert flattery(gaps, shares, QUICK) == pytest.approx(np.mean(exceeded) - gaps.max(), abs=0.004)
 
 
 def test_the_error_of_a_calibrated_model_is_held_as_often_as_promised() -> None:
