@@ -207,9 +207,9 @@ def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
     """Return by how much the greatest of gaps along a ranking flatters: how far that of resamples exceeds it.
 
     Resamples add noise to the gaps, independent from score to score, so that it is a walk; only what it
-    does away from the best threshold counts. Without it lower limits of the KS were too high in 5 to 6 % of
+    does away from the best threshold counts. Without it lower limits of the KS were too high in 5 to 6% of
     samples. Of upper limits half of it is taken off: those of Wilson stand off for the rest, and with all of
-    it those of ten positives were too low in 7 %.
+    it those of ten positives were too low in 7%.
 
     Parameters
     ----------
