@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from evalreport.facts import ScoreTable
 from evalreport.facts.classes import BINS, bin_of
-from evalreport.facts.counts import Array, centred, inner
+from evalreport.facts.counts import Array, centred, inner, sums
 from evalreport.intervals.binary import OVERFIT, binned, too_few_share
 from evalreport.intervals.calibration import STATISTICS, gap_limits, unit_draws
 from evalreport.intervals.crossings import CROSSINGS, RocDraws, crossing_generator, flattery
@@ -120,7 +120,7 @@ class Ranked:
         """By how much the greatest gap flatters, where rows weigh unevenly."""
         table = self.table
         share = self.units.weights / np.where(self.positive, table.positives, table.negatives)
-        variances = np.bincount(np.searchsorted(table.scores, self.scores), share**2, len(table))
+        variances = sums(np.searchsorted(table.scores, self.scores), share**2, len(table))
         gaps = table.tp / table.positives - table.fp / table.negatives
         return flattery(gaps, variances, sampling)
 

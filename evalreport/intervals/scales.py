@@ -157,7 +157,7 @@ def area_limits(
     >>> [round(x, 3) for x in area_limits(area, 0.99, 0.01, 2.0, 20, 0.95)]
     [0.944, 0.998]
     """
-    low, high = score_limits(value, error, events, quantile, (metric.low, metric.high))
+    low, high = map(float, score_limits(value, error, events, quantile, (metric.low, metric.high)))
     distance, reach = reaches_near_end(level)
     wide = metric.high - metric.low
     share, spread = (value - metric.low) / wide, error / wide
@@ -166,5 +166,5 @@ def area_limits(
     truths = trials / (trials + distance**2)
     least = truths - reach * np.sqrt(truths * (1 - truths) / trials)  # of the samples that are accepted
     if share > least[-1]:
-        high = metric.low + wide * np.interp(share, least[::-1], truths[::-1])
-    return float(low), float(high)
+        high = metric.low + wide * float(np.interp(share, least[::-1], truths[::-1]))
+    return low, high
