@@ -161,7 +161,8 @@ def area_limits(
     distance, reach = reaches_near_end(level)
     wide = metric.high - metric.low
     share, spread = (value - metric.low) / wide, error / wide
-    trials = share * (1 - share) / spread**2 if spread and share < 1 - ROUNDING else events
+    inside = spread > 0 and ROUNDING < share < 1 - ROUNDING
+    trials = share * (1 - share) / spread**2 if inside else events
     trials *= (normal_quantile((1 + level) / 2) / quantile) ** 2
     truths = trials / (trials + distance**2)
     least = truths - reach * np.sqrt(truths * (1 - truths) / trials)  # of the samples that are accepted
