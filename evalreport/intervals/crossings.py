@@ -198,9 +198,9 @@ def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
     """
     P, N = table.positives, table.negatives
     best = table.ranking.best
-    _, low, high = newcombe(table.tp[best], P, table.fp[best], N, sampling.level)
+    value, low, high = newcombe(table.tp[best], P, table.fp[best], N, sampling.level)
     shift = flattery(table.tp / P - table.fp / N, table.pos / P**2 + table.neg / N**2, sampling)
-    return low - shift, high - shift / 2
+    return low - shift, high - min(shift, high - value) / 2
 
 
 def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:

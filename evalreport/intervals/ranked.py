@@ -114,7 +114,7 @@ class Ranked:
         below = float(np.hypot(rates[1] - low[1], high[0] - rates[0]))
         above = float(np.hypot(high[1] - rates[1], rates[0] - low[0]))
         shift = self._flattery(sampling) if units.method == "poisson bootstrap" else 0.0
-        return Limits(value - below - shift, value + above - shift / 2, units.method)
+        return Limits(value - below - shift, value + above - min(shift, above) / 2, units.method)
 
     def _flattery(self, sampling: Sampling) -> float:
         """By how much the greatest gap flatters, where rows weigh unevenly."""
