@@ -40,7 +40,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         parse=options["parse"] or "auto",
         threshold=None if options["threshold"] is None else str(options["threshold"]),
         sampling=_sampling(options),
-        metrics=_many(options["metrics"]),
+        metrics=several_words(options["metrics"]),
         prevalence=options.get("prevalence"),
         title=options.get("title") or "",
         unit=_unit(options.get("unit")),
@@ -63,7 +63,7 @@ def _columns(options: Mapping[str, Any]) -> Columns:
     return Columns(
         **{name: options[name] for name in (*named, *plain)},
         group=tuple(options["group"]),
-        slices=_many(options["slices"]),
+        slices=several_words(options["slices"]),
         task=None if task == "auto" else task,
         labels=_labels(options["labels"], read_labels),
         where=tuple(options["where"]),
@@ -85,8 +85,14 @@ def _labels(value: Any, read: Any) -> tuple[Any, ...] | None:
     return labels
 
 
-def _many(value: Any) -> tuple[str, ...]:
-    """Several names: an option that repeats, a list of the settings, or words with commas."""
+def several_words(value: Any) -> tuple[str, ...]:
+    """Return several names: of an option that repeats, a list of the settings, or words with commas.
+
+    Examples
+    --------
+    >>> several_words("model, f1_macro")
+    ('model', 'f1_macro')
+    """
     if value is None:
         return ()
     if isinstance(value, str):
@@ -97,14 +103,14 @@ def _many(value: Any) -> tuple[str, ...]:
 def _unit(value: Any) -> tuple[str, str]:
     if value is None:
         return ("case", "cases")
-    parts = _many(value)
+    parts = several_words(value)
     if len(parts) != 2:
         raise UsageError(f"--unit {value} is not two words", fix="write one and many: --unit tumour,tumours")
     return parts[0], parts[1]
 
 
 def _label_names(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = [tuple(part.strip() for part in one.split("=", 1)) for one in _many(value)]
+    pairs = [tuple(part.strip() for part in one.split("=", 1)) for one in several_words(value)]
     for pair in pairs:
         if len(pair) != 2 or not all(pair):
             raise UsageError(

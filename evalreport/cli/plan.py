@@ -66,7 +66,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         ev, found = done
         warn_of(console, ev)
         console.out(title(ev), "  " + metric_line(ev, metric), *needed_lines(found))
-        return as_done(ev) | {"metric": ev[metric], "rows_needed": found}
+        return as_done(ev.provenance) | {"metric": ev[metric], "rows_needed": found}
 
     return each_run(console, items, work, show, options)
 

@@ -10,6 +10,7 @@ from evalreport.format import count
 
 if TYPE_CHECKING:
     from evalreport.evaluation.model import Evaluation
+    from evalreport.provenance import Provenance
     from evalreport.workflow.deliver import Delivered
 
 
@@ -17,12 +18,11 @@ def as_run(ev: Evaluation) -> dict[str, Any]:
     """Return an evaluation as an element of `runs` in the JSON output."""
     from evalreport.codec import encode
 
-    return {**as_done(ev), **encode(ev)}
+    return {**as_done(ev.provenance), **encode(ev)}
 
 
-def as_done(ev: Evaluation) -> dict[str, Any]:
+def as_done(origin: Provenance) -> dict[str, Any]:
     """Return what every element of `runs` begins with: what was worked on, and that it went well."""
-    origin = ev.provenance
     return {"run_id": origin.run_id or None, "run_name": origin.run_name, "source": origin.source, "ok": True}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.columns import aligned, indented
 from evalreport.cli.console import Console
+from evalreport.cli.show import as_done
 from evalreport.estimates import beside, value_and_interval
 from evalreport.format import Style, count, percent, show, significant, threshold
 from evalreport.panels.about import objective_style
@@ -44,15 +45,8 @@ def study_run(done: Delivered[Study]) -> dict[str, Any]:
 def _element(done: Delivered[Any], source: str) -> dict[str, Any]:
     from evalreport.report.sweep_contents import provenance_of
 
-    origin = provenance_of(done.made)
-    return {
-        "run_id": origin.run_id or None,
-        "run_name": origin.run_name,
-        "source": source,
-        "ok": True,
-        "files": done.files,
-        "logged": done.logged_json,
-    }
+    begun = as_done(provenance_of(done.made)) | {"source": source}
+    return {**begun, "files": done.files, "logged": done.logged_json}
 
 
 def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:

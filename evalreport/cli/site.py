@@ -11,7 +11,7 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.inputs import request_of, selection_of, tracking_uri
+from evalreport.cli.inputs import request_of, selection_of, several_words, tracking_uri
 from evalreport.cli.parameters import Words
 from evalreport.cli.processes import processes_for
 from evalreport.cli.progress import Progress
@@ -63,8 +63,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         raise UsageError("no experiment is named", fix="pass --experiment NAME")
     if options["output"] is None:
         raise UsageError("no folder is named", fix="pass -o site/")
-    columns = tuple(_words(options["columns"]))
-    wanted = SiteRequest(options["sort_by"], columns, options["champion"])
+    wanted = SiteRequest(options["sort_by"], several_words(options["columns"]), options["champion"])
     folder = SiteFolder(Path(options["output"]), options["force"])
     items = items_of((), selection, tracking_uri(ctx))
     done = made_site(items, request_of(options, ""), wanted, folder, _doing(console, options["jobs"]))
@@ -74,19 +73,6 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         logged = log_site(done, items[0].opened, options["log_to"], where)
     _tell(console, done, options["output"], logged)
     return 0
-
-
-def _words(value: Any) -> Sequence[str]:
-    """Return the names of a list, given with commas or as a list of the settings.
-
-    Examples
-    --------
-    >>> _words("model, f1_macro")
-    ['model', 'f1_macro']
-    """
-    if value is None:
-        return ()
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 def _doing(console: Console, jobs: int | None) -> Callable[..., Iterator[tuple[Any, Any]]]:

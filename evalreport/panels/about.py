@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from string import Formatter
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.parts import Empty
-from evalreport.panels.words import NOTHING, Sentence, Value, say
+from evalreport.panels.words import FIELDS, NOTHING, Sentence, Value, say
 from evalreport.scores import NoScores
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.values import Estimate, Result, Undefined
@@ -106,7 +105,7 @@ KNOWN: Mapping[str, Callable[[Evaluation], Value | None]] = {
 def tell(
     ev: Evaluation,
     template: str,
-    given: Mapping[str, Value | None] = MappingProxyType({}),
+    given: Mapping[str, Any] = MappingProxyType({}),
     /,
     *,
     of: float | None = None,
@@ -135,13 +134,11 @@ def tell(
     >>> tell(ev, "The area is {roc_auc:ratio}.").text
     ''
     """
-    values, known = {**given, **values}, dict[str, Value]()
-    for _, name, _, _ in Formatter().parse(template):
-        if name is not None and name not in known:
-            value = values[name] if name in values else _known_of(ev, name)
-            if value is None:
-                return NOTHING
-            known[name] = value
+    known: dict[str, Any] = {**given, **values}
+    for name in {field.partition(".")[0] for _, field, _, _ in FIELDS.parse(template) if field}:
+        known[name] = known[name] if name in known else _known_of(ev, name)
+        if known[name] is None:
+            return NOTHING
     return say(template, known, of=of, nouns={name: partial(word, ev) for name, word in NOUNS.items()})
 
 

@@ -8,7 +8,7 @@ from evalreport.format import MINUS, at, counted, decimals
 from evalreport.panels.history import History, Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.site import FrontVerdict
-from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say
 from evalreport.values import Estimate
 
 MOST_NAMED = 3
@@ -35,8 +35,8 @@ def change_in_words(found: OverTime, change: Change) -> Sentence:
     low, high = after.low or after.value, after.high or after.value
     places = decimals(low, high, found.metric.style, after.value)
     size = at(abs(change.difference), places, found.metric.style)
-    names = {"run": shortened(change.run), "when": day(after.started), "start": shortened(before.run)}
-    return say("{sign}{size} at {run} ({when}), from {start}", names, sign=sign, size=size)
+    names = {"run": change.run, "when": day(after.started), "start": before.run}
+    return say("{sign}{size} at {run:short} ({when}), from {start:short}", names, sign=sign, size=size)
 
 
 def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:

@@ -10,7 +10,7 @@ from evalreport.format import count, counted
 from evalreport.panels.history import Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Facts, Section, Table
 from evalreport.panels.site_board import leaderboard_of
-from evalreport.panels.words import NOTHING, Sentence, Value, listed, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
 from evalreport.values import Estimate
 
 MOST_NAMED = 3
@@ -84,17 +84,17 @@ def _verdict(board: Board) -> Section:
 def _summary(board: Board) -> Sentence:
     best, style = board.ranking[0], board.metric.style
     tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
-    named = listed([say("{name}", name=shortened(name)) for name in tied[:MOST_NAMED]])
+    named = listed([say("{name:short}", name=name) for name in tied[:MOST_NAMED]])
     more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
     champion, worse = board.champion, NOTHING
     if champion is not None and champion is not board.best:
         behind = _champion_behind(board)
         how = "is demonstrated to be worse, by {gap}." if behind else "is not demonstrated to be worse."
         gap = _gap(board, champion.name) if behind else ""
-        worse = say("The champion, *{name}*, " + how, name=shortened(champion.name), gap=gap)
+        worse = say("The champion, *{name:short}*, " + how, name=champion.name, gap=gap)
     value = f"{{value:{style}}}" + ("" if best.low is None else f" ({{value:{style} interval}})")
     return paragraph(
-        say(f"{board.metric.title} of *{{best}}* is {value}.", best=shortened(best.run), value=best.result),
+        say(f"{board.metric.title} of *{{best:short}}* is {value}.", best=best.run, value=best.result),
         say("{named}" + more + " may be as good.", named=named) if tied else NOTHING,
         worse,
     )
@@ -137,7 +137,7 @@ def _champions(board: Board) -> Sentence:
     values = {entry.run: entry.value or 0.0 for entry in board.ranking}
     first, last = (_plain(board, values[run.name]) for run in (champions[0], champions[-1]))
     if len(champions) == 1:
-        return say("The champion, {name}, has {last}.", name=shortened(champions[0].name), last=last)
+        return say("The champion, {name:short}, has {last}.", name=champions[0].name, last=last)
     times = "once" if len(champions) == 2 else f"{len(champions) - 1} times"
     return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
 
@@ -206,20 +206,15 @@ def _missing_row(run: MissingRun) -> tuple[Cell, ...]:
 
 def _origin(board: Board) -> Section:
     first = board.runs[0].facts
-    known: dict[str, Value] = {
-        "n": len(board.runs),
-        "k": len(board.runs) - 1,
-        "base": shortened(board.reference),
-    }
-    known |= {"rows": first.rows, "unit": first.unit[1], "digest": first.digest, "level": board.level}
-    known |= {"command": f"evalreport site --experiment {board.experiment}"}
+    known = {"board": board, "first": first, "n": len(board.runs), "k": len(board.runs) - 1}
     told = {
         "Made by": "`{command}`",
-        "Holds": "this page, {n:count} reports, {k:count} comparisons with {base}; all as CSV and JSON: "
-        "`runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
-        "Test rows": "{rows:count} {unit}, truth digest `{digest}`, the same for all {n:count}",
+        "Holds": "this page, {n:count} reports, {k:count} comparisons with {board.reference:short}; all as "
+        "CSV and JSON: `runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
+        "Test rows": "{first.rows:count} {unit}, truth digest `{first.digest}`, the same for all {n:count}",
         "Differences": "paired contributions of rows, one critical value over all pairs (max-t), "
-        "{level:percent}",
+        "{board.level:percent}",
     }
+    known |= {"command": f"evalreport site --experiment {board.experiment}", "unit": first.unit[1]}
     pairs = tuple((name, say(words, known)) for name, words in told.items())
     return Section.of("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))

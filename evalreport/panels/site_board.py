@@ -13,7 +13,7 @@ from evalreport.panels.chart import nice_step, tick_text
 from evalreport.panels.history import day
 from evalreport.panels.intervals import ForestRow, forest_row
 from evalreport.panels.parts import Section
-from evalreport.panels.words import NOTHING, Sentence, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.values import Estimate
 
 FURTHER = 3
@@ -70,21 +70,19 @@ def leaderboard_of(board: Board) -> Section:
     """Return the leaderboard."""
     axis = _axis(board)
     first, pairs = board.runs[0].facts, len(board.runs) * (len(board.runs) - 1) // 2
-    known = {"pairs": pairs, "level": board.level, "rows": first.rows}
+    known = {"board": board, "pairs": pairs, "rows": first.rows, "unit": first.unit[1]}
     summary = say(
         f"Sorted by {board.metric.title}. All runs answered the same {{rows:count}} {{unit}}, so differences "
         "are paired. Small under a rank: the ranks that the data allow, all {pairs:count} pairs at once, "
-        "{level:percent}.",
+        "{board.level:percent}.",
         known,
-        unit=first.unit[1],
     )
     note = say(
-        "Bars: {level:percent} intervals of each run alone. *Blue*: not told apart from the best; grey:"
-        " demonstrated to be worse. Dashed: the champion. Difference: to {best}, with intervals widened so"
-        " that all {pairs:count} hold together; it leads to the comparison with {reference}.",
+        "Bars: {board.level:percent} intervals of each run alone. *Blue*: not told apart from the best; "
+        "grey: demonstrated to be worse. Dashed: the champion. Difference: to {board.best.name:short}, with "
+        "intervals widened so that all {pairs:count} hold together; it leads to the comparison with "
+        "{board.reference:short}.",
         known,
-        best=shortened(board.best.name),
-        reference=shortened(board.reference),
     )
     rows = tuple(_leader_row(board, place, axis) for place in range(len(board.ranking)))
     body = LeaderTable(

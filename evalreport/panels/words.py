@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from string import Formatter
 from types import MappingProxyType
-from typing import Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from evalreport.estimates import beside, ends, valued
 from evalreport.format import FORMATS, Style, plural
@@ -21,6 +21,7 @@ from evalreport.values import Estimate, Result
 Stress: TypeAlias = Literal["", "strong", "wrong", "code"]
 """How a run of words looks: plain, bold, in the colour of errors, monospaced."""
 
+FIELDS = Formatter()
 OPTION = re.compile(r"(--[a-z][a-z-]*(?: [\w:=.+-]*\w)?)")
 """An option with its value."""
 MARKS: dict[str, Stress] = {"*": "strong", "_": "wrong", "`": "code"}
@@ -87,7 +88,6 @@ class Sentence:
 
 NOTHING = Sentence()
 Value: TypeAlias = float | str | Sentence | Estimate
-NAMELESS: Mapping[str, Value] = MappingProxyType({})
 Nouns: TypeAlias = Mapping[str, Callable[[float], str]]
 """Words of the data for one or several of what a number counts, by the name that a field gives them."""
 NOUNLESS: Nouns = MappingProxyType({})
@@ -95,7 +95,7 @@ NOUNLESS: Nouns = MappingProxyType({})
 
 def say(
     template: str,
-    known: Mapping[str, Value] = NAMELESS,
+    known: Mapping[str, Any] = MappingProxyType({}),
     /,
     *,
     of: float | None = None,
@@ -108,10 +108,12 @@ def say(
     ----------
     template : str
         ``{name}`` places text or a sentence, ``{name:count|…}`` a number in one of `FORMATS`,
-        ``{name:is|are}`` the word for one or for several, and of an estimate ``{name:percent interval}`` its
-        interval; ``*`` … ``*`` is bold, ``_`` … ``_`` the colour of errors, backticks monospaced.
+        ``{name:is|are}`` the word for one or for several, of an estimate ``{name:percent interval}`` its
+        interval, of a name ``{name:short}`` what a headline has room for, ``{name:quoted}`` the same in
+        quotation marks; ``{run.n:count}`` is the number n of a record. ``*`` … ``*`` is bold, ``_`` … ``_``
+        the colour of errors, backticks monospaced.
     known : mapping, optional
-        Values by name, beside those given as keywords.
+        Values, and records of them, by name, beside those given as keywords.
     of : float, optional
         Rows behind the percentages, which decide their decimals.
     nouns : mapping, optional
@@ -132,8 +134,8 @@ def say(
     runs: list[Run] = []
     numbers: list[Number] = []
     stress: Stress = ""
-    values = {**known, **values}
-    for literal, field, spec, _ in Formatter().parse(template):
+    given: dict[str, Any] = {**known, **values}
+    for literal, field, spec, _ in FIELDS.parse(template):
         for piece, mark in _split(literal):
             if piece:
                 runs.append(Run(piece, stress))
@@ -141,7 +143,8 @@ def say(
                 stress = "" if stress == MARKS[mark] else MARKS[mark]
         if field is None:
             continue
-        part = _part(field, values[field], spec or "", stress, of, nouns)
+        value, _ = FIELDS.get_field(field, (), given)
+        part = _part(field.rpartition(".")[2], value, spec or "", stress, of, nouns)
         runs += part.runs
         numbers += part.numbers
     return Sentence(tuple(_joined(runs)), tuple(numbers))
@@ -152,7 +155,7 @@ def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None, 
         case Sentence():
             return value
         case str():
-            return Sentence((Run(value, stress, foreign=True),) if value else ())
+            return Sentence((Run(NAMES[spec](value), stress, foreign=True),) if value else ())
         case Estimate():
             return _estimated(name, value, spec, stress)
         case _ if "|" in spec:
@@ -276,6 +279,14 @@ def quoted(name: str) -> str:
     '“benign”'
     """
     return f"“{name}”"
+
+
+NAMES: Mapping[str, Callable[[str], str]] = {
+    "": str,
+    "short": shortened,
+    "quoted": lambda name: quoted(shortened(name)),
+}
+"""What a name may be shown as: ``{run:short}``."""
 
 
 def listed(parts: Sequence[Sentence], last: str = "and") -> Sentence:

@@ -52,11 +52,8 @@ def panel(comparison: Comparison) -> Section | None:
     if len(chosen) < len(comparison.names):
         by = find(comparison.primary, comparison.evaluations[0].task).title
         which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by
-        summary += say(
-            "Drawn are {drawn:count} of {runs:count} runs: " + which + ".",
-            drawn=len(chosen),
-            runs=len(comparison.names),
-        )
+        words = f"Drawn are {{drawn:count}} of {{runs:count}} runs: {which}."
+        summary += say(words, drawn=len(chosen), runs=len(comparison.names))
     return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
 
 
@@ -64,13 +61,10 @@ def _crossing(comparison: Comparison) -> Sentence:
     """Where the better of two runs changes with how many false alarms are allowed, the strictest first."""
     told = [
         say(
-            "The ROC curves of {run} and {base} cross at a false-alarm rate of {fpr:percent}: below it "
-            "{below} finds more on these {units}, above it {above}.",
-            run=shortened(one.run),
-            base=shortened(one.baseline),
-            fpr=one.fpr,
-            below=shortened(one.ahead_below),
-            above=shortened(one.ahead_above),
+            "The ROC curves of {one.run:short} and {one.baseline:short} cross at a false-alarm rate of "
+            "{one.fpr:percent}: below it {one.ahead_below:short} finds more on these {units}, above it "
+            "{one.ahead_above:short}.",
+            {"one": one},
             units=comparison.unit[1],
         )
         for one in comparison.crossings[:MOST_CROSSINGS]
@@ -84,7 +78,7 @@ def _not_drawn(comparison: Comparison) -> Sentence:
     bare = [name for name, ev in runs if _curve(ev, "pr") is None]
     if not bare:
         return NOTHING
-    named = listed([say("{name}", name=shortened(name)) for name in bare])
+    named = listed([say("{name:short}", name=name) for name in bare])
     return say("Not drawn: {names}, without scores that every class has.", names=named)
 
 

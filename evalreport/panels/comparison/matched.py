@@ -49,9 +49,9 @@ def sentence(comparison: Comparison) -> Sentence:
         "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
     }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
     run_fp, base_fp = alarms.values
-    words = lead + " {run} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
+    words = lead + " {run:short} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
     words += " (sums of weights)." if comparison.evaluations[0].weighted else "."
-    told = say(words, run=shortened(point.run), run_fp=run_fp, base_fp=base_fp)
+    told = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
     return paragraph(told, _lost(point, own))
 
 
@@ -61,12 +61,12 @@ def _lost(point: MatchedPoint, own: MatchedPoint) -> Sentence:
         return NOTHING
     return say(
         "The {lost:count} are lost to the threshold, not to the model: *at {matched:threshold} instead of "
-        "{own:threshold} {run} finds as many as {base}*. Choose the threshold on validation data.",
+        "{own:threshold} {point.run:short} finds as many as {point.baseline:short}*. Choose the threshold on "
+        "validation data.",
+        {"point": point},
         lost=-own.found.difference,
         matched=point.thresholds[0],
         own=own.thresholds[0],
-        run=shortened(point.run),
-        base=shortened(point.baseline),
     )
 
 

@@ -25,7 +25,7 @@ from evalreport.panels.comparison.words import (
 )
 from evalreport.panels.parts import Facts, Folded, PagePart, Section
 from evalreport.panels.provenance import origin
-from evalreport.panels.words import NOTHING, Sentence, joined, listed, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, joined, listed, paragraph, say
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,10 @@ def _moved(comparison: Comparison) -> Sentence:
         return NOTHING
     (moved,) = comparison.movement
     words = say(
-        "{run} is right on {fixed:count} {units} that {base} gets wrong, and wrong on {broken:count} that "
-        "{base} gets right",
-        run=moved.run,
-        base=moved.baseline,
-        fixed=moved.fixed,
+        "{moved.run} is right on {moved.fixed:count} {units} that {moved.baseline} gets wrong, and wrong on "
+        "{moved.broken:count} that {moved.baseline} gets right",
+        {"moved": moved},
         units=plural(moved.fixed, comparison.unit),
-        broken=moved.broken,
     )
     tests = [p_value(test.p) for test in comparison.mcnemar]
     return joined(words, *tests, say("."))
@@ -132,15 +129,12 @@ def pairs(comparison: Comparison) -> Section | None:
 def _tallied(found: Sequence[Difference], run: str) -> Sentence:
     """How many metrics say what: right of zero is better for every one of them."""
     better, worse = (sum(d.verdict == word for d in found) for word in DEMONSTRATED)
-    return say(
-        "Right of zero {run} is better, left of it worse: by {better:count} of {metrics:count} metrics it is "
-        "demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. Whiskers: "
-        "the interval of the paired difference.",
-        run=shortened(run),
-        better=better,
-        worse=worse,
-        metrics=len(found),
+    words = (
+        "Right of zero {run:short} is better, left of it worse: by {better:count} of {metrics:count} metrics "
+        "it is demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. "
+        "Whiskers: the interval of the paired difference."
     )
+    return say(words, run=run, better=better, worse=worse, metrics=len(found))
 
 
 def pairing(comparison: Comparison) -> Section:

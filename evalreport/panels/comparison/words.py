@@ -22,7 +22,7 @@ from evalreport.labels import Binary, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import ERROR_KINDS
 from evalreport.panels.comparison.stated import in_words, size, style_of
-from evalreport.panels.words import NOTHING, Sentence, Value, joined, listed, quoted, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, joined, listed, quoted, say
 
 _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 
@@ -45,8 +45,8 @@ def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
         listed(list(_phrases(comparison, metrics, moved, gain=gain)))
         for metrics, gain in ((verdict.better, True), (verdict.worse, False))
     ]
-    called = {"run": shortened(verdict.run), "base": shortened(verdict.baseline)}
-    return say("{run} {gains} but {losses} than {base}.", called, gains=sides[0], losses=sides[1])
+    words = "{verdict.run:short} {gains} but {losses} than {verdict.baseline:short}."
+    return say(words, {"verdict": verdict}, gains=sides[0], losses=sides[1])
 
 
 def _phrases(
@@ -113,18 +113,17 @@ def headline(comparison: Comparison) -> Sentence:
 
 
 def _of_two(comparison: Comparison, d: Difference) -> Sentence:
-    called = {"run": shortened(d.run), "base": shortened(d.baseline)}
-    title = title_of_metric(comparison, d.metric)
+    run, base, title = "{d.run:short}", "{d.baseline:short}", title_of_metric(comparison, d.metric)
     match d.verdict:
         case "better":
-            lead = "{run} is *better* than {base}: " + title + " {gap}"
+            words = f"{run} is *better* than {base}: {title} {{gap}}."
         case "worse":
-            lead = "{run} is _worse_ than {base}: " + title + " {gap}"
+            words = f"{run} is _worse_ than {base}: {title} {{gap}}."
         case "not_demonstrated":
-            lead = "*No difference is demonstrated* between {run} and {base}: " + title + " {gap}"
+            words = f"*No difference is demonstrated* between {run} and {base}: {title} {{gap}}."
         case "undefined":
-            return say("{run} and {base} cannot be compared by " + title + ": {why}.", called, why=because(d))
-    return say(lead + ".", called, gap=in_words(d))
+            return say(f"{run} and {base} cannot be compared by {title}: {{why}}.", {"d": d}, why=because(d))
+    return say(words, {"d": d}, gap=in_words(d))
 
 
 def because(d: Difference) -> str:
@@ -138,12 +137,12 @@ def against(comparison: Comparison) -> Sentence:
         return NOTHING
     main = comparison.of(comparison.primary)
     better, worse = ([d for d in main if d.verdict == word] for word in DEMONSTRATED)
-    base = shortened(comparison.names[comparison.baseline])
+    base = comparison.names[comparison.baseline]
     by = title_of_metric(comparison, comparison.primary)
     told = "*None of {rivals:count} runs* is demonstrated to differ from"
     if better or worse:
         told = " and ".join(_counted(better, worse, len(main))) + " than"
-    words = f"{told} {{base}} by {by}."
+    words = f"{told} {{base:short}} by {by}."
     return say(words, rivals=len(main), better=len(better), worse=len(worse), base=base)
 
 
@@ -165,18 +164,16 @@ def ranked(comparison: Comparison) -> Sentence:
     rest = [entry for entry in known if not entry.best_group]
     if not known:
         return say(f"*No run* has a value by {by}.")
-    counts: dict[str, Value] = {"runs": len(known), "tied": len(best)}
-    named = listed([say("{run}", run=shortened(entry.run)) for entry in best[:MOST_NAMED]])
-    top = shortened(best[0].run)
+    counts = {"runs": len(known), "tied": len(best)}
+    named = listed([say("{run:short}", run=entry.run) for entry in best[:MOST_NAMED]])
+    top = best[0].run
     if not rest:
-        words = (
-            f"*No run is demonstrated to be best* by {by}: none of {{runs:count}} is told apart from {{top}}."
-        )
-        return say(words, counts, top=top)
+        words = f"*No run is demonstrated to be best* by {by}: none of {{runs:count}} is told apart from "
+        return say(words + "{top:short}.", counts, top=top)
     if len(best) == 1:
-        words = f"{{top}} is *best* by {by};"
+        words = f"{{top:short}} is *best* by {by};"
     elif len(best) > MOST_NAMED:
-        words = f"*{{tied:count}} of {{runs:count}} runs* are best by {by}, {{top}} first;"
+        words = f"*{{tied:count}} of {{runs:count}} runs* are best by {by}, {{top:short}} first;"
     else:
         words = f"{{named}} are *best* by {by}, not told apart;"
     return say(words, counts, top=top, named=named) + _price(comparison.primary, best[0], rest[0])
@@ -185,11 +182,8 @@ def ranked(comparison: Comparison) -> Sentence:
 def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
     """What the first run behind the best group gives up, of the best one's value."""
     behind = abs((best.value or 0.0) - (after.value or 0.0))
-    return say(
-        "the next, {run}, is {gap} behind.",
-        run=shortened(after.run),
-        gap=size("gap", behind, best.low, best.high, find(metric).style),
-    )
+    gap = size("gap", behind, best.low, best.high, find(metric).style)
+    return say("the next, {run:short}, is {gap} behind.", run=after.run, gap=gap)
 
 
 def detectable(d: Difference, found: Detectable) -> Sentence:
@@ -237,12 +231,9 @@ def mistakes(moved: Movement, test: McNemarResult | None) -> Sentence:
     'both wrong 21, only old wrong 9, only new wrong 6; McNemar p = 0.61'
     """
     words = say(
-        "both wrong {both_wrong:count}, only {base} wrong {fixed:count}, only {run} wrong {broken:count}",
-        both_wrong=moved.both_wrong,
-        fixed=moved.fixed,
-        broken=moved.broken,
-        base=moved.baseline,
-        run=moved.run,
+        "both wrong {moved.both_wrong:count}, only {moved.baseline} wrong {moved.fixed:count}, only "
+        "{moved.run} wrong {moved.broken:count}",
+        {"moved": moved},
     )
     return words if test is None else joined(words, p_value(test.p))
 
@@ -263,7 +254,7 @@ def matching(run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("ca
     'new and old: paired on 285 shared cases (matched by id).'
     """
     words = "_not paired_" if how.kind == "unpaired" else "paired on {shared:count} shared {units}"
-    shared: dict[str, Value] = {"shared": how.n_shared, "units": plural(how.n_shared, unit)}
+    shared = {"shared": how.n_shared, "units": plural(how.n_shared, unit)}
     return say(f"{{run}} and {{base}}: {words} ({{why}}).", shared, run=run, base=baseline, why=how.reason)
 
 

@@ -176,14 +176,9 @@ def timeline(study: Study) -> Section | None:
     view = timeline_view(study.trials)
     if not view.bars or not view.seconds:
         return None
-    summary = say(
-        "{timed:count} trials ran for {total} in all, {median} each in the median, at most {lanes:count} at "
-        "once.",
-        timed=len(study.trials) - view.n_unknown,
-        total=duration(view.seconds),
-        median=duration(view.median),
-        lanes=view.lanes,
-    )
+    words = "{timed:count} trials ran for {total} in all, {median} each in the median, at most {lanes:count} "
+    took = {"total": duration(view.seconds), "median": duration(view.median)}
+    summary = say(words + "at once.", took, timed=len(study.trials) - view.n_unknown, lanes=view.lanes)
     parts = Beside((_timeline(view), (Heading("By state"), _by_state(study))))
     return Section.of("timeline", "Time", "Where the time went", summary, parts)
 

@@ -11,7 +11,7 @@ from evalreport.panels.curves import spread
 from evalreport.panels.parts import Cell, Column, Folded, Look, PagePart, Row, Section, Table
 from evalreport.panels.study.words import STATES
 from evalreport.panels.verdict import MOST, WORDS, Warned
-from evalreport.panels.words import NOTHING, Sentence, Value, paragraph, say, with_options
+from evalreport.panels.words import NOTHING, Sentence, paragraph, say, with_options
 from evalreport.study import Param, Space, Trial
 from evalreport.study.judged import Study
 from evalreport.study.values import is_number
@@ -175,7 +175,7 @@ def summary(study: Study) -> Sentence:
     if isinstance(curse, Undefined):
         return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
     judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
-    known: dict[str, Value] = {"judged": judged, "rivals": curse.n_trials, "optimism": curse.optimism}
+    known = {"judged": judged, "rivals": curse.n_trials, "optimism": curse.optimism}
     known |= {"corrected": curse.corrected, "observed": curse.observed}
     if curse.at_most:
         words = "{judged} best of {rivals:count} trials may look up to *{optimism:rough}* better than it is: "

@@ -26,7 +26,7 @@ from evalreport.panels.parts import (
     share_cell,
 )
 from evalreport.panels.systems.words import main_metric, points
-from evalreport.panels.words import NOTHING, Sentence, say, shortened
+from evalreport.panels.words import NOTHING, Sentence, say
 
 MOST = 5
 """Examples that are shown of each system."""
@@ -81,18 +81,14 @@ def _shares(found: SystemsComparison, churn: Churn) -> tuple[str, str, str]:
 
 def _churn_summary(found: SystemsComparison, one: SystemResult, churn: Churn) -> Sentence:
     return say(
-        "For *{any:percent} of the {units}* the {runs:count} runs of {system} do not all give the same "
-        "answer; two of its runs differ on {two:percent}. On {hang:percent} ({rows:count} of {n:count}) the "
-        "seed decides between right and wrong.",
+        "For *{churn.any:percent} of the {units}* the {runs:count} runs of {system:short} do not all give "
+        "the same answer; two of its runs differ on {churn.two:percent}. On {churn.correctness:percent} "
+        "({rows:count} of {n:count}) the seed decides between right and wrong.",
+        {"churn": churn, "system": one.system, "units": found.unit[1]},
         of=found.rows,
-        any=churn.any,
-        two=churn.two,
-        hang=churn.correctness,
         rows=one.only_sometimes_right or 0,
         n=found.rows,
         runs=len(one.runs),
-        system=shortened(one.system),
-        units=found.unit[1],
     )
 
 
@@ -162,15 +158,12 @@ def _sources_summary(found: SystemsComparison, one: SystemResult, value: SystemV
         return NOTHING
     hardly = "hardly narrow it" if widths.runs_20 > HARDLY * widths.now else "narrow it to {runs:percent}"
     return say(
-        "*{rows:percent} of it for {system} comes from which {units} were drawn*, {rest:percent} from the "
-        "seeds, alone or together with the {units}. Twenty runs would "
-        + hardly
-        + ", four times the {units} would "
-        "leave {more:percent} of it.",
+        "*{rows:percent} of it for {system:short} comes from which {units} were drawn*, {rest:percent} from "
+        f"the seeds, alone or together with the {{units}}. Twenty runs would {hardly}, four times the "
+        "{units} would leave {more:percent} of it.",
+        {"system": one.system, "units": found.unit[1]},
         rows=shares.rows,
         rest=1 - shares.rows,
-        system=shortened(one.system),
-        units=found.unit[1],
         runs=widths.runs_20 / widths.now,
         more=widths.rows_4 / widths.now,
     )

@@ -10,7 +10,7 @@ from evalreport.format import Style, at, decimals
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.comparison.stated import in_words, style_of
-from evalreport.panels.words import NOTHING, Number, Run, Sentence, joined, paragraph, say, shortened
+from evalreport.panels.words import NOTHING, Number, Run, Sentence, joined, paragraph, say
 
 WHATEVER = 0.95
 """Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
@@ -24,24 +24,24 @@ def main_metric(found: SystemsComparison) -> Metric:
 def headline(found: SystemsComparison) -> Sentence:
     """Return which system beats the next one, by how much, and whether the seed decides."""
     d = found.of(found.primary)[0]
-    first, second = shortened(d.run), shortened(d.baseline)
+
     if d.verdict == "better":
-        words = f"{{first}} *beats* {{second}} in {main_metric(found).title} by {{gap}}"
-        told = say(words, first=first, second=second, gap=by_how_much(d, main_metric(found)))
+        words = f"{{d.run:short}} *beats* {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
+        told = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
         return joined(told, _whatever(d), say("."))
     return apart(found, d)
 
 
 def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
     """Return that two systems cannot be told apart, or what one beats the other by."""
-    named = {"first": shortened(d.run), "second": shortened(d.baseline)}
+    first, second = "{d.run:short}", "{d.baseline:short}"
     if d.difference is None or d.limits is None:
-        return say("{first} and {second} cannot be compared: {why}.", named, why=d.reason or "no interval")
+        words = f"{first} and {second} cannot be compared: {{why}}."
+        return say(words, {"d": d}, why=d.reason or "no interval")
+    words, gap = f"{first} and {second} *cannot be told apart*: {{gap}}", in_words(d)
     if d.verdict == "better":
-        size = by_how_much(d, main_metric(found))
-        return joined(say("{first} beats {second} by {size}", named, size=size), _ahead(d), say("."))
-    words = say("{first} and {second} *cannot be told apart*: {gap}", named, gap=in_words(d))
-    return joined(words, _ahead(d), say("."))
+        words, gap = f"{first} beats {second} by {{gap}}", by_how_much(d, main_metric(found))
+    return joined(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
 
 
 def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
@@ -97,8 +97,8 @@ def _flattery(found: SystemsComparison) -> Sentence:
     end = ": report the mean of the runs, not the best."
     if min(gaps, default=0.0) < (most or 0.0):
         end = ", more than two of the systems differ: report the mean of the runs."
-    words = "The best of {runs:count} runs of {system} looks {size} better than the system"
-    return say(words + end, runs=runs, system=shortened(system), size=size)
+    words = "The best of {runs:count} runs of {system:short} looks {size} better than the system"
+    return say(words + end, runs=runs, system=system, size=size)
 
 
 def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:

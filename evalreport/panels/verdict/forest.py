@@ -8,9 +8,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Better
-from evalreport.panels.about import confidence_percent, is_text, metric, negative, positive, units, unread
+from evalreport.panels.about import confidence_percent, is_text, metric, tell, unread
 from evalreport.panels.intervals import Forest, ForestRow, forest_row, magnified
-from evalreport.panels.words import Value, say
 from evalreport.values import Estimate
 
 ROWS = 7
@@ -32,7 +31,7 @@ def forest(ev: Evaluation) -> Forest:
 
 
 def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
-    words = say(gloss, _names(ev), units=units(ev))
+    words = tell(ev, gloss, unread=unread(ev), rows=ev.weight)
     result, known = metric(ev, name), find(name, ev.task)
     row = forest_row(name, known.title, words, result, known.style, reference=ev.no_skill.get(name))
     return replace(row, missed=ev.off_coverage.get(name, ""), lucky=_lucky(known.better, row.zero))
@@ -47,13 +46,6 @@ def _lucky(better: Better, no_skill: float | None) -> tuple[float, float] | None
             return no_skill, AXIS
         case _:
             return None
-
-
-def _names(ev: Evaluation) -> dict[str, Value]:
-    names: dict[str, Value] = {"unread": unread(ev), "rows": ev.weight}
-    if isinstance(ev.space, Binary):
-        names |= {"positives": positive(ev), "negatives": negative(ev)}
-    return names
 
 
 def _entries(ev: Evaluation) -> tuple[Entry, ...]:

@@ -98,7 +98,7 @@ def _counted(ev: Evaluation, words: str, counts: BinaryCounts) -> Sentence:
 
 
 def _always(label: str) -> Sentence:
-    return say("_always saying {label}_", label=quoted(shortened(label)))
+    return say("_always saying {label:quoted}_", label=label)
 
 
 def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
@@ -172,11 +172,8 @@ def _blind(ev: Evaluation) -> Sentence:
     if not blind:
         return NOTHING
     if len(blind) == 1:
-        return say(
-            "_It never answers {label}_, though {support:count} are.",
-            label=quoted(shortened(str(blind[0].label))),
-            support=blind[0].support,
-        )
+        words = "_It never answers {label:quoted}_, though {support:count} are."
+        return say(words, label=str(blind[0].label), support=blind[0].support)
     return tell(ev, "_{blind:count} of {classes:count} classes are never predicted._", blind=len(blind))
 
 
@@ -185,12 +182,8 @@ def _poor(ev: Evaluation) -> Sentence:
     if not poor:
         return NOTHING
     if len(poor) == 1:
-        return say(
-            "_It finds only {found:count} of {support:count} {label}._",
-            found=poor[0].right,
-            support=poor[0].support,
-            label=quoted(shortened(str(poor[0].label))),
-        )
+        words = "_It finds only {found:count} of {one.support:count} {label:quoted}._"
+        return say(words, {"one": poor[0]}, found=poor[0].right, label=str(poor[0].label))
     words = "_Of {poor:count} of {classes:count} classes it finds less than a fifth._"
     return tell(ev, words, poor=len(poor))
 
@@ -253,9 +246,9 @@ def _overlooks(ev: Evaluation) -> Sentence:
     blind, worst = never_predicted(ev), critical(ev)
     if len(blind) > 1 or worst is None:
         return right_for(ev) + _blind(ev)
-    words = "Overlooks _{missed:count} of {support:count}_ {label} {support:units}."
-    missed, label = worst.support - worst.right, shortened(str(worst.label))
-    return tell(ev, words, missed=missed, support=worst.support, label=label)
+    words = "Overlooks _{missed:count} of {support:count}_ {label:short} {support:units}."
+    missed = worst.support - worst.right
+    return tell(ev, words, missed=missed, support=worst.support, label=str(worst.label))
 
 
 def _unreadable(ev: Evaluation, what: str) -> Sentence:

@@ -60,15 +60,10 @@ def _price(better: RecommendedThreshold) -> Sentence:
     elif flagged < 0:
         parts.append("spares {alarms_fewer:count} of {fp:count} false alarms")
     return say(
-        "A threshold of *{to:threshold}* "
-        + " and ".join(parts)
-        + "; on rows that took no part in its choice, "
+        f"A threshold of *{{to:threshold}}* {' and '.join(parts)}; on rows that took no part in its choice, "
         "F1 is {f1_elsewhere} instead of {f1:ratio}.",
+        {"found_more": found, "found_fewer": -found, "alarms_more": flagged, "alarms_fewer": -flagged},
         to=better.threshold,
-        found_more=found,
-        found_fewer=-found,
-        alarms_more=flagged,
-        alarms_fewer=-flagged,
         price=significant(flagged / found, 2) if found > 0 else "",
         p=better.now.positives,
         fp=better.now.fp,
@@ -180,10 +175,7 @@ def _favourites(ev: Evaluation) -> Sentence:
     return say(
         "All answers go to {used:count} {used:class|classes}, {predicted:count} of them to *{label}*, "
         "which is right for {right:count}.",
-        used=len(used),
-        predicted=first.predicted,
-        label=str(first.label),
-        right=first.right,
+        {"used": len(used), "predicted": first.predicted, "label": str(first.label), "right": first.right},
     )
 
 
