@@ -43,6 +43,12 @@ class HelpSection:
             What the help calls it, or `FLAG`; the choices that there are; a type, by which the help calls it:
             FILE, DIR, N.
         help : str
+
+        Examples
+        --------
+        >>> (option,) = data("--truth", "COL", "True labels.")(click.Command("c")).params
+        >>> option.envvar, option.metavar
+        ('EVALREPORT_TRUTH', 'COL')
         """
         named = names.split()
         kwargs = {"help": help, **_of_value(value), **kwargs}

@@ -62,21 +62,14 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
     if one is None or not isinstance(one.difference, Estimate) or one.difference.low is None:
         return NOTHING
     metric = find(one.metric, ev.task)
-    told = say(
-        metric.title + " differs by {gap} between {lowest} and {highest}.",
-        lowest=one.lowest,
-        highest=one.highest,
-        gap=_in_words(one.difference, metric.style),
-    )
+    words = f"{metric.title} differs by {{gap}} between {{one.lowest}} and {{one.highest}}."
+    told = say(words, {"one": one}, gap=_in_words(one.difference, metric.style))
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
-        told += tell(
-            ev,
-            "The smallest group, {smallest}, has {smallest_rows:count} {smallest_rows:units}: its own value "
-            f"may be anywhere from {{smallest_value:{metric.style} interval}}.",
-            smallest=one.smallest,
-            smallest_rows=one.smallest_rows,
-            smallest_value=one.smallest_value,
+        words = (
+            "The smallest group, {one.smallest}, has {one.smallest_rows:count} {one.smallest_rows:units}: "
         )
+        words += f"its own value may be anywhere from {{one.smallest_value:{metric.style} interval}}."
+        told += tell(ev, words, {"one": one})
     return told
 
 

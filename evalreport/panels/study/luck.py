@@ -80,13 +80,8 @@ def _tied(curse: WinnersCurse) -> Sentence:
     named = ", ".join(map(str, curse.tied[:MOST]))
     more = len(curse.tied) - MOST
     words = "{tied:count}: trials {named}" + (" and {more:count} more" if more > 0 else "")
-    return say(
-        words + ". With a confidence of {confidence:percent} the truly best is among these and the best.",
-        tied=len(curse.tied),
-        named=named,
-        more=more,
-        confidence=curse.confidence,
-    )
+    words += ". With a confidence of {curse.confidence:percent} the truly best is among these and the best."
+    return say(words, {"curse": curse}, tied=len(curse.tied), named=named, more=more)
 
 
 def _chart(study: Study, curse: WinnersCurse) -> Chart:
@@ -96,15 +91,14 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
     values = [trial.values[study.at] for trial in kept]
     heights = y_axis(*padded([*values, curse.corrected]), f"{study.objective.name} ↑")
     axes = Axes(x_axis(0, len(ranked) + 1, "Rank"), heights)
+    described = (
+        "{objective} of each complete trial, best first; {tied:count} are not told apart from the best."
+    )
     return Chart(
         id=own(study, "luck-chart"),
         title="Every complete trial by rank",
         note=say("Ring: the best. Blue: not told apart from it. Grey: demonstrated to be worse."),
-        description=say(
-            "{objective} of each complete trial, best first; {tied:count} are not told apart from the best.",
-            objective=study.objective.name,
-            tied=len(curse.tied),
-        ),
+        description=say(described, objective=study.objective.name, tied=len(curse.tied)),
         axes=axes,
         paths=(Path("guide", axes.level(curse.corrected)), *_trial_dots(study, axes, kept, values)),
         labels=(_expected(curse, axes, values),),

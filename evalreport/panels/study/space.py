@@ -110,11 +110,8 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
         title=view.axis.name,
         note=NOTHING,
         description=say(
-            "{objective} over {parameter} in {points:count} trials; the best is at {best}.",
-            objective=study.objective.name,
-            parameter=view.axis.name,
-            points=len(view.points),
-            best=param_cell(best.at).words,
+            "{study.objective.name} over {view.axis.name} in {points:count} trials; the best is at {best}.",
+            {"study": study, "view": view, "points": len(view.points), "best": param_cell(best.at).words},
         ),
         axes=axes,
         paths=(Path("dots", axes.dots(zip(xs, values, strict=True))),),

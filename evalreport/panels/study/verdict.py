@@ -145,12 +145,10 @@ def headline(study: Study) -> Sentence:
         words += "objective without losing in another."
         return say(words, front=len(trials.pareto()), complete=complete)
     lead = "The only complete trial" if complete == 1 else "The best of {complete:count} complete trials"
-    told = say(
-        f"{lead} reaches {{objective}} {{best_value:significant}}{'.' if complete == 1 else ';'}",
-        complete=complete,
-        objective=study.objective.name,
-        best_value=study.best.values[study.at],
+    words = (
+        lead + " reaches {study.objective.name} {best_value:significant}" + ("." if complete == 1 else ";")
     )
+    told = say(words, {"study": study}, complete=complete, best_value=study.best.values[study.at])
     return told if complete == 1 else told + _tied(study)
 
 
@@ -175,34 +173,27 @@ def summary(study: Study) -> Sentence:
     if isinstance(curse, Undefined):
         return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
     judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
-    known = {"judged": judged, "rivals": curse.n_trials, "optimism": curse.optimism}
-    known |= {"corrected": curse.corrected, "observed": curse.observed}
+    how, words = "looks about", "expect {c.corrected:significant} on new data, not {c.observed:significant}."
     if curse.at_most:
-        words = "{judged} best of {rivals:count} trials may look up to *{optimism:rough}* better than it is: "
-        words += "{corrected:significant} instead of {observed:significant}, were all errors independent."
-    else:
-        words = "{judged} best of {rivals:count} trials looks about *{optimism:rough}* better than it is: "
-        words += "expect {corrected:significant} on new data, not {observed:significant}."
-    known |= {"low": curse.low, "high": curse.high, "confidence": curse.confidence}
-    words += " With {confidence:percent} confidence its true value lies between *{low:significant}* and "
-    words += "*{high:significant}*."
+        how = "may look up to"
+        words = "{c.corrected:significant} instead of {c.observed:significant}, were all errors independent."
+    words = (
+        f"{{judged}} best of {{rivals:count}} trials {how} *{{c.optimism:rough}}* better than it is: {words}"
+    )
+    words += " With {c.confidence:percent} confidence its true value lies between *{c.low:significant}* and "
+    told = say(words + "*{c.high:significant}*.", {"c": curse}, judged=judged, rivals=curse.n_trials)
     assumed = curse.assumption[:1].upper() + curse.assumption[1:]
-    return paragraph(say(words, known), say("{assumption}.", assumption=assumed))
+    return paragraph(told, say("{assumption}.", assumption=assumed))
 
 
 def _best_of(study: Study) -> Sentence:
     """The best value of one of several objectives, and how much of it is luck."""
-    best = study.best
-    found = say(
-        "The best {objective} is {best_value:significant} (trial {trial})",
-        objective=study.objective.name,
-        best_value=best.values[study.at],
-        trial=str(best.number),
-    )
+    best, words = study.best, "The best {study.objective.name} is {best_value:significant} (trial {trial})"
+    found = say(words, {"study": study}, best_value=best.values[study.at], trial=str(best.number))
     if isinstance(study.curse, Undefined):
         return say("{found}.", found=found)
-    words = f"{{found}}, {'up to' if study.curse.at_most else 'about'} {{optimism:rough}} of it luck."
-    return say(words, found=found, optimism=study.curse.optimism)
+    words = f"{{found}}, {'up to' if study.curse.at_most else 'about'} {{curse.optimism:rough}} of it luck."
+    return say(words, {"curse": study.curse}, found=found)
 
 
 def front(study: Study) -> tuple[Trial, ...]:
