@@ -120,18 +120,11 @@ def label_sweep(scores: RankedScores, at: Array) -> LabelSweep:
     >>> sweep.found, sweep.added, sweep.exact
     ((2.0, 2.0, 0.0), (4.0, 2.0, 0.0), (0.0, 2.0, 0.0))
     """
-    each = [_reaching(scores.table(label), at) for label in range(scores.size)]
+    each = [scores.reaching(label, at) for label in range(scores.size)]
     tp, added, wanted = (np.stack(part) for part in zip(*each, strict=True))
     f1 = ratio(2 * tp, added + wanted[:, None])
     exact = scores.wholly_right(at)
     return LabelSweep(*map(numbers, (at, tp.sum(axis=0), added.sum(axis=0), f1.mean(axis=0), exact)))
-
-
-def _reaching(table: ScoreTable, at: Array) -> tuple[Array, Array, float]:
-    """Weight of rows to which a label is added rightly, of all to which it is, and of those that carry it."""
-    flagged = len(table) - np.searchsorted(table.scores, at)
-    tp, fp = (path[flagged] for path in table.path)
-    return tp, tp + fp, table.positives
 
 
 @dataclass(frozen=True)

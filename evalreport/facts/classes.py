@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from evalreport.facts.counts import Array, sums
 from evalreport.facts.rankings import Placing, Rankings, rank_classes, rank_labels, rank_pooled
-from evalreport.facts.table import ScoreTable, counted_runs, pack
+from evalreport.facts.table import ScoreTable, counted_runs, pack, scores_in
 
 BINS = 15
 """Equal-width calibration bins."""
@@ -120,6 +120,20 @@ class RankedScores(LabelScores):
     def pooled(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together: the micro average's."""
 
+    def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
+        """Return the weight of rows of a label from thresholds on: of its own, of all; and of all its own.
+
+        Parameters
+        ----------
+        label : int
+        at : float64 array
+            Thresholds; rows that score as much or more are counted.
+        """
+        table = self.table(label)
+        flagged = len(table) - np.searchsorted(table.scores, at)
+        tp, fp = (path[flagged] for path in table.path)
+        return tp, tp + fp, table.positives
+
     @abstractmethod
     def wholly_right(self, at: Array) -> Array:
         """Return the weight of rows of which every label is right, by one threshold for all labels.
@@ -210,6 +224,17 @@ class ClassScores(RankedScores):
                 self._kept.clear()
             self._kept[label] = made
         return self._kept[label]
+
+    def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
+        """Return the same; of sorted words without a table."""
+        if self._words is None:
+            return super().reaching(label, at)
+        mine, at = self._words[label], _of_type(at, self.scores.dtype)
+        own = mine[(mine & mine.dtype.type(1)).astype(np.bool_)]
+        tp, every = (
+            (len(some) - np.searchsorted(scores_in(some), at)).astype(np.float64) for some in (own, mine)
+        )
+        return tp, every, float(len(own))
 
     def maker(self, label: int) -> Callable[[], ScoreTable]:
         """Return what makes a label's table, and holds the rows or their sorted words alone for it."""

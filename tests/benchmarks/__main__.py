@@ -64,8 +64,16 @@ TAIL = """
   the sort is 0.06: twice what the bar leaves.
 - **Eight times** at 10,000,000 rows: the sort takes 0.74 s, and each array of full length up to 0.1 for pages
   of the system (2 of 4.7 s, before those that could be spared were). The bar leaves 1.4.
-- **All metrics of a binary problem without intervals in a tenth** of all with them: at 1,000,000 rows the
-  sort of the scores alone is a seventh of these.
+- **All metrics without intervals in a tenth** of all with them: nothing is done for them that only intervals
+  or curves need. At 1,000,000 rows of two classes the sort of the scores alone is a seventh of all with
+  intervals, logistic and smooth fits are a third of what is left, running sums and rankings a fourth; of 77
+  classes three quarters are the places of 7,700,000 cells, once among their class and once among all.
+- **All metrics of 50 labels** ten times as fast: 40 ms a label, of which intervals of calibration errors are
+  13, fits and the intervals of their gaps 9, readings of curves 6, counts 2.4, tables and rankings 3; no line
+  takes a tenth. Sums of draws in place and one flat index for them: 3.4 ms an interval in place of 3.2. The
+  smooth fit without a longest step would save two of its eight steps, a hundredth of the whole. A compiled
+  kernel was not written: it would do passes over rows and draws, 24 of the 40 ms, and not what draws random
+  numbers and quantiles, so that at best the whole would take 1.8 times less.
 """
 
 
