@@ -125,8 +125,8 @@ def names_a_slice(ev: Evaluation, bound: Bound) -> bool:
 
 
 def _of_all(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
-    result = ev[bound.metric]
-    return find(bound.metric, ev.task), result
+    metric = find(bound.metric, ev.task)
+    return metric, ev[metric.name]
 
 
 def _of_part(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:

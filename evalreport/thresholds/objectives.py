@@ -14,8 +14,9 @@ from evalreport.errors import UsageError, nearest
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array
 from evalreport.metrics import Metric
-from evalreport.metrics.catalogue import BINARY
+from evalreport.metrics.catalogue import BINARY, find
 from evalreport.metrics.record import divide
+from evalreport.metrics.strategies import CurvePoint
 
 _NAME_ONE = "pass a number, or an objective such as max-f1, youden, recall>=0.95 or cost:10"
 METRICS: dict[str, Metric] = {metric.name: metric for metric in BINARY if metric.needs == "counts"}
@@ -30,6 +31,8 @@ EVEN = 0.5
 """Threshold probability of `net_benefit` when none is given: a miss and a false alarm then cost the same."""
 _SPECIFIC = ("npv", "lr_negative")
 """What is bounded for the sake of those left alone: of the thresholds that keep it, the most specific."""
+_POINTS = {"tpr at fpr": "fpr<=", "precision at recall": "recall>=", "recall at precision": "precision>="}
+"""The bounds whose best threshold is that of an operating point."""
 _PRECISE = ("recall", "fnr", "fn", "tp")
 """What is bounded for the sake of the positives: of the thresholds that keep it, the most precise."""
 
@@ -129,7 +132,8 @@ class Objective:
         ----------
         text : str
             ``f1``, ``max-f1``, ``youden``, any binary count metric, ``cost:10``,
-            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr <= 1%`` …
+            ``cost:fp=1,fn=10,tp=0,tn=0``, ``net_benefit:0.2``, ``recall>=0.95``, ``fpr <= 1%``,
+            ``recall@fpr=0.02`` (the same as ``fpr<=0.02``) …
 
         Raises
         ------
@@ -139,6 +143,8 @@ class Objective:
         """
         text = text.strip()
         name, _, rest = text.partition(":")
+        if "@" in text and not is_bound(text.replace(" ", "")):
+            return _constrained(_at_point(text))
         if is_bound(text):
             return _constrained(text)
         if name == "cost":
@@ -223,6 +229,24 @@ def _known(name: str) -> Metric:
             fix=_NAME_ONE if near.startswith("Known") else near,
         )
     return METRICS[name]
+
+
+def _at_point(text: str) -> str:
+    """Return the bound whose best threshold is an operating point: ``fpr<=0.02`` for ``recall@fpr=0.02``.
+
+    Raises
+    ------
+    UsageError
+        No operating point, or one that no single threshold reaches.
+    """
+    point = find(text, "binary")
+    if not isinstance(point.strategy, CurvePoint) or point.strategy.reading not in _POINTS:
+        raise UsageError(
+            f"{point.name} is reached by no threshold of its own",
+            where=f"objective {text!r}",
+            fix="hold what may not be exceeded with a bound, as in fpr<=0.02 or recall>=0.95",
+        )
+    return f"{_POINTS[point.strategy.reading]}{point.strategy.at:.12g}"
 
 
 def _number(text: str, value: str) -> float:

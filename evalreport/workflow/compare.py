@@ -175,10 +175,10 @@ def wanted(
 
 
 def with_metrics(request: Request, bounds: Sequence[Bound]) -> Request:
-    """Return a request that also evaluates what rules name, where only some metrics are asked for."""
+    """Return a request that also evaluates what rules name and nothing else asks for."""
+    named = [bound.metric for bound in bounds if not bound.part]
     if not request.metrics:
-        return request
-    named = (bound.metric for bound in bounds if not bound.part)
+        return replace(request, points=tuple(dict.fromkeys(name for name in named if "@" in name)))
     return replace(request, metrics=tuple(dict.fromkeys((*request.metrics, *named))))
 
 

@@ -62,7 +62,7 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
         rows,
         request.sampling,
         only=request.metrics,
-        more=deployed(rows.space, request.prevalence),
+        more=(*deployed(rows.space, request.prevalence), *request.points),
         sweep=decision.sweep,
         tuned=decision.tuned,
     )

@@ -90,6 +90,8 @@ class Request(PageRequest):
         Only these; all when empty.
     prevalence : float or None
         Share of positives where a binary model goes: PPV, NPV, net benefit and alarms there are asked for.
+    points : tuple of str
+        Operating points that are evaluated beside: those that rules name.
     label_names : tuple of (label, name)
         What people call a label, wherever a person reads it.
     unit, no_examples, checklist
@@ -120,6 +122,7 @@ class Request(PageRequest):
     sampling: Sampling = field(default_factory=Sampling)
     metrics: tuple[str, ...] = ()
     prevalence: float | None = None
+    points: tuple[str, ...] = ()
     unit: tuple[str, str] = ("case", "cases")
     no_examples: bool = False
     checklist: str | None = None

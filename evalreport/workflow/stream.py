@@ -370,7 +370,7 @@ def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
         seen,
         request.sampling,
         only=request.metrics,
-        more=deployed(seen.summary.space, request.prevalence),
+        more=(*deployed(seen.summary.space, request.prevalence), *request.points),
         sweep=collected.sweep,
         tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
     )

@@ -329,3 +329,15 @@ def _bytes(column: str) -> bytes:
 def test_signs_only_on_a_terminal_that_shows_them() -> None:
     assert marks_for(utf8=True) == {"passed": "✓", "failed": "✗", "inconclusive": "?"}
     assert marks_for(utf8=False)["inconclusive"] == "inconclusive"
+
+
+def test_rules_name_operating_points_and_a_prevalence(capsys: Capture) -> None:
+    """Nothing else asks for them: "binary evaluations have no metric" was the answer."""
+    rules = ("recall@fpr=2% >= 0.5", "pauc@fpr<=0.05 >= 0.6", "npv@prevalence=0.01 >= 0.9")
+    asked = [word for rule in rules for word in ("--require", rule)]
+    for engine in ("memory", "stream"):
+        done = run(capsys, "check", "nb.parquet", *FAST, "--engine", engine, *asked, "--json")
+        found = done.json["runs"][0]["metrics"]
+        names = ("recall@fpr=0.02", "pauc@fpr<=0.05", "npv@prevalence=0.01")
+        assert [check["outcome"] for check in done.json["checks"][:3]] == ["passed"] * 3
+        assert [check["value"] for check in done.json["checks"][:3]] == [found[n]["value"] for n in names]

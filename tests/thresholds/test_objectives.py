@@ -33,6 +33,7 @@ COUNTS = BinaryCounts(tp=8.0, fp=4.0, fn=2.0, tn=86.0)
         ("npv>=0.99", "npv>=0.99", "specificity", 86 / 90),
         ("fp<=10", "fp<=10", "recall", 0.8),
         ("recall ≥ 95 %", "recall>=0.95", "precision", 8 / 12),
+        ("precision @ recall = 95%", "recall>=0.95", "precision", 8 / 12),
         ("fpr < 1%", "fpr<0.01", "recall", 0.8),
     ],
 )
