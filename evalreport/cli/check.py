@@ -30,27 +30,23 @@ STDOUT = "-"
 
 _of_registry = opt.HelpSection("A model of the registry")
 models = opt.together(
-    [
-        _of_registry(
-            "--model",
-            "URI",
-            "Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
-            " verdict on the model.",
-        ),
-        _of_registry(
-            "--promote",
-            "ALIAS",
-            "Set this alias to the version, if the gate is open and the version still the one judged.",
-        ),
-    ]
+    _of_registry(
+        "--model",
+        "URI",
+        "Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
+        " verdict on the model.",
+    ),
+    _of_registry(
+        "--promote",
+        "ALIAS",
+        "Set this alias to the version, if the gate is open and the version still the one judged.",
+    ),
 )
 files_of_ci = opt.together(
-    [
-        opt.gate("--baseline", "RUN|FILE|MODEL", "What rules on a change are measured from."),
-        opt.gate("--train", opt.FILE, "Training rows; none may be evaluated."),
-        opt.gate("--junit", opt.FILE, "Also write JUnit XML."),
-        opt.gate("--markdown", opt.FILE, "Also write a summary; - for stdout."),
-    ]
+    opt.gate("--baseline", "RUN|FILE|MODEL", "What rules on a change are measured from."),
+    opt.gate("--train", opt.FILE, "Training rows; none may be evaluated."),
+    opt.gate("--junit", opt.FILE, "Also write JUnit XML."),
+    opt.gate("--markdown", opt.FILE, "Also write a summary; - for stdout."),
 )
 
 

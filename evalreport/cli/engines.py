@@ -6,37 +6,35 @@ from evalreport.cli.options import FLAG, FOLDER, data, evaluate, together
 from evalreport.cli.parameters import Bytes
 
 engine = together(
-    [
-        data(
-            "--table",
-            "NAME",
-            "A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
-        ),
-        evaluate(
-            "--engine",
-            ("auto", "memory", "stream", "spark"),
-            "stream: batch by batch, for more rows than memory holds; spark: where a table is; "
-            "auto: by the size of the file.",
-            default="auto",
-        ),
-        evaluate(
-            "--approximate",
-            FLAG,
-            "Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
-        ),
-        evaluate(
-            "--memory",
-            "SIZE",
-            "Memory for the scores of a stream, or of the task of Spark that reads them.",
-            type=Bytes(),
-            default="1GB",
-        ),
-        evaluate("--spill", FOLDER, "Where they go beyond it, for a while; copies of a run's files, too."),
-        evaluate(
-            "--spark-master",
-            "URL",
-            "Begin a session of Spark there, such as local[4], or sc://HOST:15002 of Spark Connect; "
-            "without it the active one, or Spark's own settings.",
-        ),
-    ]
+    data(
+        "--table",
+        "NAME",
+        "A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
+    ),
+    evaluate(
+        "--engine",
+        ("auto", "memory", "stream", "spark"),
+        "stream: batch by batch, for more rows than memory holds; spark: where a table is; "
+        "auto: by the size of the file.",
+        default="auto",
+    ),
+    evaluate(
+        "--approximate",
+        FLAG,
+        "Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
+    ),
+    evaluate(
+        "--memory",
+        "SIZE",
+        "Memory for the scores of a stream, or of the task of Spark that reads them.",
+        type=Bytes(),
+        default="1GB",
+    ),
+    evaluate("--spill", FOLDER, "Where they go beyond it, for a while; copies of a run's files, too."),
+    evaluate(
+        "--spark-master",
+        "URL",
+        "Begin a session of Spark there, such as local[4], or sc://HOST:15002 of Spark Connect; "
+        "without it the active one, or Spark's own settings.",
+    ),
 )

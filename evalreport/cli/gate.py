@@ -22,28 +22,26 @@ class Sentences(StringParamType):
 
 
 rules = opt.together(
-    [
-        opt.gate(
-            "--require",
-            "RULE",
-            "Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
-            " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
-            multiple=True,
-            type=Sentences(),
-        ),
-        opt.gate(
-            "--use",
-            ("interval", "estimate"),
-            "What a rule is held against: the interval, which may leave it open, or the value alone.",
-            default="interval",
-        ),
-        opt.gate(
-            "--inconclusive",
-            ("fail", "pass"),
-            "What a rule counts as that the sample cannot decide.",
-            default="fail",
-        ),
-    ]
+    opt.gate(
+        "--require",
+        "RULE",
+        "Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
+        " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
+        multiple=True,
+        type=Sentences(),
+    ),
+    opt.gate(
+        "--use",
+        ("interval", "estimate"),
+        "What a rule is held against: the interval, which may leave it open, or the value alone.",
+        default="interval",
+    ),
+    opt.gate(
+        "--inconclusive",
+        ("fail", "pass"),
+        "What a rule counts as that the sample cannot decide.",
+        default="fail",
+    ),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
@@ -77,7 +77,7 @@ def _variable(name: str) -> str:
     return "EVALREPORT_" + name.strip("-").replace("-", "_").upper()
 
 
-def together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Return one decorator for several options, listed in their order."""
 
     def decorate(function: F) -> F:
@@ -159,76 +159,72 @@ def _global(names: str, value: Any, help: str, **kwargs: Any) -> GlobalOption:
 
 
 selection = together(
-    [
-        runs("--run-id run_ids", "ID", "Run; repeat, or - to read ids from stdin.", multiple=True),
-        runs("--experiment", "NAME", "All finished runs of an experiment (glob allowed)."),
-        runs("--filter", "EXPR", "MLflow search expression, with --experiment."),
-        runs(
-            "--latest",
-            "[N]",
-            "Only the newest N (1 when no number is given).",
-            type=click.IntRange(min=1),
-            is_flag=False,
-            flag_value="1",
-        ),
-        runs("--max-runs", click.IntRange(min=1), "Refuse to start on more runs than this.", default=100),
-    ]
+    runs("--run-id run_ids", "ID", "Run; repeat, or - to read ids from stdin.", multiple=True),
+    runs("--experiment", "NAME", "All finished runs of an experiment (glob allowed)."),
+    runs("--filter", "EXPR", "MLflow search expression, with --experiment."),
+    runs(
+        "--latest",
+        "[N]",
+        "Only the newest N (1 when no number is given).",
+        type=click.IntRange(min=1),
+        is_flag=False,
+        flag_value="1",
+    ),
+    runs("--max-runs", click.IntRange(min=1), "Refuse to start on more runs than this.", default=100),
 )
 
 describe = together(
-    [
-        data("--artifact", "GLOB", "Predictions inside the run: a file, or a folder of parts."),
-        data(
-            "--format",
-            Format(),
-            "Format of the predictions (csv, parquet …), when the file's name does not tell.",
-        ),
-        data("--task", ("auto", "binary", "multiclass", "multilabel"), "What is predicted.", default="auto"),
-        data("--truth", "COL", "True labels."),
-        data("--truth-file", FILE, "File with the truth, joined by id, one to one."),
-        data("--pred", "COL", "Predicted labels."),
-        data("--score", "COL", "Score of the positive class."),
-        data("--scores", "GLOB", "Score columns, one per label, such as 'p_*'."),
-        data(
-            "--score-kind",
-            ("probability", "logit", "decision"),
-            "What the scores are; needed when they leave [0, 1].",
-        ),
-        data("--text", "COL", "Answers of a language model, to be parsed."),
-        data("--parse", "HOW", "auto | exact | json | regex:PATTERN | module:function"),
-        data("--fuzzy", FLAG, "Accept the nearest label of a misspelt answer."),
-        data("--labels", "LIST", "A,B,… or @FILE (a JSON list, or one a line).", type=Words()),
-        data("--ordered", FLAG, "The order of --labels means something."),
-        data("--positive", "LABEL", "Positive class of a binary problem."),
-        data("--id", "COL", "Ids of the examples."),
-        data("--weight", "COL", "Weights of the examples."),
-        data(
-            "--group",
-            "COL",
-            "Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
-            multiple=True,
-        ),
-        data("--fold", "COL", "Fold of a cross-validation that each row was tested in."),
-        data("--slice slices", "COL", "Metrics for each value; repeat.", multiple=True),
-        data("--example-text", "COL", "Text that the report may show."),
-        data("--batch-axis", FLAG, "Arrays have a leading batch axis [batch, n, labels]."),
-        data("--answers", FLAG, "Rows of one --id, or a list, are samples of one row."),
-        data("--no-scores", FLAG, "Leave score columns alone; judge the labels."),
-        data(
-            "--where",
-            "COL=VALUE",
-            "Only rows with this value, such as split=val; repeat for rows that meet all.",
-            multiple=True,
-        ),
-        data("--missing", ("wrong",), "wrong: a row without a prediction counts as an unread answer."),
-        data(
-            "--weight-kind",
-            ("sampling", "count"),
-            "count: a weight is a number of equal rows.",
-            default="sampling",
-        ),
-        data("--list-separator", "CHAR", "Separates label names in one cell of a CSV."),
-    ]
+    data("--artifact", "GLOB", "Predictions inside the run: a file, or a folder of parts."),
+    data(
+        "--format",
+        Format(),
+        "Format of the predictions (csv, parquet …), when the file's name does not tell.",
+    ),
+    data("--task", ("auto", "binary", "multiclass", "multilabel"), "What is predicted.", default="auto"),
+    data("--truth", "COL", "True labels."),
+    data("--truth-file", FILE, "File with the truth, joined by id, one to one."),
+    data("--pred", "COL", "Predicted labels."),
+    data("--score", "COL", "Score of the positive class."),
+    data("--scores", "GLOB", "Score columns, one per label, such as 'p_*'."),
+    data(
+        "--score-kind",
+        ("probability", "logit", "decision"),
+        "What the scores are; needed when they leave [0, 1].",
+    ),
+    data("--text", "COL", "Answers of a language model, to be parsed."),
+    data("--parse", "HOW", "auto | exact | json | regex:PATTERN | module:function"),
+    data("--fuzzy", FLAG, "Accept the nearest label of a misspelt answer."),
+    data("--labels", "LIST", "A,B,… or @FILE (a JSON list, or one a line).", type=Words()),
+    data("--ordered", FLAG, "The order of --labels means something."),
+    data("--positive", "LABEL", "Positive class of a binary problem."),
+    data("--id", "COL", "Ids of the examples."),
+    data("--weight", "COL", "Weights of the examples."),
+    data(
+        "--group",
+        "COL",
+        "Rows that belong together: intervals by cluster; repeat for rows that agree in all.",
+        multiple=True,
+    ),
+    data("--fold", "COL", "Fold of a cross-validation that each row was tested in."),
+    data("--slice slices", "COL", "Metrics for each value; repeat.", multiple=True),
+    data("--example-text", "COL", "Text that the report may show."),
+    data("--batch-axis", FLAG, "Arrays have a leading batch axis [batch, n, labels]."),
+    data("--answers", FLAG, "Rows of one --id, or a list, are samples of one row."),
+    data("--no-scores", FLAG, "Leave score columns alone; judge the labels."),
+    data(
+        "--where",
+        "COL=VALUE",
+        "Only rows with this value, such as split=val; repeat for rows that meet all.",
+        multiple=True,
+    ),
+    data("--missing", ("wrong",), "wrong: a row without a prediction counts as an unread answer."),
+    data(
+        "--weight-kind",
+        ("sampling", "count"),
+        "count: a weight is a number of equal rows.",
+        default="sampling",
+    ),
+    data("--list-separator", "CHAR", "Separates label names in one cell of a CSV."),
 )
 
 children = runs("--children", FLAG, "Child runs are folds; with --answers, samples.")
@@ -261,8 +257,8 @@ seed = evaluate("--seed", "N", "Seed of the draws.", type=int, default=0)
 metrics = evaluate(
     "--metrics", "LIST", "Only these, comma separated; see `evalreport metrics`.", type=Words()
 )
-evaluation = together([threshold, tune_on, confidence_or_none, resamples, seed, metrics])
-compared = together([threshold, tune_on, confidence, resamples, seed, metrics])
+evaluation = together(threshold, tune_on, confidence_or_none, resamples, seed, metrics)
+compared = together(threshold, tune_on, confidence, resamples, seed, metrics)
 
 unit = report("--unit", "ONE,MANY", "What a row is, such as tumour,tumours.", type=Words())
 label_names = report(
@@ -276,15 +272,13 @@ summary = write(
     expose_value=False,
     callback=_sets_summary,
 )
-said = together([unit, label_names, notes])
+said = together(unit, label_names, notes)
 no_examples = report("--no-examples", FLAG, "Show no example, not even its id.")
 page = together(
-    [
-        report("--title", "TEXT", "Title of the report, instead of the run's name."),
-        said,
-        no_examples,
-        report("--checklist", ("tripod-ai",), "Add a reporting checklist."),
-    ]
+    report("--title", "TEXT", "Title of the report, instead of the run's name."),
+    said,
+    no_examples,
+    report("--checklist", ("tripod-ai",), "Add a reporting checklist."),
 )
 
 pdf = write("--pdf", FILE, "Two pages to print, drawn by matplotlib.")
@@ -301,18 +295,16 @@ jobs = write(
 )
 jsonl = HelpSection(EVERYWHERE)("--jsonl", FLAG, "One JSON object per run and line.")
 swept = together(
-    [
-        write("-o --output", FILE, "HTML page; - for stdout."),
-        pdf,
-        out,
-        summary,
-        write("--log", FLAG, "Log into the run: page, table, best, series.", envvar=None),
-        prefix,
-        force,
-        allow_running,
-        dry_run,
-        fail_fast,
-        jsonl,
-    ]
+    write("-o --output", FILE, "HTML page; - for stdout."),
+    pdf,
+    out,
+    summary,
+    write("--log", FLAG, "Log into the run: page, table, best, series.", envvar=None),
+    prefix,
+    force,
+    allow_running,
+    dry_run,
+    fail_fast,
+    jsonl,
 )
 """Where all commands below `sweep` write to."""

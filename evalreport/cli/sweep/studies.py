@@ -29,31 +29,29 @@ _trials = opt.HelpSection("Trials")
 PAGE = "sweep.html"
 
 _trial_options = opt.together(
-    [
-        _trials(
-            "--examples",
-            click.IntRange(min=1),
-            "Examples that judged each trial: tells how lucky the best one is.",
-        ),
-        _trials(
-            "--standard-error",
-            "S",
-            "Error of one trial's value, where it does not follow from --examples.",
-            type=click.FloatRange(min=0, min_open=True),
-        ),
-        _trials(
-            "--correlation",
-            "R",
-            "Between the errors of two trials; measured where their runs hold predictions.",
-            type=click.FloatRange(0, 1, max_open=True),
-        ),
-        _trials("--top", click.IntRange(min=1), "Trials that are printed.", default=20),
-        opt.confidence,
-        opt.seed,
-        opt.report("--title", "TEXT", "Title of the page."),
-        opt.notes,
-        opt.swept,
-    ]
+    _trials(
+        "--examples",
+        click.IntRange(min=1),
+        "Examples that judged each trial: tells how lucky the best one is.",
+    ),
+    _trials(
+        "--standard-error",
+        "S",
+        "Error of one trial's value, where it does not follow from --examples.",
+        type=click.FloatRange(min=0, min_open=True),
+    ),
+    _trials(
+        "--correlation",
+        "R",
+        "Between the errors of two trials; measured where their runs hold predictions.",
+        type=click.FloatRange(0, 1, max_open=True),
+    ),
+    _trials("--top", click.IntRange(min=1), "Trials that are printed.", default=20),
+    opt.confidence,
+    opt.seed,
+    opt.report("--title", "TEXT", "Title of the page."),
+    opt.notes,
+    opt.swept,
 )
 
 
