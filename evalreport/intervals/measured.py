@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from evalreport.format import percent
 from evalreport.values import Result, Undefined
@@ -70,9 +72,13 @@ class Measured:
 
 
 @cache
-def _table() -> tuple[Measured, ...]:
+def _rows() -> Mapping[tuple[str, str], Sequence[dict[str, Any]]]:
+    """What was measured, by task and metric: thousands of settings, of which one evaluation reads some."""
     text = files("evalreport.intervals").joinpath("coverage.json").read_text(encoding="utf-8")
-    return tuple(Measured(**row) for row in json.loads(text))
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in json.loads(text):
+        found.setdefault((row["task"], row["metric"]), []).append(row)
+    return found
 
 
 @cache
@@ -84,7 +90,7 @@ def measured_coverage(task: str, metric: str) -> tuple[Measured, ...]:
     >>> {row.metric for row in measured_coverage("binary", "roc_auc")}
     {'roc_auc'}
     """
-    return tuple(row for row in _table() if (row.task, row.metric) == (task, metric))
+    return tuple(Measured(**row) for row in _rows().get((task, metric), ()))
 
 
 def measured_methods(task: str, metric: str) -> tuple[str, ...]:
