@@ -44,7 +44,8 @@ def greatest_limits(limits: EachClass, level: float, seen: float) -> tuple[Array
     The lower one is the greatest of those of the classes, the upper one that of the greatest, whichever it
     is. Of several about equal the greatest seen lies above the truth, which is then missed from above alone:
     `seen` says how many errors from above that is in a share of `level` of samples, and the lower limits
-    stand off as far.
+    stand off as far. The upper ones have what that leaves of the error of one class that is the greatest
+    after all.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ def greatest_limits(limits: EachClass, level: float, seen: float) -> tuple[Array
     """
     low, high = limits(level)
     if seen > normal_quantile((1 + level) / 2):
-        low, _ = limits(2 * NORMAL.cdf(seen) - 1)
+        below = NORMAL.cdf(seen)
+        (low, _), (_, high) = limits(2 * below - 1), limits(2 * (level + 1 - below) - 1)
     return low.max(axis=-1), high.max(axis=-1)
 
 
