@@ -20,7 +20,7 @@ from evalreport.metrics.record import Metric, divide
 from tests.metrics.cases import Case
 from tests.metrics.laws import LAWS, Law
 
-QUICK = settings(max_examples=25)
+QUICK = settings(max_examples=15)
 
 
 @st.composite

@@ -247,9 +247,9 @@ MULTILABEL_REFERENCE: dict[str, Reference] = {
     "ranking_loss": _scores(sk.label_ranking_loss),
 }
 CASES: dict[Task, list[Case]] = {
-    "binary": list(binary_cases(24)),
-    "multiclass": list(multiclass_cases(30)),
-    "multilabel": list(multilabel_cases(24)),
+    "binary": list(binary_cases(16)),
+    "multiclass": list(multiclass_cases(20)),
+    "multilabel": list(multilabel_cases(16)),
 }
 REFERENCES: dict[Task, dict[str, Reference]] = {
     "binary": BINARY_REFERENCE,
