@@ -32,7 +32,7 @@ FILLED = {"band": BLUES[1], "bars": BLUES[3], "bars-2": STRONG, "bars-wrong": "#
 DOTS = {"dots": (BLUE, 3.4), "dots-2": (STRONG, 2.4), "dots-wrong": (ORANGE, 3.4)}
 STROKES: dict[str, tuple[str, float, Any]] = {
     "line": (BLUE, 1.3, "solid"),
-    "line-2": (GREY, 1.3, "solid"),
+    "line-2": (GREY, 1.3, "dashdot"),
     "line-3": (INK, 1.2, "dotted"),
     "line-4": (BLUES[3], 1.3, "dashed"),
     "guide": (STRONG, 0.6, "dashed"),

@@ -49,7 +49,7 @@ Shape: TypeAlias = Literal[
     "span-2",
     "span-wrong",
 ]
-"""Class of a path: what it shows decides how it looks; a second line differs by dashes, too."""
+"""Class of a path: what it shows decides how it looks; lines differ by dashes, too."""
 Look: TypeAlias = Literal["", "blue", "wrong"]
 """Colour of a label: ink, right answers, wrong answers."""
 

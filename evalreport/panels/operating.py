@@ -25,7 +25,7 @@ from evalreport.panels.about import (
     some,
     tell,
 )
-from evalreport.panels.parts import Cell, Row, Table
+from evalreport.panels.parts import Cell, Column, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
 from evalreport.thresholds.holding import SURE, chances, fewest, limited, one_class
 from evalreport.thresholds.objectives import MISS, Constraint, Objective
@@ -198,7 +198,9 @@ def steps(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice:
         _step(ev, sweep, one, found[place - 1] if place else None, chosen=one.key == advice)
         for place, one in enumerate(found)
     ]
-    return Table.of("threshold-steps", "What each threshold costs", ("Chosen for", *heads), rows)
+    return Table.of(
+        "threshold-steps", "What each threshold costs", (Column("Chosen for", "text"), *heads), rows
+    )
 
 
 def _step(
@@ -211,7 +213,7 @@ def _step(
     price, change = _price(one, before)
     elsewhere, how = _elsewhere(ev, sweep, one)
     return (
-        Cell(say("*{title}*", title=one.title) if chosen else one.title, sub="; ".join(why)),
+        Cell(say("*{title}*", title=one.title) if chosen else one.title, "text", sub="; ".join(why)),
         Cell(threshold_text(one.threshold), sub=limits),
         count(one.tp),
         count(max(sweep.positives - one.tp, 0)),

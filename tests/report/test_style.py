@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from evalreport.figures.sheet import STROKES
 from evalreport.report.render import asset
 
 TEXT = 4.5
@@ -71,6 +72,16 @@ def test_both_schemes_define_the_same_colours() -> None:
     light, dark = re.findall(r":root\{([^}]*--bg:[^}]*)\}", css)
     names = [set(re.findall(r"--([\w-]+):#", block)) for block in (light, dark)]
     assert names[0] == names[1]
+
+
+def test_lines_of_a_chart_differ_in_more_than_colour() -> None:
+    """Two runs were both drawn solid under "One line style per run."."""
+    css, names = asset("style.css"), ("line", *(f"line-{k}" for k in (2, 3, 4)))
+    rules = [re.search(rf"\.chart \.{name}\{{([^}}]*)\}}", css) for name in names]
+    dashes = [re.search(r"stroke-dasharray:([\d ]+)", rule[1] if rule else "") for rule in rules]
+    assert (
+        len({found[1] if found else "" for found in dashes}) == len({STROKES[name][2] for name in names}) == 4
+    )
 
 
 def test_colours_stand_in_the_tokens_alone() -> None:
