@@ -15,7 +15,7 @@ from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, tell, units
 from evalreport.panels.intervals import forest_row
 from evalreport.panels.parts import Cell, Column, Empty, Heading, Note, PagePart, Row, Section, Table
-from evalreport.panels.words import NOTHING, Number, Run, Sentence, say
+from evalreport.panels.words import NOTHING, Sentence, bracketed, say
 from evalreport.values import Estimate, Result, Undefined
 
 SURE = 0.05
@@ -63,7 +63,9 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
         return NOTHING
     metric = find(one.metric, ev.task)
     words = f"{metric.title} differs by {{gap}} between {{one.lowest}} and {{one.highest}}."
-    told = say(words, {"one": one}, gap=_in_words(one.difference, metric.style))
+    apart = one.difference
+    gap = bracketed(*distance(apart, metric.style), gap=apart.value, gap_low=apart.low, gap_high=apart.high)
+    told = say(words, {"one": one}, gap=gap)
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
         words = (
             "The smallest group, {one.smallest}, has {one.smallest_rows:count} {one.smallest_rows:units}: "
@@ -71,15 +73,6 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
         words += f"its own value may be anywhere from {{one.smallest_value:{metric.style} interval}}."
         told += tell(ev, words, {"one": one})
     return told
-
-
-def _in_words(gap: Estimate, style: Style) -> Sentence:
-    shown, limits = distance(gap, style)
-    numbers = [Number("gap", gap.value, shown)]
-    if gap.low is not None and gap.high is not None:
-        low, high = limits.split(" to ")
-        numbers += [Number("gap_low", gap.low, low), Number("gap_high", gap.high, high)]
-    return Sentence((Run(f"{shown} ({limits})"),), tuple(numbers))
 
 
 def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:

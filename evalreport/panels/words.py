@@ -14,7 +14,7 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast
 
-from evalreport.estimates import beside, ends, valued
+from evalreport.estimates import NONE, beside, ends, valued
 from evalreport.format import FORMATS, Style, plural
 from evalreport.values import Estimate, Result
 
@@ -188,6 +188,22 @@ def compared(name: str, value: float, result: Result, style: Style) -> Sentence:
     """
     shown = beside(value, result, style)
     return Sentence((Run(shown),), (Number(name, value, shown),))
+
+
+def bracketed(shown: str, limits: str, **numbers: float | None) -> Sentence:
+    """Return a difference with its interval in brackets, each as it is shown, and the numbers that both are.
+
+    Examples
+    --------
+    >>> bracketed("+0.010", "−0.020 to +0.040", gap=0.01, low=-0.02, high=0.04).text
+    '+0.010 (−0.020 to +0.040)'
+    >>> bracketed("+0.010", "–", gap=0.01, low=None, high=None).text
+    '+0.010'
+    """
+    texts = (shown, *limits.split(" to "))
+    known = zip(numbers.items(), texts, strict=False)
+    stated = tuple(Number(name, value, text) for (name, value), text in known if value is not None)
+    return Sentence((Run(shown if limits == NONE else f"{shown} ({limits})"),), stated)
 
 
 def _split(literal: str) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from evalreport.comparison.values import Difference
 from evalreport.estimates import NONE, gap
 from evalreport.format import Style, at, decimals
 from evalreport.metrics.catalogue import find
-from evalreport.panels.words import NOTHING, Number, Run, Sentence
+from evalreport.panels.words import NOTHING, Number, Run, Sentence, bracketed
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,8 @@ def in_words(d: Difference) -> Sentence:
     """
     if d.difference is None:
         return NOTHING
-    shown = stated(d)
-    first = Number("difference", d.difference, shown.gap)
-    if d.limits is None:
-        return Sentence((Run(shown.gap),), (first,))
-    ends = [
-        Number(name, value, text)
-        for name, value, text in zip(("low", "high"), d.limits, shown.limits.split(" to "), strict=True)
-    ]
-    return Sentence((Run(f"{shown.gap} ({shown.limits})"),), (first, *ends))
+    shown, (low, high) = stated(d), d.limits or (None, None)
+    return bracketed(shown.gap, shown.limits, difference=d.difference, low=low, high=high)
 
 
 def size(name: str, value: float, low: float | None, high: float | None, style: Style) -> Sentence:

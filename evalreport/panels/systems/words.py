@@ -10,7 +10,7 @@ from evalreport.format import Style, at, decimals
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.panels.comparison.stated import in_words, style_of
-from evalreport.panels.words import NOTHING, Number, Run, Sentence, joined, paragraph, say
+from evalreport.panels.words import NOTHING, Number, Run, Sentence, bracketed, joined, paragraph, say
 
 WHATEVER = 0.95
 """Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
@@ -47,13 +47,9 @@ def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
 def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
     """Return a demonstrated difference as a size, better being more, with its interval."""
     sign = -1 if metric.better == "lower" else 1
-    low, high = d.limits or (0.0, 0.0)
-    ends = sorted((sign * low, sign * high))
-    shown = gap(sign * (d.difference or 0.0), ends[0], ends[1], style_of(d))
-    size, limits = shown[0].replace("+", ""), shown[1].replace("+", "")
-    texts = zip(("low", "high"), ends, limits.split(" to "), strict=True)
-    numbers = (Number("gap", sign * (d.difference or 0.0), size), *(Number(*end) for end in texts))
-    return Sentence((Run(f"{size} ({limits})"),), numbers)
+    value, (low, high) = sign * (d.difference or 0.0), sorted(sign * end for end in d.limits or (0.0, 0.0))
+    shown, limits = (text.replace("+", "") for text in gap(value, low, high, style_of(d)))
+    return bracketed(shown, limits, gap=value, low=low, high=high)
 
 
 def _whatever(d: SystemDifference) -> Sentence:
