@@ -33,11 +33,13 @@ METHODS = {
     "much to an error that no sample falls short of its truth",
     "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
     "(Rubin 1981), with half a row beyond each end, and both tails on the one side on which the truth can be "
-    "missed there or on a stair; where a precision is crossed by inverting its score test",
+    "missed there; of tied scores each step as far as its own chance leaves; where a precision is crossed by "
+    "inverting its score test, where it is read at any threshold between two positives (Hettmansperger & "
+    "Sheather 1986)",
     "posterior at the crossing, clusters": "the same, each class counted as its effective number of rows "
-    "(Kish 1965; Korn & Graubard 1998)",
+    "(Kish 1965; Korn & Graubard 1998), of a precision the ratio of both given the recall",
     "posterior at the crossing, weighted rows": "the same, each class counted as its effective number of "
-    "rows (Kish 1965; Korn & Graubard 1998)",
+    "rows (Kish 1965; Korn & Graubard 1998), of a precision the ratio of both given the recall",
     "cluster jackknife": "groups left out one by one (MacKinnon, Nielsen & Webb 2023) with Satterthwaite's "
     "degrees of freedom",
     "cluster bootstrap": "groups drawn whole with replacement; from 101 groups on",

@@ -77,28 +77,61 @@ class Ranked:
     def _effective(self, threshold: float) -> Array:
         """Independent rows that would make FPR and TPR as sure, of negatives and of positives."""
         rates, variances = self._rates(threshold)
-        unsure = (t_quantile(0.975, max(self.units.most_freedom, 1)) / normal_quantile(0.975)) ** 2
         with np.errstate(divide="ignore", invalid="ignore"):
-            rows = rates * (1 - rates) / variances / unsure  # the variance itself is known to few units
+            rows = rates * (1 - rates) / variances / unsure(self.units.most_freedom)
         most = np.array([(~self.positive).sum(), self.positive.sum()], dtype=np.float64)
         return np.minimum(np.where(np.isfinite(rows) & (rows > 0), rows, self._trials), most)
+
+    def _ratio(self, threshold: float) -> tuple[float, float]:
+        """What the ratio of positives to flagged negatives is worth, and how its log moves with the recall.
+
+        Counted by the less sure class, the precision at a recall was held in 98 to 99% of weighted rows.
+
+        Returns
+        -------
+        share : float
+            Independent rows to the weight that would make it as sure, given the recall.
+        pull : float
+            Its regression on the recall over units, as far as it explains more than chance (adjusted R²).
+        """
+        flagged = (self.scores.astype(np.float64) >= threshold).astype(np.float64)
+        right, wrong = (np.where(mine, self.units.weights, 0.0) for mine in (self.positive, ~self.positive))
+        wrong *= flagged
+        sizes = np.array([size for size in (right.sum(), wrong.sum()) if size > 0])
+        recall = right * (flagged - inner(right, flagged) / sizes[0]) / sizes[0]
+        ratio = right / sizes[0] - wrong / sizes[-1]
+        ratio, recall = (own - own.mean() for own in map(self.units.summed, (ratio, recall)))
+        both, together, alone = inner(ratio, ratio), inner(ratio, recall), inner(recall, recall)
+        tiny = np.finfo(float).tiny
+        explained = together**2 / max(alone * both, tiny)
+        chance = (1 - explained) / max(self.units.most_freedom - 1, 1)
+        pull = together / alone * (1 - chance / explained) if explained > chance else 0.0
+        rest = ratio - pull * recall
+        variance = max(self.units.number / max(self.units.number - 1, 1) * inner(rest, rest), tiny)
+        variance *= unsure(self.units.freedom(rest))
+        return min(float((1 / sizes).sum()) / variance, len(self.scores) / float(self._sizes.sum())), pull
 
     def crossing_limits(self, point: CurvePoint, sampling: Sampling) -> Limits:
         """Return the limits of what the curve reads at a limit.
 
-        A precision or a lift also reads how many rows are positive, so that both classes are then counted by
-        one share: that of the less sure one, of a lift that of the positives, whose recall it is. Counted by
-        the less sure, a lift was held in 98 to 99% of fifty clusters and of few uneven weights.
+        A recall at a precision and a lift also read how many rows are positive, so that both classes are then
+        counted by one share: that of the less sure one, of a lift that of the positives, whose recall it is.
+        Counted by the less sure, a lift was held in 98 to 99% of fifty clusters and of few uneven weights.
         """
         table, crossing = self.table, CROSSINGS[point.reading]
         place = crossing.place(table, point.at)
-        rows = self._effective(np.inf if place is None else float(table.scores[place]))
-        if crossing.mixed:
+        threshold = np.inf if place is None else float(table.scores[place])
+        rows = self._effective(threshold)
+        mix, pull = None, 0.0
+        if point.reading == "precision at recall":
+            worth, pull = self._ratio(threshold)
+            mix = (self._sizes[1] * worth, self._sizes[0] * worth)
+        elif crossing.mixed:
             share = rows / self._sizes
             rows = self._sizes * float(share[1] if point.reading == "lift" else share.min())
         tp, fp = (np.append(0.0, part[::-1] / part[0]) for part in (table.tp, table.fp))
         generator = crossing_generator(point, sampling)
-        curve = RocDraws(tp * rows[1], fp * rows[0], sampling.resamples, generator)
+        curve = RocDraws(tp * rows[1], fp * rows[0], sampling.resamples, generator, mix, pull)
         drawn = crossing.drawn(curve, point.at)
         method = f"posterior at the crossing, {self.units.name}"
         return Limits(*curve.limits(drawn, sampling.upper), method, float(drawn.values.std()))
@@ -175,6 +208,15 @@ class Ranked:
             return bin_of(self.scores)
         rank = np.searchsorted(self.table.scores, self.scores)
         return rank if gaps.bins == "score" else np.searchsorted(mass_cuts(self.table), rank, side="right")
+
+
+def unsure(freedom: float) -> float:
+    """Return by how much a variance grows that is itself known to few units.
+
+    >>> round(unsure(9), 2), round(unsure(1e6), 2)
+    (1.33, 1.0)
+    """
+    return (t_quantile(0.975, max(freedom, 1)) / normal_quantile(0.975)) ** 2
 
 
 Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps | SmoothGaps | Isotonic

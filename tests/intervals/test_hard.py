@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.binary import table_limits
 from evalreport.intervals.calibration import gap_limits, mean_gap
 from evalreport.intervals.confusions import smoothed, spreads
-from evalreport.intervals.crossings import RocDraws, recall_at_precision
+from evalreport.intervals.crossings import RocDraws, precision_at_recall, recall_at_precision
 from evalreport.intervals.influence import promised_error, standard_error
 from evalreport.intervals.inversion import DrawnCurve
 from evalreport.intervals.proportions import wilson
@@ -23,7 +25,7 @@ from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.derivatives import observed_expected
 from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
+from evalreport.scores import Decisions, Probabilities
 from evalreport.values import Estimate
 from tests.coverage.settings import HARD
 
@@ -87,7 +89,7 @@ def test_a_gap_of_classes_alike_varies_by_the_square_of_the_noise_alone() -> Non
 
 
 def test_gaps_that_are_missed_on_either_side_leave_a_lower_limit_further_down() -> None:
-    """Four bins, one of which is off by seven errors: with 5 % above none, or 2.5."""
+    """Four bins, one of which is off by seven errors: with 5% above none, or 2.5."""
     rows, said = np.full(4, 100.0), np.full(4, 50.0)
     bins, moved = (rows, said, said + np.array([36.0, 0, 0, 0])), np.random.default_rng(2)
     noise, draws = np.full(4, 5.0), moved.standard_normal((2000, 4))
@@ -161,11 +163,44 @@ def test_recall_at_a_precision_reaches_over_steps_on_either_side_of_the_limit() 
     low, high = curve.limits(drawn, 0.975)
     upper = drawn.values[drawn.places == 2]
     assert low == 0.0
-    assert high == np.quantile(upper, 0.95) > np.quantile(drawn.values, 0.95)  # missed on one side alone
+    far = NormalDist().inv_cdf(len(upper) / len(drawn.values))  # that so lax a step keeps the precision
+    left = NormalDist().cdf((NormalDist().inv_cdf(0.975) ** 2 - far**2) ** 0.5)
+    assert high == pytest.approx(np.quantile(upper, left))
+
+
+def test_precision_at_a_recall_is_that_of_the_whole_step_that_reaches_it() -> None:
+    """Steps with a recall of 0.7 and 0.97, and a precision of 0.9: at the recall 0.9 it would be less."""
+    tp, fp = np.array([0.0, 700, 970, 1000]), np.array([0.0, 20, 108, 2000])
+    curve = RocDraws(tp, fp, 4000, np.random.default_rng(0))
+    drawn = precision_at_recall(curve, 0.9)
+    assert set(drawn.places) == {2}
+    assert drawn.values.mean() == pytest.approx(970 / 1078, abs=0.002)
+    assert drawn.values.std() == pytest.approx((0.9 * 0.1 / 1078) ** 0.5, rel=0.05)
+    edge = precision_at_recall(RocDraws(tp, fp, 4000, np.random.default_rng(0)), 0.97)
+    assert np.mean(edge.places == 2) == pytest.approx(0.5, abs=0.03)  # half of samples fall short by chance
+
+
+def test_precision_at_a_recall_of_weighted_rows_is_as_sure_as_rows_drawn_anew() -> None:
+    """Negatives weigh unevenly: both classes counted as these, the limits were half as far apart again."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(3000) < 0.4
+    scores = rng.normal(size=3000) + 1.5 * truth
+    weights = np.where(truth, 1.0, np.exp(1.2 * rng.normal(size=3000)))
+    p = predictions(Binary(0, 1), truth.astype(int), scores=Decisions(scores), threshold=0.5, weights=weights)
+    metric = find("precision_at_recall90", "binary")
+    found = estimates([metric], summarise(p), p, Sampling())[metric.name]
+    assert isinstance(found, Estimate) and found.low is not None and found.high is not None
+    again = []
+    for _ in range(400):
+        rows = rng.integers(0, 3000, 3000)
+        drawn = ScoreTable.of(scores[rows], truth[rows], weights[rows])
+        again.append(metric.function(drawn))
+    width = float(np.ptp(np.quantile(again, [0.025, 0.975])))
+    assert found.high - found.low == pytest.approx(width, rel=0.15)
 
 
 def test_classes_that_hardly_overlap_leave_too_little_doubt_for_a_curve() -> None:
-    """Two rows' worth of doubt in 200: no interval, where those given held the truth in 74 %."""
+    """Two rows' worth of doubt in 200: no interval, where those given held the truth in 74%."""
     setting = HARD[1]
     found = [
         evaluate_predictions(setting.draw(np.random.default_rng(seed)), QUICK)["e50"] for seed in range(4)
@@ -201,7 +236,7 @@ def test_average_precision_of_few_rows_is_too_high_by_about_what_is_told() -> No
 
 
 def test_a_first_score_that_many_share_may_be_beyond_the_limit() -> None:
-    """Where the highest score is shared by 2 negatives of 300, no threshold may keep an FPR of 1 %."""
+    """Where the highest score is shared by 2 negatives of 300, no threshold may keep an FPR of 1%."""
     scores = np.r_[np.full(52, 0.9), np.full(100, 0.6), np.full(348, 0.2)]
     truth = np.r_[np.ones(50), np.zeros(2), np.ones(90), np.zeros(10), np.ones(60), np.zeros(288)]
     p = predictions(Binary(0, 1), truth.astype(int), scores=Probabilities(scores), threshold=0.5)
