@@ -70,7 +70,7 @@ class Probabilities:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", self.columns or _names(self.values))
+        _keep_names(self)
         values = _checked(self.values)
         if values.size and (values.min() < 0 or values.max() > 1):
             outside = (values < 0) | (values > 1)
@@ -122,7 +122,7 @@ class Logits:
         def __init__(self, values: npt.ArrayLike, columns: tuple[str, ...] = ()) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", self.columns or _names(self.values))
+        _keep_names(self)
         object.__setattr__(self, "values", _frozen(_checked(self.values, minus_infinity=True)))
 
     def __repr__(self) -> str:
@@ -183,7 +183,7 @@ class Decisions:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", self.columns or _names(self.values))
+        _keep_names(self)
         object.__setattr__(self, "values", _frozen(_checked(self.values)))
 
     def __repr__(self) -> str:
@@ -289,6 +289,22 @@ def highest(values: FloatArray) -> npt.NDArray[np.int32]:
     return codes
 
 
+def _keep_names(scores: Probabilities | Logits | Decisions) -> None:
+    """Keep what a frame or a series calls its columns and rows, before it becomes an array."""
+    object.__setattr__(scores, "columns", scores.columns or _names(scores.values))
+    keep_index(scores, scores.values)
+
+
+def keep_index(made: object, rows: Any) -> None:
+    """Have what is made of a series or a frame remember the index, which `index_of` finds."""
+    object.__setattr__(made, _INDEX, index_of(rows))
+
+
+def index_of(rows: Any) -> Any:
+    """Return the index of a series or a frame, or of the one that something was made of; else None."""
+    return rows.index if hasattr(rows, "iloc") else getattr(rows, _INDEX, None)
+
+
 def _names(values: Any) -> tuple[str, ...]:
     """Column names of a frame (pandas, polars); nothing for anything else."""
     return tuple(map(str, values.columns)) if hasattr(values, "columns") else ()
@@ -298,6 +314,7 @@ def _brief(scores: Probabilities | Logits | Decisions) -> str:
     return f"{type(scores).__name__}(shape={scores.values.shape}, dtype={scores.values.dtype})"
 
 
+_INDEX = "_index_of_rows"
 Any1D = TypeVar("Any1D", bound=npt.NDArray[Any])
 
 
@@ -328,7 +345,7 @@ def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArr
     if not finite.all():
         bad = np.argwhere(~finite)
         raise DataError(
-            f"scores have {len(bad)} values that are NaN or infinite",
+            f"scores have {len(bad)} value{'s that are' if len(bad) > 1 else ' that is'} NaN or infinite",
             where=f"first: row {_place(bad[0])}, {array[tuple(bad[0])]}",
             fix="drop or repair those rows before the predictions are logged",
         )

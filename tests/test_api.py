@@ -167,6 +167,25 @@ def test_a_series_in_another_order_is_refused() -> None:
     )
 
 
+@pytest.mark.parametrize("kind", [er.Probabilities, er.Logits, er.Decisions, "slice", "frame", "answers"])
+def test_scores_slices_and_answers_read_from_texts_remember_the_order_of_a_series(kind: Any) -> None:
+    truth = pd.Series(NAMED, index=np.arange(60) * 7)
+    other = pd.Series(P, index=truth.index).iloc[::-1]
+    given: dict[str, Any]
+    answers: Any = truth.iloc[::-1]
+    match kind:
+        case "slice":
+            given = {"y_pred": NAMED, "slices": {"site": other > 0.5}}
+        case "frame":
+            given = {"y_pred": NAMED, "slices": (other > 0.5).to_frame("site")}
+        case "answers":
+            given = {"y_pred": er.parse(answers, sorted(set(NAMED)))}
+        case _:
+            given = {"scores": kind(other)}
+    with pytest.raises(DataError, match="same index in another order"):
+        er.evaluate(truth, **given, confidence=None)
+
+
 @pytest.mark.parametrize(
     "truth",
     [[True, False, True], np.array([True, False, True]), pd.array([True, False, True], dtype="boolean")],

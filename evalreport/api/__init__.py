@@ -83,8 +83,11 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     array([ 1, -1], dtype=int32)
     """
     from evalreport.parsing.parser import make_parser, parse_all
+    from evalreport.scores import keep_index
 
-    return parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
+    parsed = parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
+    keep_index(parsed, texts)
+    return parsed
 
 
 Made: TypeAlias = (

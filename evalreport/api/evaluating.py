@@ -134,10 +134,12 @@ def evaluate(
         return _of_frame(y_true, columns, arrays, tune_on)
     if columns:
         raise _no_frame(next(iter(columns)))
+    order = {"y_true": y_true, "y_pred": y_pred, "scores": scores}
+    sliced = slices if isinstance(slices, Mapping) else {"": slices}
+    beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
+    check_order({**order, **beside, **{f"slices {name}": part for name, part in sliced.items()}})
     found = given(y_true, y_pred, scores, labels, missing)
     numbers, objective = threshold_of(threshold)
-    beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
-    check_order({"y_true": y_true, **beside})
     read = {name: rows_of(values, name) for name, values in beside.items()}
     if texts is not None:
         read["texts"] = texts_of(as_array(read["texts"])).tolist()

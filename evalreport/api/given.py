@@ -21,7 +21,7 @@ from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
 from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions
-from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores
+from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores, index_of
 from evalreport.sources.request import Columns
 from evalreport.sources.shapes.spaces import single_label
 from evalreport.workflow.request import Request
@@ -56,7 +56,6 @@ def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing:
         Labels that are missing or of several types.
     """
     check_scores(scores)
-    check_order({"y_true": y_true, "y_pred": y_pred})
     if y_true is None:
         raise _not_rows(y_true, "y_true")
     names = _names_of_frame(y_true)
@@ -130,7 +129,7 @@ def check_order(parts: Mapping[str, Any]) -> None:
     ------
     DataError
     """
-    indexed = {name: part.index for name, part in parts.items() if hasattr(part, "iloc")}
+    indexed = {name: index for name, part in parts.items() if (index := index_of(part)) is not None}
     for name, index in indexed.items():
         first, other = next(iter(indexed.items()))
         if len(index) == len(other) and not index.equals(other) and set(index) == set(other):

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pickle import PicklingError
@@ -125,7 +125,7 @@ def _inherited() -> Iterator[None]:
 
 def in_processes(
     work: Callable[[Any], Any], items: Sequence[Any], jobs: int, begin: Callable[[Any], None]
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any], None, None]:
     """Yield each item with its result or its error, in their order.
 
     Parameters

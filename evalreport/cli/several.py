@@ -81,7 +81,12 @@ def outcomes(
         progress.begin(_named(item))
 
     if jobs > 1:
-        yield from in_processes(work, items, jobs, begin)
+        moves = progress.console.terminal
+        with closing(in_processes(work, items, jobs, begin if moves else lambda _: None)) as done:
+            for item, outcome in done:
+                if not moves:  # a line that stays heads what is printed of its run
+                    begin(item)
+                yield item, outcome
         return
     from evalreport.sources.spark_session import one_session
 
