@@ -98,7 +98,8 @@ class Ranked:
         right, wrong = (np.where(mine, self.units.weights, 0.0) for mine in (self.positive, ~self.positive))
         wrong *= flagged
         sizes = np.array([size for size in (right.sum(), wrong.sum()) if size > 0])
-        recall = right * (flagged - inner(right, flagged) / sizes[0]) / sizes[0]
+        missed = 1 - flagged  # of these none leave exactly 0
+        recall = right * (inner(right, missed) / sizes[0] - missed) / sizes[0]
         ratio = right / sizes[0] - wrong / sizes[-1]
         ratio, recall = (own - own.mean() for own in map(self.units.summed, (ratio, recall)))
         both, together, alone = inner(ratio, ratio), inner(ratio, recall), inner(recall, recall)
