@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalreport.cli import main
-from tests.remembered import evaluated_once
+from tests.remembered import computed_once
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Ran:
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
     """Run `evalreport` with arguments."""
     capsys.readouterr()
-    with evaluated_once(), pytest.raises(SystemExit) as stop:
+    with computed_once(), pytest.raises(SystemExit) as stop:
         main(arguments)
     out, err = capsys.readouterr()
     return Ran(int(stop.value.code or 0), out, err)
