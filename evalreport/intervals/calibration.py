@@ -55,9 +55,7 @@ def gap_limits(
     error: float | None = None,
     between: float | None = None,
     doubt: Array | None = None,
-    *,
-    fixed: bool = False,
-    near_end: bool = True,
+    rows: Array | None = None,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -81,11 +79,8 @@ def gap_limits(
     doubt : float64 array of shape (bins,), optional
         Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
         differ much within a bin; binomial by default.
-    fixed : bool
-        Whether the test is of the scores that were drawn: that others might have been widens the limits of
-        gaps well beyond their noise alone.
-    near_end : bool
-        Whether no error is missed on one side alone: see `tails`.
+    rows : float64 array of shape (bins,), optional
+        Rows of one weight that each bin's are worth, where they weigh: what they count is drawn as theirs.
 
     Examples
     --------
@@ -97,41 +92,48 @@ def gap_limits(
     held = bins[0] > 0
     weight, probability, positives = (part[held] for part in bins)
     gaps, certain = probability - positives, CERTAIN if noise is not None else 0.0
-    spread = binomial_noise(weight, positives, probability, certain)
+    rows = weight if rows is None else rows[held]
+    share = rows / weight
+    spread = binomial_noise(rows, positives * share, probability * share, certain) / share
     design = np.ones(len(weight)) if noise is None else noise[held] / spread
     if doubt is not None:
-        said = probability / weight
-        design = np.sqrt(np.minimum(doubt[held] / np.maximum(weight * said * (1 - said), SMALLEST), 1))
+        most = np.maximum(probability * (1 - probability / weight), SMALLEST)
+        design = np.sqrt(np.minimum(doubt[held] / most, 1))
     normal, follow = independent(len(weight), sampling) if draws is None else (draws[:, held], None)
-    noisy = Noise(weight, probability, design, normal, certain, follow)
-    widest = 1 + 4 * float(statistic(design * spread, weight)) / max(value, 1e-12)
-    factors = np.linspace(0, min(widest, 1e6), FACTORS)
+    noisy = Noise(weight, probability, design, normal, certain, follow, rows)
+    factors = factors_up(float(statistic(design * spread, weight)), value)
     if statistic is greatest_gap:
         here, moved = None, np.zeros(len(normal))
     else:
         here = noisy.about(gaps[None], statistic)[0]
         if between is None:
-            between = _between(gaps, weight, here, error, squared=statistic is mean_square)
+            between = _between(gaps, weight, share, here, error, squared=statistic is mean_square)
         moved = between * beside(len(normal), sampling)
 
     def ends(pattern: Array) -> tuple[float, float]:
         def drawn(place: Places) -> Array:
             f = factors[place, None]
-            return noisy.about(f * pattern, statistic) + f * moved * (not fixed)
+            return noisy.about(_scaled(f, pattern, weight, statistic), statistic) + f * moved
 
-        return inversion.between(drawn, statistic(factors[:, None] * pattern, weight))
+        return inversion.between(
+            drawn, statistic(_scaled(factors[:, None], pattern, weight, statistic), weight)
+        )
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     least = least**2 if statistic is mean_square else least
-    inversion = Inversion(value, sampling, near_end, least if near_end else None)
+    inversion = Inversion(value, sampling, near_end=True, least=least)
     low, high = ends(gaps)
     if statistic is mean_gap and draws is None:
         low = min(low, ends(_concentrated(gaps, design * spread))[0])
     if here is not None:
-        around = here + moved if near_end else here + moved - float(here.mean()) + value
-        low, high = _far(low, high, value, around, sampling, fixed=fixed)
+        low, high = _far(low, high, value, here + moved, sampling)
     return min(low, value), max(high, value, least)
+
+
+def factors_up(noise: float, value: float) -> Array:
+    """Return the factors that gaps are scaled by: up to where four times the noise is added to the value."""
+    return np.linspace(0, min(1 + 4 * noise / max(value, 1e-12), 1e6), FACTORS)
 
 
 def _concentrated(gaps: Array, noise: Array) -> Array:
@@ -147,24 +149,33 @@ def _concentrated(gaps: Array, noise: Array) -> Array:
     return told * (float(np.abs(gaps).sum()) / size) if size else gaps
 
 
-def _far(
-    low: float, high: float, value: float, here: Array, sampling: Sampling, *, fixed: bool
-) -> tuple[float, float]:
+def _scaled(factor: Array, gaps: Array, weight: Array, statistic: Statistic) -> Array:
+    """Gaps of which each is a multiple of the one seen, or the greatest is and the others lie next to them.
+
+    Which bin is the furthest off is uncertain: those that are further off than the greatest may be are
+    about as far off as it, and the others as far as they are seen. With all gaps scaled alike, limits of
+    weighted rows, several of whose bins were about as far off, were missed on both sides, by 10% together.
+    """
+    if statistic is not greatest_gap:
+        return np.asarray(factor * gaps)
+    size = np.abs(gaps) / weight
+    greatest = factor * size.max()
+    found: Array = np.sign(gaps) * weight * np.where(size == size.max(), greatest, np.minimum(size, greatest))
+    return found
+
+
+def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
     """Limits that are not shorter than those of any mean, where gaps lie well beyond their noise.
 
     Parameters
     ----------
     here : float64 array of shape (draws,)
         Draws about the sample itself.
-    fixed : bool
-        Whether the limits know nothing of which scores were drawn: then the upper one is never shorter.
     """
     inflated, error = float(here.mean()) - value, float(here.std())
-    reach = sampling.z * error
-    if fixed:
-        high = max(high, value + reach)
     if inflated > INFLATED * error:
         return low, high
+    reach = sampling.z * error
     return max(min(low, value - inflated - reach), 0.0), max(high, value - inflated + reach)
 
 
@@ -253,13 +264,15 @@ class Inversion:
         return np.asarray(ordered[row, first] + (place - first) * step)
 
 
-def _between(gaps: Array, weight: Array, here: Array, error: float | None, *, squared: bool) -> float:
+def _between(
+    gaps: Array, weight: Array, share: Array, here: Array, error: float | None, *, squared: bool
+) -> float:
     """Standard error of a mean of gaps beyond the noise of bins: which rows fall into which bin varies."""
     size, total = np.abs(gaps) / weight, float(weight.sum())
     if error is not None:
         return math.sqrt(max(error**2 - float(here.var()), 0.0))
     each = size**2 if squared else size
-    return math.sqrt(inner(weight, centred(each, weight) ** 2)) / total
+    return math.sqrt(inner(weight / share, centred(each, weight) ** 2)) / total
 
 
 def unit_draws(own: Array, sampling: Sampling) -> Array:

@@ -77,6 +77,8 @@ class Noise:
         How near to 0 and 1 a probability is taken at its word; 0 where the weights are numbers of rows.
     follow : Counted or None
         Of independent bins, whose counts are drawn as they are where they are few.
+    rows : float64 array of shape (bins,)
+        Rows of each bin, as many of one weight as are worth its own: `weight` where they weigh 1.
     """
 
     weight: Array
@@ -85,6 +87,7 @@ class Noise:
     normal: Array
     certain: float
     follow: Counted | None
+    rows: Array
 
     def about(self, gaps: Array, statistic: Statistic) -> Array:
         """Return draws of an error of samples whose gaps are expected to be these.
@@ -115,14 +118,16 @@ class Noise:
         -------
         float64 array of shape (means, draws, bins)
         """
-        rate = binomial_rate(self.weight, positives, self.probability, self.certain)
-        variance = self.weight * rate * (1 - rate)
-        scale = self.design * np.sqrt(variance)
+        share = self.rows / self.weight
+        rate = binomial_rate(self.rows, positives * share, self.probability * share, self.certain)
+        variance = self.rows * rate * (1 - rate)
+        scale = self.design / share * np.sqrt(variance)
         few = (variance < FEW_EXPECTED) & (self.certain == 0)
         drawn = self.normal.T[:, None] * scale.T[:, :, None]  # bins first: sums over them are of whole rows
         if few.any():
             mean, place = np.nonzero(few)
-            rows, design = np.round(self.weight[place]), self.design[place, None]
+            whole = np.maximum(np.round(self.rows), 1)
+            rows, design = whole[place], (self.design / share * np.sqrt(self.rows / whole))[place, None]
             if self.follow is None:
                 drawn[place, mean] = sized(self.normal.T[place], rows, rate[few]) * design
             else:

@@ -171,11 +171,12 @@ class Ranked:
         if gaps.gap == "mean":
             side = np.sign(bins[1] - bins[2])[place]
             error = self._mean_error(side * (self.scores - self.positive)) * wide
-        alone = self.units.method == "poisson bootstrap"  # their noise is known, and widened by nothing
-        noise *= 1.0 if alone else wide
-        ends = gap_limits(
-            bins, value, STATISTICS[gaps.gap], sampling, noise, unit_draws(own, sampling), error
-        )
+        if self.units.method == "poisson bootstrap":  # rows stand alone, and count as so many of one weight
+            rows = bin_rows(self.units.weights, place, len(bins[0]))
+            ends = gap_limits(bins, value, STATISTICS[gaps.gap], sampling, error=error, rows=rows)
+        else:
+            draws = unit_draws(own, sampling)
+            ends = gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise * wide, draws, error)
         return Limits(*ends, self.units.method)
 
     def smooth_limits(self, gaps: SmoothGaps, value: float, sampling: Sampling) -> Limits:
@@ -270,7 +271,7 @@ def bin_noise(
     mean = np.bincount(place, weights * gaps, size) / np.maximum(weight, np.finfo(float).tiny)
     own = units.sums(place, size, gaps - mean[place])
     squares = np.square(own - own.mean(axis=0)).sum(axis=0)
-    rows = weight**2 / np.maximum(np.bincount(place, weights**2, size), np.finfo(float).tiny)
+    rows = bin_rows(weights, place, size)
     if units.method == "poisson bootstrap":  # rows stand alone: what each bin's own rows are worth is known
         held = np.maximum(rows, SMALLEST)
         share = held / np.maximum(weight, np.finfo(float).tiny)
@@ -279,3 +280,16 @@ def bin_noise(
     heavy = inner(weights, weights) / inner(weights, np.ones(len(weights)))
     held = np.maximum(weight / heavy, np.finfo(float).tiny)
     return np.maximum(noise, heavy * binomial_noise(held, right / heavy, said / heavy)), own
+
+
+def bin_rows(weights: Array, place: npt.NDArray[Any], size: int = BINS) -> Array:
+    """Return the rows of one weight that those of each bin are worth (Kish 1965), shape (size,).
+
+    Examples
+    --------
+    >>> bin_rows(np.array([1.0, 1.0, 3.0, 1.0]), np.array([0, 0, 1, 1]), 2)
+    array([2. , 1.6])
+    """
+    squares = np.bincount(place, weights**2, size)
+    found: Array = np.bincount(place, weights, size) ** 2 / np.maximum(squares, np.finfo(float).tiny)
+    return found

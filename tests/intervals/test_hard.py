@@ -12,7 +12,7 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.facts import Counts, ScoreTable
 from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.binary import table_limits
-from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
 from evalreport.intervals.confusions import smoothed, spreads
 from evalreport.intervals.crossings import RocDraws, precision_at_recall, recall_at_precision
 from evalreport.intervals.influence import promised_error, standard_error
@@ -88,17 +88,27 @@ def test_a_gap_of_classes_alike_varies_by_the_square_of_the_noise_alone() -> Non
     assert spreads([gap], rare, Sampling())[gap.name].error > 0.045
 
 
-def test_gaps_that_are_missed_on_either_side_leave_a_lower_limit_further_down() -> None:
-    """Four bins, one of which is off by seven errors: with 5% above none, or 2.5."""
-    rows, said = np.full(4, 100.0), np.full(4, 50.0)
-    bins, moved = (rows, said, said + np.array([36.0, 0, 0, 0])), np.random.default_rng(2)
-    noise, draws = np.full(4, 5.0), moved.standard_normal((2000, 4))
-    limits = [
-        gap_limits(bins, 0.09, mean_gap, Sampling(), noise, draws, 0.01, fixed=fixed, near_end=near_end)
-        for fixed, near_end in ((False, True), (True, True), (True, False))
-    ]
-    assert limits[2][0] < limits[1][0]
-    assert limits[1][1] >= limits[0][1]
+def test_the_greatest_of_gaps_about_equal_is_held_from_both_sides() -> None:
+    """Six of eight bins are off by 0.3: the greatest seen lies above it, and which one it is says nothing."""
+    rng, rows, said = np.random.default_rng(5), np.full(8, 40.0), np.full(8, 0.5)
+    gaps, missed = np.array([0.3] * 6 + [0.0] * 2), np.zeros(2)
+    for _ in range(120):
+        positives = rng.binomial(40, said - gaps).astype(float)
+        value = float((np.abs(rows * said - positives) / rows).max())
+        low, high = gap_limits((rows, rows * said, positives), value, greatest_gap, Sampling(resamples=500))
+        missed += low > 0.3 + 1e-9, high < 0.3 - 1e-9
+    assert missed.sum() <= 12
+
+
+def test_weighted_rows_count_as_so_many_of_one_weight() -> None:
+    """Each row five times as heavy tells no more; half of them worth as much tell less."""
+    bins = (np.full(6, 30.0), np.full(6, 12.0), np.array([12.0, 15, 10, 13, 11, 18]))
+    heavy = tuple(5 * part for part in bins)
+    value = float(mean_gap(bins[1] - bins[2], bins[0]))
+    plain = gap_limits(bins, value, mean_gap, Sampling())
+    assert gap_limits(heavy, value, mean_gap, Sampling(), rows=bins[0]) == pytest.approx(plain)
+    low, high = gap_limits(bins, value, mean_gap, Sampling(), rows=bins[0] / 2)
+    assert high - low > 1.1 * (plain[1] - plain[0])
 
 
 def test_the_ratio_of_positives_to_expected_ones_is_known_as_well_as_the_probabilities_are_right() -> None:
