@@ -103,7 +103,7 @@ def test_the_greatest_of_gaps_about_equal_is_held_from_both_sides() -> None:
 def test_weighted_rows_count_as_so_many_of_one_weight() -> None:
     """Each row five times as heavy tells no more; half of them worth as much tell less."""
     bins = (np.full(6, 30.0), np.full(6, 12.0), np.array([12.0, 15, 10, 13, 11, 18]))
-    heavy = tuple(5 * part for part in bins)
+    heavy = (5 * bins[0], 5 * bins[1], 5 * bins[2])
     value = float(mean_gap(bins[1] - bins[2], bins[0]))
     plain = gap_limits(bins, value, mean_gap, Sampling())
     assert gap_limits(heavy, value, mean_gap, Sampling(), rows=bins[0]) == pytest.approx(plain)
