@@ -55,7 +55,7 @@ def three_lines(done: Ran, code: int, said: str, fix: str) -> None:
         ("compare one.csv two.csv --require=recal>much", 2, "is not a bound", "drops"),
         ("compare one.csv two.csv --metrics recal", 2, "recal", "Did you mean recall?"),
         ("check one.csv --baseline none.csv --require=recall:0.1", 2, "is not a bound", "0.9"),
-        ("check one.csv --require recal>=0.1", 2, "no metric 'recal'", "Did you mean recall?"),
+        ("check one.csv --require recal>=0.1", 2, "no binary metric 'recal'", "Did you mean recall?"),
         ("check three.csv --require f1[d]>=0.1", 2, "there is no class 'd'", "a, b, c"),
         ("check one.csv --require recall[site=x]>=0.1", 2, "was not asked for", "--slice site"),
     ],
