@@ -29,8 +29,10 @@ STEP = 10
 """Rows to a score from which a curve is a stair: what it reads jumps with the step that the limit meets."""
 SHARED = 1.5
 """Rows at the highest score from which they are tied; a single one weighs 1, or about 1."""
-WALKS, THRESHOLDS = 40, 500
+WALKS, THRESHOLDS = 40, 200
 """Resamples in which the best threshold is sought, and at how many it is: their mean is used alone."""
+FURTHEST = 3.0
+"""Standard errors of its difference below the best gap from which on a resample hardly ever has its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +267,8 @@ def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
     """
     best, before = int(gaps.argmax()), np.cumsum(variances) - variances
     place = np.unique(np.append(np.linspace(0, len(gaps) - 1, THRESHOLDS).astype(np.int64), best))
-    steps = np.sqrt(np.maximum(np.diff(before[place], prepend=before[0]), 0.0))
+    place = place[gaps[best] - gaps[place] <= FURTHEST * np.sqrt(abs(before[place] - before[best]))]
+    steps = np.sqrt(np.maximum(np.diff(before[place], prepend=before[place[0]]), 0.0))
     walk = np.cumsum(_normal(sampling.seed)[:, : len(place)] * steps, axis=1)
     walk -= walk[:, np.searchsorted(place, best), None]
     return float((gaps[place] - gaps[best] + walk).max(axis=1).mean())
