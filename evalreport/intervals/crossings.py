@@ -246,7 +246,7 @@ def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
     best = table.ranking.best
     value, low, high = newcombe(table.tp[best], P, table.fp[best], N, sampling.level)
     shift = flattery(table.tp / P - table.fp / N, table.pos / P**2 + table.neg / N**2, sampling)
-    return low - shift, high - min(shift, high - value) / 2
+    return low - shift, high - min(shift, high - float(value)) / 2
 
 
 def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
