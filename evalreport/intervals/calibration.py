@@ -93,7 +93,7 @@ def gap_limits(
     weight, probability, positives = (part[held] for part in bins)
     gaps, certain = probability - positives, CERTAIN if noise is not None else 0.0
     rows = weight if rows is None else rows[held]
-    share = rows / weight
+    share, nearest = rows / weight, statistic is greatest_gap and rows is not weight
     spread = binomial_noise(rows, positives * share, probability * share, certain) / share
     design = np.ones(len(weight)) if noise is None else noise[held] / spread
     if doubt is not None:
@@ -113,10 +113,10 @@ def gap_limits(
     def ends(pattern: Array) -> tuple[float, float]:
         def drawn(place: Places) -> Array:
             f = factors[place, None]
-            return noisy.about(_scaled(f, pattern, weight, statistic), statistic) + f * moved
+            return noisy.about(_scaled(f, pattern, weight, nearest=nearest), statistic) + f * moved
 
         return inversion.between(
-            drawn, statistic(_scaled(factors[:, None], pattern, weight, statistic), weight)
+            drawn, statistic(_scaled(factors[:, None], pattern, weight, nearest=nearest), weight)
         )
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
@@ -149,14 +149,15 @@ def _concentrated(gaps: Array, noise: Array) -> Array:
     return told * (float(np.abs(gaps).sum()) / size) if size else gaps
 
 
-def _scaled(factor: Array, gaps: Array, weight: Array, statistic: Statistic) -> Array:
+def _scaled(factor: Array, gaps: Array, weight: Array, *, nearest: bool) -> Array:
     """Gaps of which each is a multiple of the one seen, or the greatest is and the others lie next to them.
 
     Which bin is the furthest off is uncertain: those that are further off than the greatest may be are
     about as far off as it, and the others as far as they are seen. With all gaps scaled alike, limits of
     weighted rows, several of whose bins were about as far off, were missed on both sides, by 10% together.
+    Where bins hold a row or two, whose gaps are noise, it is the other way round: of one weight 99% were held.
     """
-    if statistic is not greatest_gap:
+    if not nearest:
         return np.asarray(factor * gaps)
     size = np.abs(gaps) / weight
     greatest = factor * size.max()

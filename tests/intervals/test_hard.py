@@ -95,7 +95,8 @@ def test_the_greatest_of_gaps_about_equal_is_held_from_both_sides() -> None:
     for _ in range(120):
         positives = rng.binomial(40, said - gaps).astype(float)
         value = float((np.abs(rows * said - positives) / rows).max())
-        low, high = gap_limits((rows, rows * said, positives), value, greatest_gap, Sampling(resamples=500))
+        bins, quick = (rows, rows * said, positives), Sampling(resamples=500)
+        low, high = gap_limits(bins, value, greatest_gap, quick, rows=rows.copy())
         missed += low > 0.3 + 1e-9, high < 0.3 - 1e-9
     assert missed.sum() <= 12
 
