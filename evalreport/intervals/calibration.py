@@ -155,7 +155,7 @@ def _scaled(factor: Array, gaps: Array, weight: Array, *, nearest: bool) -> Arra
     Which bin is the furthest off is uncertain: those that are further off than the greatest may be are
     about as far off as it, and the others as far as they are seen. With all gaps scaled alike, limits of
     weighted rows, several of whose bins were about as far off, were missed on both sides, by 10% together.
-    Where bins hold a row or two, whose gaps are noise, it is the other way round: of one weight 99% were held.
+    Of rows of one weight it would be the other way round: of bins of a row or two 99% would be held.
     """
     if not nearest:
         return np.asarray(factor * gaps)
