@@ -39,9 +39,10 @@ def new_database(path: Path) -> Path:
 
 
 def empty_store(template: Path, folder: Path) -> Store:
-    """Copy an empty store into a folder and connect to it."""
+    """Copy an empty store into a folder and connect from there: MLflow keeps artifacts where it began."""
     shutil.copy(template, folder / "mlflow.db")
-    return connect(f"sqlite:///{folder / 'mlflow.db'}")
+    with chdir(folder):
+        return connect(f"sqlite:///{folder / 'mlflow.db'}")
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def make_run(
     with quiet():
         client = store.client
         known = client.get_experiment_by_name(experiment)
-        place = (folder / "artifacts").as_uri() if folder else beside(store)
+        place = (folder / "artifacts").as_uri() if folder else None
         experiment_id = known.experiment_id if known else client.create_experiment(experiment, place)
         run_id = client.create_run(experiment_id, run_name=name, tags=dict(tags or {})).info.run_id
         for path, content in (artifacts or {}).items():
@@ -161,12 +162,6 @@ def make_run(
         with redirect_stdout(io.StringIO()):  # a server's client prints the address of the run
             client.set_terminated(run_id, status)
     return MadeRun(run_id, experiment_id, experiment)
-
-
-def beside(store: Store) -> str | None:
-    """Where a store keeps artifacts: MLflow's own choice for one in SQLite is the working directory."""
-    file = store.uri.removeprefix("sqlite:///")
-    return None if file == store.uri else (Path(file).parent / "artifacts").as_uri()
 
 
 def log_bytes(client: Any, run_id: str, path: str, content: bytes) -> None:
