@@ -353,6 +353,8 @@ def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArr
 
 
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    if isinstance(values, np.ma.MaskedArray):  # NumPy itself shows what lies beneath the mask
+        values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
     except Exception as error:  # rows of unequal length, or a tensor on another device

@@ -167,6 +167,21 @@ def test_a_series_in_another_order_is_refused() -> None:
     )
 
 
+def test_what_a_mask_hides_is_a_gap_and_no_row() -> None:
+    hidden = np.ma.masked_array([0, 1, 1, 0], mask=[True, False, False, False])
+    with pytest.raises(DataError, match="y_true is missing for 1 row"):
+        er.evaluate(hidden, [0, 1, 1, 0])
+    with pytest.raises(DataError, match="scores have 1 value that is NaN"):
+        er.Probabilities(hidden * 0.5)
+    assert er.evaluate(np.ma.masked_array([0, 1], mask=False), [0, 1])["accuracy"].value == 1
+
+
+def test_columns_of_a_frame_may_be_numbered() -> None:
+    frame = pd.DataFrame({0: Y, 1: P})
+    found = er.evaluate(frame, truth=0, score=1, confidence=None)["roc_auc"]
+    assert found == er.evaluate(Y, scores=er.Probabilities(P), confidence=None)["roc_auc"]
+
+
 @pytest.mark.parametrize("kind", [er.Probabilities, er.Logits, er.Decisions, "slice", "frame", "answers"])
 def test_scores_slices_and_answers_read_from_texts_remember_the_order_of_a_series(kind: Any) -> None:
     truth = pd.Series(NAMED, index=np.arange(60) * 7)

@@ -184,9 +184,9 @@ def _no_frame(name: str) -> UsageError:
         known = [known for known in signature(evaluate).parameters if known != "columns"]
         return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, known))
     return UsageError(
-        f"{name} names a column, and y_true is no frame with the predictions in it",
+        f"{name} goes with a frame, and y_true is no frame with the predictions in it",
         where=name,
-        fix="pass the frame alone, or arrays: y_true, y_pred=, scores=, groups=, …",
+        fix="pass the frame alone, or arrays: y_true, y_pred=, scores=, labels=er.Binary(no, yes), …",
     )
 
 

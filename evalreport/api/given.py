@@ -27,6 +27,8 @@ from evalreport.sources.shapes.spaces import single_label
 from evalreport.workflow.request import Request
 
 KINDS = (Probabilities, Logits, Decisions, NoScores)
+_COLUMNS = {"truth", "pred", "score", "text", "id", "group", "fold", "weight", "example_text"}
+"""Arguments that name a column; of a frame made of arrays the names are numbers."""
 _SAMPLING = ("confidence", "resamples", "seed", "hold")
 
 
@@ -87,6 +89,8 @@ def rows_of(values: Any, name: str) -> Any:
         return values
     if isinstance(values, (str, bytes, Mapping, set, frozenset)):
         raise _not_rows(values, name)
+    if np.ma.is_masked(values):
+        values = np.where(np.ma.getmaskarray(values), None, values.data)
     try:
         array = np.asarray(values) if hasattr(values, "__array__") else list(values)
     except Exception as error:  # a tensor on another device says so in its own class of error
@@ -283,6 +287,7 @@ def known_names() -> set[str]:
 
 def _columns(named: dict[str, Any]) -> dict[str, Any]:
     labels, slices = named.get("labels"), named.get("slices")
+    named |= {name: str(named[name]) for name in _COLUMNS & named.keys() if isinstance(named[name], int)}
     if isinstance(labels, (Binary, Multiclass, Multilabel)):
         named |= {"labels": labels.labels, "task": labels.task}
         named |= {"positive": labels.positive} if isinstance(labels, Binary) else {}

@@ -156,7 +156,8 @@ def comparable(evaluations: Sequence[Evaluation], most: int) -> float:
         Fewer than two or too many runs, or several levels.
     """
     if not 2 <= len(evaluations) <= most:
-        raise UsageError(f"{len(evaluations)} runs cannot be compared", fix=f"name 2 to {most} runs or files")
+        some = f"{len(evaluations)} run{'' if len(evaluations) == 1 else 's'}"
+        raise UsageError(f"{some} cannot be compared", fix=f"name 2 to {most} runs or files")
     levels = {ev.sampling.level for ev in evaluations}
     if len(levels) > 1:
         shown = " and ".join(f"{level:g}" for level in sorted(levels))

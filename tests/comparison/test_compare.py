@@ -256,7 +256,7 @@ def test_names_are_made_distinct() -> None:
 @pytest.mark.parametrize(
     ("runs", "told"),
     [
-        (lambda: four()[:1], "1 runs cannot be compared"),
+        (lambda: four()[:1], "1 run cannot be compared"),
         (lambda: four() * 6, "24 runs cannot be compared"),
         (
             lambda: [four()[0], replace(four()[1], sampling=Sampling(level=0.9))],
