@@ -245,7 +245,9 @@ def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
     P, N = table.positives, table.negatives
     best = table.ranking.best
     value, low, high = newcombe(table.tp[best], P, table.fp[best], N, sampling.level)
-    shift = flattery(table.tp / P - table.fp / N, table.pos / P**2 + table.neg / N**2, sampling)
+    place = _places(len(table), best)
+    tp, fp = table.tp[place], table.fp[place]  # there alone: the columns of a stream may be on a disk
+    shift = _flattery(tp / P - fp / N, (P - tp) / P**2 + (N - fp) / N**2, sampling)
     return low - shift, high - min(shift, high - float(value)) / 2
 
 
@@ -265,13 +267,24 @@ def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
         What the rows of each score add to the variance of the gap: sums of squares of their shares.
     sampling : Sampling
     """
-    best, before = int(gaps.argmax()), np.cumsum(variances) - variances
-    place = np.unique(np.append(np.linspace(0, len(gaps) - 1, THRESHOLDS).astype(np.int64), best))
-    place = place[gaps[best] - gaps[place] <= FURTHEST * np.sqrt(abs(before[place] - before[best]))]
-    steps = np.sqrt(np.maximum(np.diff(before[place], prepend=before[place[0]]), 0.0))
-    walk = np.cumsum(_normal(sampling.seed)[:, : len(place)] * steps, axis=1)
-    walk -= walk[:, np.searchsorted(place, best), None]
-    return float((gaps[place] - gaps[best] + walk).max(axis=1).mean())
+    place = _places(len(gaps), int(gaps.argmax()))
+    return _flattery(gaps[place], (np.cumsum(variances) - variances)[place], sampling)
+
+
+def _places(rows: int, best: int) -> npt.NDArray[np.int64]:
+    """Some places along a ranking, the best among them."""
+    return np.unique(np.append(np.linspace(0, rows - 1, THRESHOLDS).astype(np.int64), best))
+
+
+def _flattery(gaps: Array, before: Array, sampling: Sampling) -> float:
+    """The same of gaps at some places, with the variance that all scores below each add up to."""
+    best = gaps.argmax()
+    near = gaps[best] - gaps <= FURTHEST * np.sqrt(abs(before - before[best]))
+    gaps, before = gaps[near], before[near]
+    steps = np.sqrt(np.maximum(np.diff(before, prepend=before[0]), 0.0))
+    walk = np.cumsum(_normal(sampling.seed)[:, : len(gaps)] * steps, axis=1)
+    walk -= walk[:, gaps.argmax(), None]
+    return float((gaps - gaps.max() + walk).max(axis=1).mean())
 
 
 @lru_cache(maxsize=4)
