@@ -291,7 +291,9 @@ def highest(values: FloatArray) -> npt.NDArray[np.int32]:
 
 def _keep_names(scores: Probabilities | Logits | Decisions) -> None:
     """Keep what a frame or a series calls its columns and rows, before it becomes an array."""
-    object.__setattr__(scores, "columns", scores.columns or _names(scores.values))
+    object.__setattr__(
+        scores, "columns", scores.columns or tuple(map(str, getattr(scores.values, "columns", ())))
+    )
     keep_index(scores, scores.values)
 
 
@@ -303,11 +305,6 @@ def keep_index(made: object, rows: Any) -> None:
 def index_of(rows: Any) -> Any:
     """Return the index of a series or a frame, or of the one that something was made of; else None."""
     return rows.index if hasattr(rows, "iloc") else getattr(rows, _INDEX, None)
-
-
-def _names(values: Any) -> tuple[str, ...]:
-    """Column names of a frame (pandas, polars); nothing for anything else."""
-    return tuple(map(str, values.columns)) if hasattr(values, "columns") else ()
 
 
 def _brief(scores: Probabilities | Logits | Decisions) -> str:
