@@ -67,9 +67,9 @@ def smooth_gap_limits(
     gaps : SmoothGaps
     value : float
     curve : SmoothCurve
-    root : float64 array of shape (k, k), optional
+    root : float64 array of shape (k, m), optional
         Root of the covariance of the coefficients, times what is not known of it; that of independent rows
-        by default.
+        by default. m is k, or the number of groups where these are fewer.
     mean_error : callable, optional
         From a function of the score to the standard error of its mean over rows; independent ones by default.
 
@@ -87,7 +87,7 @@ def smooth_gap_limits(
     said = np.add.reduceat(curve.weight * curve.scores, starts)
     pattern = np.add.reduceat(curve.weight * (curve.scores - curve.fitted), starts)
     moved = _moves(curve, starts, root)
-    normal = _normals(len(curve.coefficients), sampling)
+    normal = _normals((curve.root if root is None else root).shape[1], sampling)
 
     def drawn(factor: float) -> Array:
         return np.clip(factor * pattern + normal @ moved(factor).T, said - weight, said)

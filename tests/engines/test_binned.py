@@ -177,18 +177,7 @@ def test_facts_of_bins_add_up_and_mix_with_no_others(
     made: list[Any] = []
     for path in files:
         made.append(str(tmp_path / f"{path.stem}.facts"))
-        done = run(
-            capsys,
-            "report",
-            str(path),
-            "--approximate",
-            "--facts",
-            made[-1],
-            "-o",
-            "page.html",
-            "-q",
-            "--force",
-        )
+        done = run(capsys, "report", str(path), "--approximate", "--facts", made[-1], "-q", "--force")
         assert done.code == 0, done.err
     for asked in ((*made,), ("part-*.parquet", "--approximate")):
         done = run(capsys, "report", *asked, "--json", "-q", "-o", str(tmp_path / "p.html"), "--force")
@@ -196,7 +185,7 @@ def test_facts_of_bins_add_up_and_mix_with_no_others(
         made.append(done.json["runs"][0]["metrics"]["roc_auc"])
     assert made[-1] == made[-2]
     plain = str(tmp_path / "plain.facts")
-    run(capsys, "report", str(files[0]), "--facts", plain, "-o", "page.html", "-q", "--force")
+    run(capsys, "report", str(files[0]), "--facts", plain, "-q", "--force")
     done = run(capsys, "report", plain, made[0])
     assert done.code == 5 and "--approximate" in done.err
 

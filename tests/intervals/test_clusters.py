@@ -75,6 +75,14 @@ def test_many_clusters_are_drawn_and_agree_with_leaving_out() -> None:
         assert left_out.width == pytest.approx(drawn.width, rel=0.3)
 
 
+def test_a_smooth_curve_of_more_coefficients_than_groups_has_limits_of_its_gaps() -> None:
+    p = grouped(2, 60)
+    found = estimates([find(name, "binary") for name in ("ici", "e50", "e90")], summarise(p), p, QUICK)
+    for one in found.values():
+        assert isinstance(one, Estimate) and one.low is not None and one.high is not None
+        assert one.low <= one.value <= one.high
+
+
 @pytest.mark.parametrize("name", READ)
 def test_crossings_of_independent_rows_are_those_without_groups(name: str) -> None:
     truth, scores = _independent(1500)
