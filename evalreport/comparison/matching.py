@@ -123,7 +123,7 @@ def matched_runs(
     at, both = (ends[0], ends[1]), (tables[0], tables[1])
     repeated = list(_resampled(samples)) if len(run) <= MOST_ROWS else []
     # whoever finds every positive does so at any lower threshold, too: no recall says where it stands
-    every = found_by(both[1], at[1]) >= both[1].positives - ROUNDING
+    every = _decided(both[1], at[1])[0] >= both[1].positives - ROUNDING
     kinds = [kind for kind in KINDS if not (every and kind == "equal_recall")]
     points = [_matched(kind, at, both, repeated, samples, names, costs) for kind in kinds]
     lowest = None if costs is None else _lowest_cost(both, repeated, samples, names, costs)
@@ -165,7 +165,7 @@ def _matched(
 def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _OperatingPoint:
     """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
     run, baseline = tables
-    tp, fp = _counts(baseline, int(np.searchsorted(baseline.scores, own[1])))
+    tp, fp = _decided(baseline, own[1])
     place = _place(kind, run, own[0], tp, fp)
     mine = _counts(run, place)
     threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
@@ -190,9 +190,9 @@ def _place(kind: MatchKind, run: ScoreTable, own: float, tp: float, fp: float) -
             return int(np.searchsorted(run.scores, own))
 
 
-def found_by(table: ScoreTable, threshold: float) -> float:
-    """Return the weight of the positives at or above a threshold."""
-    return _counts(table, int(np.searchsorted(table.scores, threshold)))[0]
+def _decided(table: ScoreTable, threshold: float) -> tuple[float, float]:
+    """True and false alarms at a threshold."""
+    return _counts(table, int(np.searchsorted(table.scores, threshold)))
 
 
 def _counts(table: ScoreTable, place: int) -> tuple[float, float]:

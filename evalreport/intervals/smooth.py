@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -86,7 +86,7 @@ def smooth_gap_limits(
     weight = np.add.reduceat(curve.weight, starts)
     said = np.add.reduceat(curve.weight * curve.scores, starts)
     pattern = np.add.reduceat(curve.weight * (curve.scores - curve.fitted), starts)
-    moved = _moves(curve, starts, root)
+    moved = cache(_moves(curve, starts, root))
     normal = _normals((curve.root if root is None else root).shape[1], sampling)
 
     def drawn(factor: float) -> Array:
