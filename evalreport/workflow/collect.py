@@ -177,7 +177,7 @@ def run_origin(store: Store, run: RunInfo) -> Provenance:
         tracking=store.shown,
         model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
-        notes=_still_running(run),
+        notes=_unfinished(run),
     )
 
 
@@ -192,10 +192,12 @@ def with_unit(request: Request, run: RunInfo) -> Request:
     return replace(request, unit=(one, many)) if one and many and request.unit == Request.unit else request
 
 
-def _still_running(run: RunInfo) -> tuple[str, ...]:
-    if not run.running:
+def _unfinished(run: RunInfo) -> tuple[str, ...]:
+    if run.status == "FINISHED":
         return ()
-    return (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
+    if run.running:
+        return (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
+    return (f"{run.shown} did not finish ({run.status}): rows of it may be missing",)
 
 
 def _collected(found: Found, request: Request, origin: Provenance) -> Collected:

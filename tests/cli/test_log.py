@@ -200,6 +200,18 @@ def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys
     assert sqlite_store.client.get_run(made.run_id).info.status == "RUNNING"
 
 
+@pytest.mark.parametrize("status", ["FAILED", "KILLED"])
+def test_a_run_that_did_not_finish_is_said_to(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, status: str
+) -> None:
+    made = make_run(sqlite_store, {"predictions.csv": SCORES}, status=status, folder=tmp_path)
+    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
+    assert done.code == 0, done.err
+    told = f"did not finish ({status}): rows of it may be missing"
+    assert told in done.err
+    assert told in str(done.json["runs"][0]["provenance"]["notes"])
+
+
 @pytest.mark.parametrize("models", [1, 2])
 def test_only_a_run_with_one_model_shows_its_numbers_there(
     sqlite_store: Store, tmp_path: Path, capsys: Capture, models: int
