@@ -27,7 +27,7 @@ from evalreport.study.selection import (
 )
 from evalreport.study.trials import Trials
 from evalreport.study.values import Trial
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Undefined
 
 Floats = npt.NDArray[np.float64]
 
@@ -104,6 +104,11 @@ class WinnersCurse:
     def at_most(self) -> bool:
         """Whether the optimism is the greatest it can be, since errors count as independent."""
         return self.correlation == 0
+
+    @property
+    def expected(self) -> Estimate:
+        """What is expected of the best on new data, with the interval of its true value."""
+        return Estimate(self.corrected, self.n or self.n_trials, self.low, self.high)
 
     @property
     def winner(self) -> dict[str, Any]:

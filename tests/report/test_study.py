@@ -141,9 +141,9 @@ def of_objective(of: Study, name: str) -> set[float]:
         "error": {getattr(curse, "standard_error", math.nan)},
         "confidence": {0.95},
         "optimism": {getattr(curse, "optimism", math.nan)},
-        "corrected": {getattr(curse, "corrected", math.nan)},
-        "low": {getattr(curse, "low", math.nan)},
-        "high": {getattr(curse, "high", math.nan)},
+        "expected": {getattr(curse, "corrected", math.nan)},
+        "expected_low": {getattr(curse, "low", math.nan)},
+        "expected_high": {getattr(curse, "high", math.nan)},
     }
     if done:
         sign = of.objective.sign
@@ -193,6 +193,15 @@ def test_headlines() -> None:
     assert headline(failed()) == "No trial completed of 2 that were started."
     assert headline(one()) == "The only complete trial reaches accuracy 0.5."
     assert "on the front" in headline(two_goals())
+
+
+def test_the_winner_and_both_ends_have_the_same_decimals() -> None:
+    """They said "between 0.8077 and 0.895"."""
+    made = study(Trials.from_records([{"value": v} for v in (0.857, 0.84, 0.835)], objectives="accuracy"))
+    said = PANELS[0](made).body.summary.text  # type: ignore[union-attr]
+    told = re.search(r": (\S+) instead of (\S+), .* true value is within (\S+) to (\S+)\. ", said)
+    assert told, said
+    assert {len(shown.partition(".")[2]) for shown in told.groups()} == {3}, said
 
 
 def test_hostile_names_keep_the_tree() -> None:

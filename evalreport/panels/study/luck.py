@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalreport.estimates import valued
 from evalreport.format import significant
 from evalreport.panels.chart import LEFT, Axes, Chart, Label, Path, padded, x_axis, y_axis
 from evalreport.panels.curves import spread
@@ -57,7 +58,7 @@ def _remedy(study: Study) -> Sentence:
 def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
     judged = say("") if curse.n is None else say(", judged on {n:count} examples", n=curse.n)
     many = "up to" if curse.at_most else "about"
-    worth = "*{corrected:significant}*" + (", were all errors independent" if curse.at_most else "")
+    worth = "*{expected:number}*" + (", were all errors independent" if curse.at_most else "")
     rivals = say("{rivals:count}, each set of parameters once", rivals=curse.n_trials)
     return (
         (
@@ -65,7 +66,7 @@ def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
             say("{observed:significant} (trial {best})", observed=curse.observed, best=str(curse.best)),
         ),
         ("Looks better than it is by", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
-        ("Less that luck", say(worth, corrected=curse.corrected)),
+        ("Less that luck", say(worth, expected=curse.expected)),
         ("If all were equally good", say("by {equal:rough}", equal=curse.optimism_if_equal)),
         ("Error of one value", say("{error:rough} (standard error)", error=curse.standard_error)),
         ("Trials that competed", joined(rivals, judged)),
@@ -117,7 +118,7 @@ def _trial_dots(study: Study, axes: Axes, kept: list[Trial], values: list[float]
 
 def _expected(curse: WinnersCurse, axes: Axes, values: list[float]) -> Label:
     """The corrected value beside its guide, where it covers the fewest dots."""
-    words = f"{'at worst' if curse.at_most else 'expect'} {significant(curse.corrected)}"
+    words = f"{'at worst' if curse.at_most else 'expect'} {valued(curse.expected, 'number')}"
     dotted = [(axes.across(rank), axes.up(value)) for rank, value in enumerate(values, 1)]
     height = axes.up(curse.corrected)
     spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]

@@ -11,7 +11,7 @@ from evalreport.panels.curves import spread
 from evalreport.panels.parts import Cell, Column, Folded, Look, PagePart, Row, Section, Table
 from evalreport.panels.study.words import STATES
 from evalreport.panels.verdict import MOST, WORDS, Warned
-from evalreport.panels.words import NOTHING, Sentence, paragraph, say, with_options
+from evalreport.panels.words import NOTHING, Sentence, compared, paragraph, say, with_options
 from evalreport.study import Param, Space, Trial
 from evalreport.study.judged import Study
 from evalreport.study.values import is_number
@@ -173,15 +173,18 @@ def summary(study: Study) -> Sentence:
     if isinstance(curse, Undefined):
         return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
     judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
-    how, words = "looks about", "expect {c.corrected:significant} on new data, not {c.observed:significant}."
+    how, words = "looks about", "expect {c.expected:number} on new data, not {observed}."
     if curse.at_most:
         how = "may look up to"
-        words = "{c.corrected:significant} instead of {c.observed:significant}, were all errors independent."
+        words = "{c.expected:number} instead of {observed}, were all errors independent."
     words = (
         f"{{judged}} best of {{rivals:count}} trials {how} *{{c.optimism:rough}}* better than it is: {words}"
     )
-    words += " With {c.confidence:percent} confidence its true value lies between *{c.low:significant}* and "
-    told = say(words + "*{c.high:significant}*.", {"c": curse}, judged=judged, rivals=curse.n_trials)
+    words += (
+        " With {c.confidence:percent} confidence its true value is within *{c.expected:number interval}*."
+    )
+    observed = compared("observed", curse.observed, curse.expected, "number")
+    told = say(words, {"c": curse}, judged=judged, rivals=curse.n_trials, observed=observed)
     assumed = curse.assumption[:1].upper() + curse.assumption[1:]
     return paragraph(told, say("{assumption}.", assumption=assumed))
 
