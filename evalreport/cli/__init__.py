@@ -6,9 +6,11 @@ import of one numeric library costs more than the whole answer.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
@@ -21,6 +23,7 @@ from evalreport.cli.sections import write_examples
 from evalreport.cli.streams import forget, ready
 from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
+from evalreport.stages import listening
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("log", "Compute metrics for finished runs and log them, with an HTML report, to MLflow."),
@@ -86,8 +89,26 @@ def main(args: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if args is None else args)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than our sums; see `-j`
     console = Console.of_arguments(arguments, COMMANDS)
-    with console.listening(), Pulse(console):
+    with console.listening(), Pulse(console), _imports_unswept():
         sys.exit(_code(arguments, console))
+
+
+@contextmanager
+def _imports_unswept() -> Iterator[None]:
+    """Look for no garbage until work begins: nothing that is imported is any, and a look costs 5 to 60 ms."""
+
+    def begun(*_: object) -> None:
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
+
+    gc.disable()
+    try:
+        with listening(begun):
+            yield
+    finally:
+        gc.unfreeze()
+        gc.enable()
 
 
 def _code(arguments: list[str], console: Console) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from evalreport import cli
+from evalreport.stages import stage
 
 ROOT = str(Path(__file__).parents[2])
 PLOTTING = {"pandas", "sklearn", "mlflow", "matplotlib", "seaborn", "scipy", "optuna"}
@@ -52,3 +56,17 @@ def test_a_report_of_a_file_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert (tmp_path / "evalreport.html").is_file()
     assert not libraries(modules) & PLOTTING
     assert len(modules) <= MOST_OF_A_REPORT
+
+
+def test_no_garbage_is_looked_for_until_work_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    swept = []
+
+    def work(*_: object, **__: object) -> None:
+        swept.append(gc.isenabled())
+        stage("reading the predictions")
+        swept.append(gc.isenabled())
+
+    monkeypatch.setattr(cli.group, "main", work)
+    with pytest.raises(SystemExit):
+        cli.main(["report"])
+    assert [*swept, gc.isenabled(), gc.get_freeze_count()] == [False, True, True, 0]
