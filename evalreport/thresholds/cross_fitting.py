@@ -254,9 +254,9 @@ def _with_out_of_sample(
 def _corrected(objective: Objective, value: OutOfSample, rechosen: Mapping[str, float]) -> OutOfSample:
     """The chance of a bound where the threshold was chosen on the same rows.
 
-    For rates of one class the cross-fitted draws say it. For the rest they say about six points too little,
-    and the choices of resamples, held against the whole sample, as much too much: the middle of both came
-    true in the simulation (tests/thresholds/held.json).
+    For a recall, whose threshold is chosen by precision, the cross-fitted draws say it. For the rest they
+    say about six points too little, and the choices of resamples, held against the whole sample, as much too
+    much: the middle of both came true in the simulation (tests/thresholds/held.json).
     """
     bound = objective.constraint
     if bound is None or value.chance is None or one_class(bound) or objective.name not in rechosen:
@@ -288,12 +288,19 @@ def with_bounds(
             continue
         here = METRICS[bound.metric].function(BinaryCounts(best.tp, best.fp, best.fn, best.tn))
         kept = BoundKept(bound.metric, bound.operator, bound.number, float(here))
-        chance = chance_at(sweep, units, bound, best) if fixed else None
+        chance = chance_at(sweep, units, bound, best) if fixed or _without_luck(objective, bound) else None
         elsewhere = best.out_of_sample
         if elsewhere is not None and chance is not None:
             elsewhere = replace(elsewhere, chance=chance)
         found[objective.name] = replace(best, bound=kept, out_of_sample=elsewhere)
     return found
+
+
+def _without_luck(objective: Objective, bound: Constraint) -> bool:
+    """Whether the best threshold is simply the last that keeps a bound on one class: the best recall under a
+    false positive rate. Then no sample chooses it by its luck, and the class tells more than folds do."""
+    other = METRICS[objective.metric].over if objective.metric in METRICS else None
+    return one_class(bound) is not None and other in ("positives", "negatives")
 
 
 def with_holds(

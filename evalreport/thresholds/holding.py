@@ -105,8 +105,9 @@ def fewest(allowed: float, confidence: float) -> int:
 
 
 def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> float | None:
-    """Return the chance of a bound on a rate of one class at a threshold that was chosen on other rows.
+    """Return the chance of a bound on a rate of one class at a threshold that owes nothing to luck.
 
+    It was chosen on other rows, or lies between the last row of the class that keeps the bound and the next.
     The rate has a Beta posterior (Jeffreys). None for another metric, and without rows of the class.
     """
     sought = one_class(bound)

@@ -128,6 +128,15 @@ def test_other_rows_have_a_fixed_threshold() -> None:
     assert best.chance == pytest.approx(slow, abs=0.01)
 
 
+def test_the_best_recall_under_a_false_positive_rate_owes_nothing_to_luck() -> None:
+    rows = sample(300, 60)
+    best = found(rows, "fpr<=0.05")
+    negatives = rows.scores.values[rows.y_true == 0]  # type: ignore[union-attr]
+    wrong, rng = float((negatives >= best.threshold).sum()), np.random.default_rng(0)
+    slow = (rng.beta(wrong + 0.5, len(negatives) - wrong + 0.5, 200_000) <= 0.05).mean()
+    assert best.chance == pytest.approx(slow, abs=0.01)
+
+
 def test_nothing_is_promised_of_a_number_of_rows() -> None:
     best = found(sample(300, 60), "fp<=10")
     assert best.chance is None and best.hold is not None and best.hold.reason is not None
