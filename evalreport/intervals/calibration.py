@@ -125,7 +125,7 @@ def gap_limits(
     inversion = Inversion(value, sampling, near_end=True, least=least)
     low, high = ends(gaps)
     if statistic is mean_gap and draws is None:
-        low = min(low, ends(_concentrated(gaps, design * spread))[0])
+        low = min(low, ends(concentrated(gaps, design * spread))[0])
     if here is not None:
         low, high = _far(low, high, value, here + moved, sampling)
     return min(low, value), max(high, value, least)
@@ -136,7 +136,7 @@ def factors_up(noise: float, value: float) -> Array:
     return np.linspace(0, min(1 + 4 * noise / max(value, 1e-12), 1e6), FACTORS)
 
 
-def _concentrated(gaps: Array, noise: Array) -> Array:
+def concentrated(gaps: Array, noise: Array) -> Array:
     """Gaps that add up to the same, in the bins that noise alone does not explain.
 
     Noise adds more to a sum of sizes the fewer gaps make it: to one of size 0 all of it, to one far beyond
@@ -237,7 +237,8 @@ class Inversion:
         fewest, most = np.maximum.accumulate(self._tails(rows, truths[some]), axis=1)
         first = some[max(int(np.searchsorted(most, self.value - TIE)) - 1, 0)]
         last = some[min(int(np.searchsorted(fewest, self.value + TIE, "right")), len(some) - 1)]
-        more = np.setdiff1d(np.arange(first, last), some)
+        near = np.concatenate([np.arange(end, end + COARSE) for end in (first, max(last - COARSE, 0))])
+        more = np.setdiff1d(near[near < len(truths)], some)
         place = np.concatenate([some, more])
         order = np.argsort(place)
         if len(more):
