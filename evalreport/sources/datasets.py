@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from glob import glob, has_magic
+from operator import and_
 from pathlib import Path
 from typing import TypeVar
 
@@ -101,10 +102,8 @@ class DataSet:
         for path, one in zip(self.files, self.opened, strict=True):
             with in_file(str(path)):
                 found += [] if one.settle is None else [one.settle(wanted)]
-        for name in found[0]:
-            kind = found[0][name]
-            for other in found[1:]:
-                kind = kind & other[name]
+        for name in {name for kinds in found for name in kinds}:  # a file without rows tells none
+            kind = reduce(and_, [kinds[name] for kinds in found if name in kinds])
             for kinds in found:
                 kinds[name] = kind
         return self
@@ -150,6 +149,14 @@ class DataSet:
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield batches with every combination of the values of some columns, as often as it comes."""
         return self.batches(wanted)
+
+    def without_rows(self, clauses: Sequence[str] = ()) -> DataError:
+        """Return the refusal of files of which no row is left."""
+        return DataError(
+            f"no row is left: {' and '.join(clauses)}" if clauses else "the files hold no rows",
+            where=str(self.files[0]),
+            fix=("check --where, or " if clauses else "check ") + "the program that wrote them",
+        )
 
     def _is_mixed(self, name: str) -> bool:
         kinds = {one.kinds.get(name, "") for one in self.opened}

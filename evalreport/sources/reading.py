@@ -54,6 +54,8 @@ def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str
     if more:
         columns |= _columns(data, more)
     rows = len(next(iter(columns.values()), ()))
+    if columns and not rows:
+        raise data.without_rows()
     return RawTable(columns, rows, name or folder.name, data.sha256, data.format, data.names)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from evalreport.answers import answers_of
-from evalreport.errors import DataError, UsageError
+from evalreport.errors import UsageError
 from evalreport.labels import Label, distinct_labels
 from evalreport.sources.columns import Found, find
 from evalreport.sources.datasets import DataSet
@@ -59,15 +59,18 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
     if more:
         read = _without([name for name in data.names if name in {*read, *more}], request)
         head = _head(data.settled(read), read, request)
-    true_part, _ = truth_of(head, request)
-    if is_multilabel(head.columns, true_part, request):
+    with in_file(head.source):
+        true_part, _ = truth_of(head, request)
+        several = is_multilabel(head.columns, true_part, request)
+        truth, pred = ("", None) if several else _labelled(head, true_part, request)
+    if several:
         return _of_labels(data, head, true_part, request)
-    truth, pred = _labelled(head, true_part, request)
     labels, told = _distinct(data, truth, pred, request), request
     if pred is not None and request.score is None and are_fractions(head.columns[pred]):
         told, pred = replace(request, score=pred), None
     used = (truth, *(() if pred is None else (pred,)))
-    part = _scored(head, told, labels, used)
+    with in_file(head.source):
+        part = _scored(head, told, labels, used)
     if request.labels is None and _lacks(head, truth, pred, labels):
         scored = (
             () if part is None else (like(label, labels, "score column for label") for label in part.labels)
@@ -145,11 +148,7 @@ def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
             table = kept_rows(table_of(batch, path, data), request)
         if table.n:
             return table
-    raise DataError(
-        "no row is left" if request.where else "the files hold no rows",
-        where=str(data.files[0]),
-        fix="check --where, or the program that wrote them",
-    )
+    raise data.without_rows(request.where)
 
 
 def _labelled(head: RawTable, truth: Part, request: Columns) -> tuple[str, str | None]:
@@ -161,7 +160,9 @@ def _labelled(head: RawTable, truth: Part, request: Columns) -> tuple[str, str |
 
 def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> PredictionStream:
     """Settle what the columns of several labels per row mean; of lists, a pass finds the labels."""
-    pred, told = pred_part(head.names, request, truth, head.name, multilabel=True), replace(request, where=())
+    with in_file(head.source):
+        pred = pred_part(head.names, request, truth, head.name, multilabel=True)
+    told = replace(request, where=())
     lists = [part for part in (truth, pred) if part is not None and not part.labels]
     found = find(head, told)
     if lists and request.labels is None:

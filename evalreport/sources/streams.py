@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import answers_of, with_gaps
-from evalreport.errors import DataError, EvalreportError, UsageError
+from evalreport.errors import EvalreportError, UsageError
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import NoScores, Scores
@@ -115,12 +115,7 @@ class PredictionStream:
         DataError
         """
         if not rows:
-            clauses = " and ".join(self.request.where)
-            raise DataError(
-                f"no row is left: {clauses}" if clauses else "the files hold no rows",
-                where=str(self.data.files[0]),
-                fix="check --where, or the program that wrote them",
-            )
+            raise self.data.without_rows(self.request.where)
 
     def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
         columns, request = table.columns, self.request

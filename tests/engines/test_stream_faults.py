@@ -1,4 +1,4 @@
-"""A stream that is killed, or whose disk fills up: nothing is left of it."""
+"""A stream that is killed, whose disk fills up or whose parts are torn: told, and nothing is left of it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ import pytest
 
 import evalreport as er
 from evalreport.engines.partitions import Buckets
-from evalreport.errors import DataError
+from evalreport.errors import DataError, EvalreportError
 from evalreport.sources.datasets import data_set
 from evalreport.sources.request import Columns
 from evalreport.sources.spark_counting import CountedParts, PartitionPlan, count_partition, merge_group
 from evalreport.sources.spark_task import work_in_task
 from evalreport.sources.stream_columns import open_stream
-from tests.engines.test_stream import FEW, parts
+from tests.cli.running import run
+from tests.engines.test_stream import FEW, N, parts, table
 from tests.engines.test_stream_classes import scored
 
 KILLED = """
@@ -60,6 +61,38 @@ def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".jsonl.zst"])
+def test_a_packed_part_that_was_cut_off_is_named(suffix: str, tmp_path: Path) -> None:
+    _, many = parts(table(), tmp_path, suffix)
+    cut = many / f"part-1{suffix}"
+    cut.write_bytes(cut.read_bytes()[:-20])
+    with pytest.raises(DataError, match="data are cut off or broken") as caught:
+        er.evaluate_files(many, **FEW)
+    assert caught.value.where == str(cut)
+
+
+@pytest.mark.parametrize("engine", ["stream", "memory"])
+def test_parts_without_rows(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a job writes them that had nothing for one of its tasks: a header alone."""
+    _, many = parts(table(), tmp_path, ".csv")
+    asked = ["report", str(many), "-o", str(tmp_path / "page.html"), "--engine", engine, "--positive", "ill"]
+    for part in sorted(many.glob("*.csv"))[:2]:
+        part.write_text("y_true,score\n")
+    assert "500 cases" in run(capsys, *asked).err
+    for part in many.glob("*.csv"):
+        part.write_text("y_true,score\n")
+    assert "the files hold no rows" in run(capsys, *asked, "--force").err
+
+
+def test_a_column_that_is_not_there_is_told_with_the_file(tmp_path: Path) -> None:
+    _, many = parts(table(true_a=[0] * N, true_b=[1] * N), tmp_path, ".csv")
+    asked: list[dict[str, Any]] = [{"truth": "gone"}, {"score": "gone"}, {"truth": "true_*", "pred": "gone"}]
+    for named in asked:
+        with pytest.raises(EvalreportError, match="gone") as caught:
+            er.evaluate_files(many, **named, **FEW)
+        assert caught.value.where == str(many / "part-0.csv")
 
 
 def test_a_disk_that_is_full_is_told_and_left_empty(

@@ -6,6 +6,7 @@ What the readers of whole files refuse for the memory that it would take, costs 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +17,7 @@ from evalreport.sources.readers.content import broken
 from evalreport.sources.readers.delimited import Kind, text_batches, text_head
 from evalreport.sources.readers.feather import FILE
 from evalreport.sources.readers.jsons import records_of
-from evalreport.sources.readers.limits import GZIP, ZSTD, choose
+from evalreport.sources.readers.limits import GZIP, ZSTD, choose, unpacking
 
 ROWS = 1 << 18
 """Rows of a batch: 2 MB for each column of numbers."""
@@ -182,7 +183,8 @@ def _kinds(schema: Any) -> Mapping[str, str]:
     return {field.name: kind(field) for field in schema}
 
 
-def _stream(path: Path) -> Any:
+@contextmanager
+def _stream(path: Path) -> Iterator[Any]:
     """Open a text file, unpacked where it is packed."""
     import gzip
     import io
@@ -194,7 +196,11 @@ def _stream(path: Path) -> Any:
     if not head:
         raise DataError("the file is empty", fix="check the program that wrote it")
     if head.startswith(GZIP):
-        return gzip.open(path, "rb")
-    if head.startswith(ZSTD):
-        return io.BufferedReader(pa.CompressedInputStream(str(path), "zstd"))
-    return path.open("rb")
+        with unpacking("gzip"), gzip.open(path, "rb") as packed:
+            yield packed
+    elif head.startswith(ZSTD):
+        with unpacking("zstd"), io.BufferedReader(pa.CompressedInputStream(str(path), "zstd")) as unpacked:
+            yield unpacked
+    else:
+        with path.open("rb") as file:
+            yield file

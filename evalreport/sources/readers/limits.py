@@ -7,7 +7,8 @@ import io
 import pickletools
 import stat
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -202,15 +203,29 @@ def expanded(data: bytes) -> bytes:
     if not data.startswith((GZIP, ZSTD)):
         return data
     kind = "gzip" if data.startswith(GZIP) else "zstd"
-    try:
-        with _opened(data, kind) as stream:
-            whole = _bounded(stream, allowed_expansion(len(data)))
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"the {kind} data are cut off or broken", fix="copy the file again") from error
+    with unpacking(kind), _opened(data, kind) as stream:
+        whole = _bounded(stream, allowed_expansion(len(data)))
     refuse_expansion(len(whole), len(data))
     if not whole:
         raise DataError("the file is empty", fix="check the program that wrote it")
     return whole
+
+
+@contextmanager
+def unpacking(kind: str) -> Iterator[None]:
+    """Say of packed data that cannot be read to their end what is wrong with them.
+
+    Examples
+    --------
+    >>> with unpacking("gzip"):
+    ...     raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+    Traceback (most recent call last):
+    evalreport.errors.DataError: the gzip data are cut off or broken
+    """
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"the {kind} data are cut off or broken", fix="copy the file again") from error
 
 
 def _opened(data: bytes, kind: str) -> Any:

@@ -57,7 +57,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     scored = _scored(rows, part, y_true, y_pred, request)
     labels = () if scored.raw is None else scored.raw.labels
     found = single_label(y_true, y_pred, labels, request, text is not None)
-    scored = _of_space(scored, found, request)
+    scored = _of_space(scored, found, request, alone=y_pred is None and text is None)
     scores, unscored = (None, ()) if scored.raw is None else scores_in_order(scored.raw, found.space)
     kind = None if scored.raw is None else scored.raw.kind
     return Parts(
@@ -120,9 +120,10 @@ def _not_used(part: Part, error: DataError) -> str:
     return f"the scores {part.shown} are not used: {error.message}; to use them: {error.fix}"
 
 
-def _of_space(scored: _Scored, found: Labelled, request: Columns) -> _Scored:
+def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
     """Return the scores as those of the labels; a confidence of the given answer becomes P(positive)."""
-    part, note = usable(scored.part, found.space, request)
+    named = request.score is not None or request.scores is not None
+    part, note = usable(scored.part, found.space, needed=named or alone)
     if part is None or scored.raw is None:
         return _Scored(None, None, (*scored.notes, note))
     raw, notes = scored.raw, (*scored.notes, note)
@@ -162,19 +163,19 @@ def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str
     return raw.values[:, 0], ()
 
 
-def usable(part: Part | None, space: LabelSpace, request: Columns) -> tuple[Part | None, str]:
-    """Return the scores if they can rank these labels: one plain column cannot rank three.
+def usable(part: Part | None, space: LabelSpace, *, needed: bool) -> tuple[Part | None, str]:
+    """Return the scores if they can rank these labels: one column, whatever its name, cannot rank three.
 
     Raises
     ------
     DataError
-        The column was named.
+        The column was named, or nothing else answers.
     """
-    if part is None or part.labels or isinstance(space, Binary):
+    if part is None or len(part.columns) > 1 or isinstance(space, Binary):
         return part, ""
-    if request.score is None:
-        return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
-    raise cannot_rank(part.shown, space)
+    if needed:
+        raise cannot_rank(part.shown, space)
+    return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
 
 
 def cannot_rank(name: str, space: LabelSpace) -> DataError:

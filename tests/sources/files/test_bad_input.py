@@ -206,6 +206,10 @@ def test_one_score_column_for_three_labels() -> None:
     assert told[1] == "error: one score column cannot rank 3 labels"
     assert lines(text) == told  # not that there are no predictions
     assert lines(text, Columns(labels=("a", "b")))[2] == "  at   p.csv, y_true, first: row 2, 'c'"
+    for name in ("p_b", "logit_b"):  # named after a label it ranks the others no better
+        text = f"y_true,{name}\na,0.5\nb,0.5\nc,0.5\n"
+        named = [told[0], told[1], told[2].replace("score", name), told[3]]
+        assert lines(text) == named == lines(text, Columns(scores=name.replace("_b", "_*")))
 
 
 def test_lists_without_a_separator() -> None:
