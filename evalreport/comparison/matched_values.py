@@ -44,6 +44,9 @@ class MatchedPoint:
         on rows that took no part in the choice of the threshold that decides them.
     cost : MatchedCount or None
         What 1,000 rows cost; None where no cost was stated.
+    between : bool
+        Whether the run finds just as many at no threshold, as scores are tied or rows weigh: its false alarms
+        are then those on the straight line from this threshold, which finds more, to the next.
     """
 
     run: str
@@ -53,6 +56,7 @@ class MatchedPoint:
     found: MatchedCount
     false_alarms: MatchedCount
     cost: MatchedCount | None = None
+    between: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from evalreport.comparison.alarms import (
     raising,
 )
 from evalreport.comparison.cheapest import Bools, cheapest, cost_of, rechosen, scores_of, spread_of
+from evalreport.comparison.equal_recall import at_recall, limits_at_recall
 from evalreport.comparison.matched_values import (
     AlarmList,
     MatchedCount,
@@ -104,8 +105,9 @@ def matched_runs(
     -------
     MatchedRuns or None
         Standard errors are those over resamples of rows (or of whole clusters) in each of which the run is
-        matched anew, so that they include that the matching threshold was found on the same rows. At the
-        lowest cost they are those of what rows cost, which is cross-fitted (Bayle et al. 2020).
+        matched anew, so that they include that the matching threshold was found on the same rows. At equal
+        recall the limits are those of `limits_at_recall`; at the lowest cost the error is that of what rows
+        cost, which is cross-fitted (Bayle et al. 2020).
 
     References
     ----------
@@ -147,14 +149,14 @@ def _matched(
     names: tuple[str, str],
     costs: Costs | None,
 ) -> MatchedPoint:
+    count = _Counter(samples)
+    if kind == "equal_recall":
+        return _at_equal_recall(own[1], tables, count, names, costs)
     point = _point(kind, own, tables)
     again = [_point(kind, own, pair) for pair in repeated]
-    count = _Counter(samples)
     tp_moved, fp_moved = count.moved((point.threshold, own[1]))
     found = count.of(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
     alarms = count.of(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
-    if kind == "equal_recall":
-        found = replace(found, low=None, high=None, verdict="equal_by_design")
     cost = None
     if costs is not None:
         every = [p.cost(costs) for p in again]
@@ -162,12 +164,35 @@ def _matched(
     return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost)
 
 
+def _at_equal_recall(
+    own: float,
+    tables: Tables,
+    count: _Counter,
+    names: tuple[str, str],
+    costs: Costs | None,
+) -> MatchedPoint:
+    """Both where they find as many, so that false alarms alone are what differs, and what they cost."""
+    point, samples = _point("equal_recall", (own, own), tables), count.samples
+    gap, moved = point.fp[0] - point.fp[1], count.moved((point.threshold, own))[1]
+    few = len(samples) <= MOST_ROWS
+    ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
+    alarms = count.judged(point.fp, ends, moved, more_is_better=False)
+    cost = None
+    if costs is not None:
+        each = 1000 * (costs.fp - costs.tn) / sum(point.totals)
+        low, high = sorted(each * end for end in ends)
+        cost = count.judged(point.cost(costs), (low, high), moved, more_is_better=False)
+    found = MatchedCount(point.tp, 0.0, verdict="equal_by_design")
+    between = _decided(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
+    return MatchedPoint(*names, "equal_recall", (point.threshold, own), found, alarms, cost, between)
+
+
 def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _OperatingPoint:
     """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
     run, baseline = tables
     tp, fp = _decided(baseline, own[1])
     place = _place(kind, run, own[0], tp, fp)
-    mine = _counts(run, place)
+    mine = (tp, at_recall(run, tp)[0]) if kind == "equal_recall" else _counts(run, place)
     threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
     threshold = own[0] if kind == "own_thresholds" else threshold
     totals = (baseline.positives, baseline.negatives)
@@ -178,11 +203,7 @@ def _place(kind: MatchKind, run: ScoreTable, own: float, tp: float, fp: float) -
     """Where the run's table stands at a matched point."""
     match kind:
         case "equal_recall":
-            # The baseline stands anywhere between two positives; the middle of that step favours nobody (its
-            # upper end spares the run half a step of false alarms: five of 37 in a test of equal rankings).
-            last = max(int((run.tp >= tp - ROUNDING).sum()) - 1, 0)
-            first = int((run.tp > run.tp[last] + ROUNDING).sum())
-            return (first + last + 1) // 2
+            return at_recall(run, tp)[1]
         case "equal_alarms":
             # The lowest threshold that raises no more; above all scores where even the top tie raises more.
             return int(raising(run, np.array([tp + fp]))[0])
@@ -237,10 +258,16 @@ class _Counter:
         self, values: tuple[float, float], spread: float, free: float, moved: int, *, more_is_better: bool
     ) -> MatchedCount:
         """Return a count whose difference has a standard error and its degrees of freedom."""
-        gap = values[0] - values[1]
-        if spread == 0:
+        ends = StudentCurve(values[0] - values[1], spread, free).limits(self.samples.sampling.level)
+        return self.judged(values, ends, moved, more_is_better=more_is_better)
+
+    def judged(
+        self, values: tuple[float, float], ends: tuple[float, float], moved: int, *, more_is_better: bool
+    ) -> MatchedCount:
+        """Return a count whose difference has limits; without any where these are one number."""
+        gap, (low, high) = values[0] - values[1], ends
+        if low == high:
             return MatchedCount(values, gap)
-        low, high = StudentCurve(gap, spread, free).limits(self.samples.sampling.level)
         excludes = low > 0 or high < 0
         if moved < fewest_moved(self.samples.sampling.level):
             few = MatchedCount(values, gap, low, high, "too_few_to_say")

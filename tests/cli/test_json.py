@@ -172,6 +172,10 @@ def test_comparisons_keep_to_the_schema(capsys: Capture) -> None:
         done = run(capsys, "compare", "one.csv", "two.csv", *more, "--json", "-q")
         assert done.code == 0, done.err
         WHOLE.validate(json.loads(done.out, parse_constant=refuse_constants))
+    Path("low.csv").write_text("y_true,score\n" + "1,0.7\n0,0.3\n1,0.4\n0,0.6\n" * 10)
+    Path("high.csv").write_text("y_true,score\n" + "1,0.9\n0,0.2\n1,0.6\n0,0.4\n" * 10)
+    for more in ((), ("--cost", "5")):
+        WHOLE.validate(run(capsys, "compare", "low.csv", "high.csv", *more, "--json", "-q").json)
     refused = run(capsys, "compare", "rows.csv", "gap.csv", "--json")
     WHOLE.validate(refused.json)
     assert (refused.code, refused.json["error"]["code"]) == (5, "DATA_INVALID")

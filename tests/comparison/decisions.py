@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from evalreport.comparison.compare import compare
+from evalreport.comparison.matching import matched_runs
 from evalreport.comparison.planning import rows_needed
 from evalreport.comparison.values import Comparison
+from evalreport.intervals import Sampling
+from evalreport.labels import Binary
+from evalreport.predictions import Predictions, predictions
+from evalreport.scores import Decisions
 from tests.comparison import models
 from tests.comparison.simulate import Setting, truth
 
@@ -33,6 +39,43 @@ POWER = (
     (Setting("binary", 600, (0.3,), (2.2, 1.9), 0.5), ("recall", "accuracy", "f1", "roc_auc", "log_loss")),
     (Setting("multiclass", 600, (0.2,) * 5, (2.0, 1.8), 0.5), ("accuracy", "f1_macro", "log_loss")),
 )
+
+
+@dataclass(frozen=True)
+class Recall:
+    """Two equally good runs with a recall, three negatives to a positive; scores in steps, if any."""
+
+    positives: int
+    recall: float
+    correlation: float
+    step: float = 0.0
+
+    def draw(self, rng: np.random.Generator) -> list[Predictions]:
+        """Draw the answers of both; the threshold is one of the steps."""
+        truth, threshold = (
+            np.arange(4 * self.positives) < self.positives,
+            1.8 - NormalDist().inv_cdf(self.recall),
+        )
+        shared, found = rng.standard_normal(len(truth)), []
+        for _ in range(2):
+            own = rng.standard_normal(len(truth))
+            scores = 1.8 * truth + self.correlation**0.5 * shared + (1 - self.correlation) ** 0.5 * own
+            scores -= threshold
+            scores = self.step * np.round(scores / self.step) if self.step else scores
+            found.append(
+                predictions(Binary(0, 1), truth.astype(int), scores=Decisions(scores), threshold=0.0)
+            )
+        return found
+
+
+RECALLS = tuple(
+    Recall(positives, recall, correlation, step)
+    for positives in (50, 100, 200)
+    for recall in (0.9, 0.95, 0.99)
+    for correlation, step in ((0.3, 0.0), (0.7, 0.0), (0.3, 0.5))
+)
+FEW = Sampling(resamples=2)
+"""At equal recall nothing is drawn."""
 PILOTS = 20
 """Samples whose mean detectable difference says how many rows the true one needs."""
 
@@ -110,6 +153,21 @@ def power(setting: Setting, metric: str, times: int) -> dict[str, Any]:
     }
 
 
+def at_equal_recall(case: Recall, times: int) -> dict[str, Any]:
+    """Return how often two equally good runs were told apart by their false alarms at equal recall.
+
+    `told` is in how many samples anything was said: of a baseline that finds all positives nothing is.
+    """
+    rng = np.random.default_rng([6, case.positives, round(1000 * case.recall), round(10 * case.step)])
+    verdicts = []
+    for _ in range(times):
+        found = matched_runs(models.sides(case.draw(rng), FEW), ("a", "b"))
+        assert found is not None
+        verdicts += [p.false_alarms.verdict for p in found.points if p.kind == "equal_recall"]
+    apart = sum(verdict in ("better", "worse") for verdict in verdicts)
+    return {**asdict(case), "times": times, "told": len(verdicts), "apart": apart}
+
+
 def agreement(times: int) -> dict[str, int]:
     """Return in how many of many differences interval, p-value and verdict did not say the same."""
     rng = np.random.default_rng(4)
@@ -132,6 +190,7 @@ def measure(times: int) -> dict[str, Any]:
         "told_apart": [told_apart(setting, names[-1], times) for setting, _, names in EQUAL],
         "truly_best": [truly_best(UNEQUAL, name, times) for name in ("roc_auc", "mcc", "log_loss")],
         "power": [power(setting, name, times) for setting, names in POWER for name in names],
+        "at_equal_recall": [at_equal_recall(case, times) for case in RECALLS],
         "agreement": agreement(max(times // 10, 5)),
     }
 

@@ -12,16 +12,18 @@ from evalreport.codec import encode
 from evalreport.comparison.alarms import roc_crossings
 from evalreport.comparison.cheapest import rechosen
 from evalreport.comparison.compare import compare
+from evalreport.comparison.equal_recall import limits_at_recall
 from evalreport.comparison.matched_values import MatchedPoint
 from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.facts import ScoreTable
 from evalreport.labels import Binary
-from evalreport.panels.comparison.matched import sentence
+from evalreport.panels.comparison.matched import points_table, sentence
 from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Decisions, NoScores, Probabilities
 from evalreport.thresholds.objectives import Costs
 from tests.comparison import models
+from tests.comparison.decisions import FEW, Recall
 
 Bools = npt.NDArray[np.bool_]
 
@@ -78,6 +80,47 @@ def test_counts_and_intervals_are_those_of_a_search_by_hand(kind: str) -> None:
     if kind == "equal_recall":
         assert (found.found.verdict, found.found.low) == ("equal_by_design", None)
         assert found.false_alarms.verdict == "better", "2.4 against 1.5 is a better model at any recall"
+
+
+def at_equal_recall(case: Recall, rng: np.random.Generator, times: int) -> list[MatchedPoint]:
+    found = [matched_runs(models.sides(case.draw(rng), FEW), ("a", "b")) for _ in range(times)]
+    return [point for both in found if both for point in both.points if point.kind == "equal_recall"]
+
+
+def test_few_positives_that_are_missed_do_not_tell_equal_runs_apart() -> None:
+    """By resamples 11 of 159 pairs, nine of them "better"."""
+    rng, case = np.random.default_rng(3), Recall(50, 0.99, 0.7)
+    verdicts = [point.false_alarms.verdict for point in at_equal_recall(case, rng, 400)]
+    assert 140 <= len(verdicts) <= 180
+    assert sum(verdict in ("better", "worse") for verdict in verdicts) <= 0.02 * len(verdicts)
+
+
+def test_tied_scores_favour_neither_run_at_equal_recall() -> None:
+    """At the lowest threshold that finds as many all verdicts on equal runs were "worse": 38 of 600."""
+    rng, case = np.random.default_rng(4), Recall(100, 0.9, 0.3, step=0.5)
+    found = at_equal_recall(case, rng, 300)
+    gaps = [point.false_alarms.difference for point in found]
+    assert abs(np.mean(gaps)) < 0.3 * np.std(gaps), "it was 0.74"
+    assert {point.found.difference for point in found} == {0.0}
+    compared = compare([models.bare(p) for p in case.draw(rng)])
+    assert "moved to about" in str(points_table(compared))
+
+
+def test_groups_and_weights_of_one_row_each_change_nothing_at_equal_recall() -> None:
+    """Sums over groups are those over rows; a row of weight 2 is two rows of one group."""
+    pair = models.binary(np.random.default_rng(2), 200, 0.3, (2.4, 1.8), 0.4)
+    twice = [
+        predictions(
+            Binary(0, 1),
+            np.repeat(p.y_true, 2),
+            scores=Probabilities(np.repeat(scores_of(p), 2)),
+            threshold=0.35,
+            groups=np.repeat(np.arange(200), 2),
+        )
+        for p in pair
+    ]
+    plain, doubled = (limits_at_recall(models.sides(both), 0.35, 0.95) for both in (pair, twice))
+    assert doubled == pytest.approx(2 * np.array(plain), abs=0.5), "but for Student's degrees of freedom"
 
 
 def test_a_stretched_copy_differs_at_its_own_threshold_alone() -> None:

@@ -89,7 +89,8 @@ def points_table(comparison: Comparison) -> Table | None:
 
 
 def _point_row(point: MatchedPoint, *, several: bool) -> Row:
-    moved = f"{shortened(point.run)} moved to {threshold_text(point.thresholds[0])}"
+    about = "about " if point.between else ""
+    moved = f"{shortened(point.run)} moved to {about}{threshold_text(point.thresholds[0])}"
     both = " and ".join(map(_threshold, point.thresholds[::-1]))
     title, how = {
         "own_thresholds": ("At their own thresholds", both),
