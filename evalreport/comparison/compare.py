@@ -329,8 +329,9 @@ def _movements(matches: Sequence[Match], alike: Sequence[MatchedRuns]) -> tuple[
 
 
 def _mcnemar(match: Match) -> McNemarResult | None:
+    """None of rows that weigh or belong together: it takes each for one more, and belies the interval."""
     both = _answers(match)
-    if both is None:
+    if both is None or match.samples is None or not match.samples.plain:
         return None
     first, second = right(both[0]), right(both[1])
     only = int((first & ~second).sum()), int((second & ~first).sum())
@@ -339,7 +340,7 @@ def _mcnemar(match: Match) -> McNemarResult | None:
 
 
 def _delong(match: Match) -> DelongResult | None:
-    if match.samples is None:
+    if match.samples is None or not match.samples.plain:
         return None
     run, baseline = match.samples.run.predictions, match.samples.baseline.predictions
     if isinstance(run.scores, NoScores) or isinstance(baseline.scores, NoScores):

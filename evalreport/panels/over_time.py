@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalreport.comparison.over_time import Change, OverTime, TimedRun
-from evalreport.estimates import interval, valued
-from evalreport.format import MINUS, at, counted, decimals
+from evalreport.estimates import gap, interval, valued
+from evalreport.format import counted
 from evalreport.panels.history import History, Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Section, Table
 from evalreport.panels.site import FrontVerdict
@@ -31,12 +31,10 @@ def change_in_words(found: OverTime, change: Change) -> Sentence:
     """Return one change: at which run, by how much, since which."""
     runs = {run.run: run for run in found.runs}
     after, before = runs[change.run], runs[change.since]
-    sign = "+" if change.difference > 0 else MINUS
-    low, high = after.low or after.value, after.high or after.value
-    places = decimals(low, high, found.metric.style, after.value)
-    size = at(abs(change.difference), places, found.metric.style)
+    by = change.difference
+    size, _ = gap(by, by - after.half, by + after.half, found.metric.style)
     names = {"run": change.run, "when": day(after.started), "start": before.run}
-    return say("{sign}{size} at {run:short} ({when}), from {start:short}", names, sign=sign, size=size)
+    return say("{size} at {run:short} ({when}), from {start:short}", names, size=size)
 
 
 def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:

@@ -50,6 +50,7 @@ def test_a_drop_and_a_new_test_set_are_told(sqlite_store: Store, tmp_path: Path,
     assert html.count('class="step"') == 3 and html.count('class="guide"') == 1
     told = run(capsys, *call, "--metric", "accuracy").out
     assert "Accuracy changed once; the test set changed once." in told
+    assert " points at day-5 (" in told, "a difference of rates is in points, not in per cent"
     assert run(capsys, *call, "--sort-by", "accuracy").code == 2
 
 

@@ -226,6 +226,19 @@ def test_a_run_compared_with_itself_says_so() -> None:
     assert result.delong[0].z is None
 
 
+def test_tests_of_independent_rows_are_of_such_rows_alone() -> None:
+    """Each of 60 rows ten times: McNemar's p was far below 0.001 where nothing was demonstrated."""
+    pair = models.binary(np.random.default_rng(0), 60, skills=(1.8, 1.4))
+    assert len(compare([models.bare(p) for p in pair]).mcnemar) == 1
+    tenfold = [p.take(np.repeat(np.arange(60), 10)) for p in pair]
+    groups = Categorical.of(np.repeat(np.arange(60), 10))
+    weights = np.where(np.arange(600) % 10, 0.5, 5.5)
+    for change in ({"groups": groups}, {"weights": weights, "weighted": True}):
+        found = compare([models.bare(replace(p, **change)) for p in tenfold])
+        assert (found.mcnemar, found.delong) == ((), ())
+        assert found.movement
+
+
 def test_other_answers_without_scores_are_other_predictions() -> None:
     truth, answers = np.array([0, 1, 1, 0]), np.array([[0, 1, 1, 0], [0, 1, 0, 0]])
     one, other = (predictions(Binary(0, 1), truth, each, NoScores()) for each in answers)

@@ -35,6 +35,13 @@ def test_answers_that_moved_are_counted() -> None:
     assert all(facts[name].startswith("400 rows") for name in compared.names)
 
 
+def test_labels_alone_tell_of_no_sure_mistakes() -> None:
+    for kind, told in (("binary-slices", True), ("binary-labels", False)):
+        said = str(moves.panel(several(kind, 2)))
+        assert "Single answers" in said
+        assert ("the surest mistakes first" in said) == told
+
+
 def test_runs_stand_in_the_order_of_their_value_and_the_baseline_is_the_first_column() -> None:
     compared = several("binary-slices", 3)
     metric = compared.primary

@@ -53,6 +53,15 @@ def test_the_headline_says_who_wins_by_how_much_and_whether_the_seed_decides(
     assert "cannot be told apart" in headline(equal).text
 
 
+def test_of_one_run_nothing_is_said_of_the_seed() -> None:
+    """Its seeds are unknown: "whatever the seed: in 2 of 2 pairs of runs" was said of it."""
+    one = np.repeat([1, 0], [100, 200])
+    two = [np.roll(np.repeat([1, 0], [270, 30]), shift) for shift in (0, 2)]
+    told = headline(er.compare(systems={"new": runs_of(two), "old": runs_of([one])})).text
+    assert told.startswith("new beats old in Accuracy by ")
+    assert told.endswith(", ahead in 2 of 2 pairs of runs.")
+
+
 def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsComparison) -> None:
     rows = verdict.forest(found).rows
     assert [(row.title, len(row.dots)) for row in rows] == [("new", 3), ("old", 3), ("older", 3)]

@@ -54,13 +54,14 @@ def panel(comparison: Comparison) -> Section:
     if any(ev.facts.get("withheld") for ev in comparison.evaluations):
         summary += say("Single examples are withheld.")
     number = len(comparison.movement)
+    sure = all(ev.score_kind and ev.task != "multilabel" for ev in comparison.evaluations)
     if number > LISTED:
         summary += say("Which examples these are stands in the JSON.")
     listed = comparison.movement if number <= LISTED else ()
     parts = [
         part
         for place, moved in enumerate(listed)
-        for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1)
+        for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1, sure=sure)
     ]
     return Section.of("movement", "Examples", title, summary, table, *parts)
 
@@ -75,12 +76,12 @@ def _number(value: int) -> Cell:
     return Cell(count(value), sort=value)
 
 
-def _pair(moved: Movement, place: int, *, detailed: bool, several: bool) -> list[PagePart]:
+def _pair(moved: Movement, place: int, *, detailed: bool, several: bool, sure: bool) -> list[PagePart]:
     """Tables, folded where there are several pairs, and ids of what changed between two runs."""
     where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
     told = (
         ("By class and slice, most changes first", where),
-        ("Single answers, the surest mistakes first", answers),
+        ("Single answers" + (", the surest mistakes first" if sure else ""), answers),
     )
     parts: list[PagePart] = []
     for name, table in told:

@@ -28,7 +28,7 @@ def headline(found: SystemsComparison) -> Sentence:
     if d.verdict == "better":
         words = f"{{d.run:short}} *beats* {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
         told = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
-        return joined(told, _whatever(d), say("."))
+        return joined(told, _whatever(found, d), say("."))
     return apart(found, d)
 
 
@@ -52,8 +52,9 @@ def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
     return bracketed(shown, limits, gap=value, low=low, high=high)
 
 
-def _whatever(d: SystemDifference) -> Sentence:
-    if d.pairs is None or d.pairs.ahead < WHATEVER * d.pairs.of or d.pairs.of < 2:
+def _whatever(found: SystemsComparison, d: SystemDifference) -> Sentence:
+    seeds = min(len(one.runs) for one in found.systems if one.system in (d.run, d.baseline))
+    if d.pairs is None or d.pairs.ahead < WHATEVER * d.pairs.of or seeds < 2:
         return _ahead(d)
     return say(", whatever the seed: in {ahead:count} of {of:count} pairs of runs", _counts(d))
 
@@ -92,7 +93,7 @@ def _flattery(found: SystemsComparison) -> Sentence:
     gaps = [abs(d.difference) for d in found.of(found.primary) if d.difference is not None]
     end = ": report the mean of the runs, not the best."
     if min(gaps, default=0.0) < (most or 0.0):
-        end = ", more than two of the systems differ: report the mean of the runs."
+        end = ", more than two of the systems are apart: report the mean of the runs."
     words = "The best of {runs:count} runs of {system:short} looks {size} better than the system"
     return say(words + end, runs=runs, system=system, size=size)
 
