@@ -158,7 +158,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'Known: f1_macro, recall'
     """
     names = list(known)
-    close = get_close_matches(name, names, n=3, cutoff=0.6)
+    close = get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(close)}?"
     return f"Known: {some_of(names, 20)}"

@@ -121,7 +121,7 @@ class Multiclass(_Labelled):
     ordered: bool = False
 
     def __init__(self, labels: Iterable[Label], *, ordered: bool = False) -> None:
-        object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "labels", _listed(labels))
         object.__setattr__(self, "ordered", ordered)
         _check_distinct(self.labels)
 
@@ -154,7 +154,7 @@ class Multilabel(_Labelled):
     labels: tuple[Label, ...]
 
     def __init__(self, labels: Iterable[Label]) -> None:
-        object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "labels", _listed(labels))
         _check_distinct(self.labels)
 
     @property
@@ -195,6 +195,12 @@ def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
             return Multiclass(labels, ordered=space.ordered)
         case Multilabel():
             return Multilabel(labels)
+
+
+def _listed(labels: Iterable[Label]) -> tuple[Label, ...]:
+    if not isinstance(labels, Iterable):
+        raise DataError(f"labels are {type(labels).__name__}, not a sequence of labels", fix="pass a list")
+    return tuple(labels)
 
 
 def _check_distinct(labels: Sequence[Label]) -> None:

@@ -273,7 +273,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
         "slices are list, without names",
         "slices",
     ),
-    "labels as a text": (lambda: er.evaluate(Y, Y, labels="01"), "labels is str", "labels"),
+    "labels as a text": (lambda: er.evaluate(Y, Y, labels="01"), "labels is '01', not", "labels"),
     "threshold nan": (
         lambda: er.evaluate(Y, scores=er.Probabilities(P), threshold=float("nan")),
         "threshold nan is not finite",
@@ -281,13 +281,13 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "threshold true": (
         lambda: er.evaluate(Y, scores=er.Probabilities(P), threshold=True),
-        "threshold is bool, not a number",
+        "threshold is True, not a number",
         "threshold",
     ),
     "nothing to choose": (
         lambda: er.evaluate(Y, scores=er.Probabilities(P), tune_on=whole()),
         "rows to tune on, and nothing to choose",
-        "--tune-on",
+        "tune_on",
     ),
     "a number and rows to tune on": (
         lambda: er.evaluate(Y, scores=er.Probabilities(P), threshold=0.3, tune_on=whole()),
@@ -317,7 +317,17 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
         "there is no argument 'truht'",
         "truht",
     ),
-    "one evaluation": (lambda: er.compare(whole()), "not a list of evaluations", "compare"),  # type: ignore[call-overload]
+    "one evaluation": (
+        lambda: er.compare(whole()),  # type: ignore[call-overload]
+        "not a sequence of Evaluations",
+        "evaluations",
+    ),
+    "no such baseline": (lambda: er.compare([whole()] * 2, 2), "there is no run 2", "baseline"),
+    "a name too few": (lambda: er.compare([whole()] * 2, names=["a"]), "1 names for 2 runs", "names"),
+    "labels in a text": (lambda: er.Multiclass(3), "labels are int, not a sequence", ""),  # type: ignore[arg-type]
+    "costs in words": (lambda: er.sweep(whole(), costs="x"), "the costs are not numbers", "costs"),
+    "no files": (lambda: er.evaluate_files([]), "no file is named", "paths"),
+    "a file without a name": (lambda: er.report(whole(), ""), "is a directory", "."),
 }
 
 

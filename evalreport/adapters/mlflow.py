@@ -83,9 +83,9 @@ class EvalreportEvaluator:
 
 
 def _settings() -> set[str]:
-    from evalreport.api.given import known_names
+    from evalreport.api.face import named_hints
 
-    return {*known_names(), "prefix", "response_method"}
+    return {*named_hints(), "prefix", "response_method"}
 
 
 def _chosen(caller: str) -> bool:

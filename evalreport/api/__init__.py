@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
 from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run, evaluate_spark
+from evalreport.api.face import face
 from evalreport.api.results import Comparison, compare, sweep
 from evalreport.api.views import Evaluation
 from evalreport.comparison import system_values as seeded
@@ -60,6 +61,7 @@ __all__ = [
 ]
 
 
+@face
 def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuzzy: bool = False) -> Parsed:
     """Read labels from generated texts, to be passed to `evaluate` as `y_pred`.
 
@@ -100,6 +102,7 @@ Made: TypeAlias = (
 """What has a page."""
 
 
+@face
 def to_html(ev: Made, *, checklist: str | None = None) -> str:
     """Return the page of an evaluation, of a comparison of several, or of what `sweep` found.
 
@@ -122,6 +125,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
     return render(ev, checklist=checklist)
 
 
+@face
 def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: bool = False) -> Path:
     """Write the page of `to_html` to a file and return its path; to a file named .pdf, two pages to print.
 
@@ -152,6 +156,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
     return write_page(Path(path), content, force=force)
 
 
+@face
 def log(
     ev: model.Evaluation | studies.Study | selections.ThresholdSelection,
     run_id: str | None = None,

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from evalreport.adapters.estimators import Answers, ResponseMethod, answers_of
 from evalreport.api.evaluating import evaluate
+from evalreport.api.face import face
 from evalreport.api.views import Evaluation
 from evalreport.cells import to_labels
-from evalreport.errors import DataError
+from evalreport.errors import DataError, UsageError
 from evalreport.labels import Label
 from evalreport.provenance import Provenance
 
@@ -20,6 +21,7 @@ Array: TypeAlias = npt.NDArray[Any]
 OF_ROWS = ("ids", "texts", "slices", "weights", "groups")
 
 
+@face
 def evaluate_estimator(
     estimator: Any,
     X: Any,
@@ -72,6 +74,7 @@ def evaluate_estimator(
     return evaluate(_truth(y), found.y_pred, found.scores, found.space, **more)
 
 
+@face
 def cross_evaluate(
     estimator: Any,
     X: Any,
@@ -155,8 +158,15 @@ def _splits(estimator: Any, X: Any, truth: Array, cv: Any, groups: Any) -> Itera
     from sklearn.base import is_classifier
     from sklearn.model_selection import check_cv
 
-    splits = list(check_cv(cv, truth, classifier=is_classifier(estimator)).split(X, truth, groups))
-    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(truth))
+    try:
+        splits = list(check_cv(cv, truth, classifier=is_classifier(estimator)).split(X, truth, groups))
+        times = np.bincount(np.concatenate([test for _, test in splits]), minlength=len(truth))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"the rows cannot be split into folds: {str(error).splitlines()[0][:120]}",
+            where="cross_evaluate",
+            fix="pass a scikit-learn classifier, as many rows of X as of y, and cv=5 or a splitter",
+        ) from error
     if (times > 1).any():
         raise DataError(
             f"{int((times > 1).sum())} rows are tested more than once",

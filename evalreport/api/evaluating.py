@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -13,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.adapters.frames import is_frame, table_of
+from evalreport.api.face import face, named_hints
 from evalreport.api.given import (
     asked,
     by_name,
     check_order,
     given,
-    known_names,
     rows_of,
     sampling_of,
     threshold_of,
@@ -27,6 +26,7 @@ from evalreport.api.given import (
 from evalreport.api.views import Evaluation, viewed
 from evalreport.cells import as_array
 from evalreport.errors import UsageError, nearest
+from evalreport.evaluation import model
 from evalreport.labels import Label, LabelSpace
 from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions, predictions
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@face
 def evaluate(
     y_true: npt.ArrayLike | Sequence[Any],
     y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
@@ -58,8 +59,8 @@ def evaluate(
     groups: npt.ArrayLike | None = None,
     folds: npt.ArrayLike | None = None,
     slices: Mapping[str, npt.ArrayLike] | pd.DataFrame | str | Sequence[str] | None = None,
-    texts: Sequence[str] | None = None,
-    tune_on: Evaluation | None = None,
+    texts: npt.ArrayLike | None = None,
+    tune_on: model.Evaluation | None = None,
     missing: Literal["wrong"] | None = None,
     weight_kind: WeightKind = "sampling",
     confidence: float | None = 0.95,
@@ -161,7 +162,7 @@ def evaluate(
 
 
 def _of_frame(
-    frame: Any, named: Mapping[str, Any], arrays: Mapping[str, Any], tune_on: Evaluation | None
+    frame: Any, named: Mapping[str, Any], arrays: Mapping[str, Any], tune_on: model.Evaluation | None
 ) -> Evaluation:
     """Evaluate a frame as a file of its columns would be."""
     for name, values in arrays.items():
@@ -171,8 +172,6 @@ def _of_frame(
                 where=name,
                 fix="put them into the frame and name the column, as in group='site'",
             )
-    if isinstance(named.get("threshold"), (int, float, np.number)):
-        named = {**named, "threshold": str(float(named["threshold"]))}
     request = asked(None, named)
     table = table_of(frame, request.columns)
     collected = collect_table(table, request)
@@ -180,7 +179,7 @@ def _of_frame(
 
 
 def _no_frame(name: str) -> UsageError:
-    if name not in known_names():
+    if name not in named_hints():
         known = [known for known in signature(evaluate).parameters if known != "columns"]
         return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, known))
     return UsageError(
@@ -190,7 +189,7 @@ def _no_frame(name: str) -> UsageError:
     )
 
 
-def _tuning_rows(tune_on: Evaluation | None, *, chosen: bool) -> Predictions | None:
+def _tuning_rows(tune_on: model.Evaluation | None, *, chosen: bool) -> Predictions | None:
     """The rows that choose the threshold, where it is to be chosen."""
     rows = tuning_rows(tune_on)
     if rows is not None and not chosen:
@@ -202,6 +201,7 @@ def _tuning_rows(tune_on: Evaluation | None, *, chosen: bool) -> Predictions | N
     return rows
 
 
+@face
 def evaluate_file(path: str | Path, *, request: Request | None = None, **columns: Any) -> Evaluation:
     """Evaluate a file of predictions.
 
@@ -236,6 +236,7 @@ def evaluate_file(path: str | Path, *, request: Request | None = None, **columns
     return viewed(Evaluation, item.evaluate(wanted)[0])
 
 
+@face
 def evaluate_files(
     paths: str | Path | Sequence[str | Path], *, request: Request | None = None, **columns: Any
 ) -> Evaluation:
@@ -271,11 +272,14 @@ def evaluate_files(
     (6, 0.5)
     """
     several = (paths,) if isinstance(paths, (str, Path)) else paths
-    wanted = replace(asked(request, columns), engine="stream")
+    if not len(several):
+        raise UsageError("no file is named", where="paths", fix="name a file, a folder or a pattern")
+    wanted = asked(request, {"engine": "stream", **columns})
     item = Item(path=str(several[0]), files=tuple(map(str, several)))
     return viewed(Evaluation, item.evaluate(wanted)[0])
 
 
+@face
 def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any) -> Evaluation:
     """Evaluate the predictions of a Spark DataFrame where its rows are.
 
@@ -313,6 +317,7 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
     return viewed(Evaluation, collect_frame(frame, "Spark DataFrame", wanted, work).made)
 
 
+@face
 def evaluate_run(
     run_id: str, *, tracking_uri: str | None = None, request: Request | None = None, **columns: Any
 ) -> Evaluation:

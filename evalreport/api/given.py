@@ -7,13 +7,16 @@ index in another order, or a threshold that nobody asked to be chosen, is refuse
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evalreport.answers import answers_of, with_gaps
+from evalreport.api.face import SAMPLING, check, named_hints
 from evalreport.cells import as_array, to_labels
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.evaluation.model import Evaluation
@@ -27,9 +30,12 @@ from evalreport.sources.shapes.spaces import single_label
 from evalreport.workflow.request import Request
 
 KINDS = (Probabilities, Logits, Decisions, NoScores)
+_SEVERAL = {"slices", "where", "metrics", "points"}
+"""Arguments that take several, or one alone."""
 _COLUMNS = {"truth", "pred", "score", "text", "id", "group", "fold", "weight", "example_text"}
 """Arguments that name a column; of a frame made of arrays the names are numbers."""
-_SAMPLING = ("confidence", "resamples", "seed", "hold")
+_MANY = (list, tuple, set, frozenset, np.ndarray)
+"""What holds the labels of one row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +183,14 @@ def _names_of_frame(y_true: Any) -> tuple[Label, ...]:
 def _is_multilabel(truth: Any) -> bool:
     if isinstance(truth, np.ndarray) and truth.dtype != object:
         return bool(truth.ndim == 2)
-    return isinstance(truth[0], (list, tuple, set, frozenset, np.ndarray))
+    return isinstance(truth[0], _MANY)
 
 
 def _names_in(truth: Any, answers: Any) -> list[Label]:
     if isinstance(truth, np.ndarray) and truth.ndim == 2:
         return list(range(truth.shape[1]))
     rows = [*truth, *(answers if answers is not None and not isinstance(answers, Parsed) else ())]
-    return sorted({label for row in rows if row is not None for label in row}, key=str)
+    return sorted({label for row in rows if isinstance(row, _MANY) for label in row}, key=str)
 
 
 def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missing: str | None) -> Given:
@@ -230,20 +236,13 @@ def threshold_of(threshold: Any) -> tuple[float | tuple[float, ...] | None, str 
     Raises
     ------
     UsageError
-        Something else, or a number that is not finite.
+        A number that is not finite.
     """
     if threshold is None or isinstance(threshold, str):
         return None, threshold
-    if isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool):
+    if isinstance(threshold, Real):
         return _finite(threshold), None
-    try:
-        return tuple(_finite(value) for value in threshold), None
-    except TypeError:
-        raise UsageError(
-            f"threshold is {type(threshold).__name__}, not a number",
-            where="threshold",
-            fix="pass a number, one per label, or an objective such as max-f1",
-        ) from None
+    return tuple(_finite(value) for value in threshold), None
 
 
 def _finite(value: Any) -> float:
@@ -261,43 +260,42 @@ def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
     UsageError
         A name that there is not; names the nearest.
     """
-    base = request or Request()
-    columns = {field.name for field in fields(Columns)}
-    whole = {field.name for field in fields(Request)}
+    base, hints = request or Request(), named_hints()
     for name in named:
-        if name not in known_names():
-            fix = nearest(name, sorted(known_names()))
-            raise UsageError(f"there is no argument {name!r}", where=name, fix=fix)
-    drawn = {name: value for name, value in named.items() if name in _SAMPLING[1:]}
+        if name not in hints:
+            raise UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, sorted(hints)))
+    named = _as_asked(dict(named))
+    for name, value in named.items():
+        check(name, value, hints[name])
+    drawn = {name: value for name, value in named.items() if name in SAMPLING[1:]}
     sampling = replace(base.sampling, **drawn)
     if "confidence" in named:
         sampling = sampling.at(named["confidence"])
-    asked = replace(base, **{name: value for name, value in named.items() if name in whole})
-    return replace(
-        asked,
-        columns=replace(asked.columns, **_columns({n: v for n, v in named.items() if n in columns})),
-        sampling=sampling,
+    whole, columns = (
+        {field.name: named[field.name] for field in fields(kind) if field.name in named}
+        for kind in (Request, Columns)
     )
+    asked = replace(base, **whole)
+    return replace(asked, columns=replace(asked.columns, **columns), sampling=sampling)
 
 
-def known_names() -> set[str]:
-    """Return the names that `asked` knows."""
-    return {*(field.name for kind in (Columns, Request) for field in fields(kind)), *_SAMPLING}
-
-
-def _columns(named: dict[str, Any]) -> dict[str, Any]:
-    labels, slices = named.get("labels"), named.get("slices")
+def _as_asked(named: dict[str, Any]) -> dict[str, Any]:
+    """What a person writes in Python, as a request and its columns hold it."""
+    labels = named.get("labels")
     named |= {name: str(named[name]) for name in _COLUMNS & named.keys() if isinstance(named[name], int)}
+    named |= {name: str(value) for name, value in named.items() if isinstance(value, Path)}
+    named |= {name: (named[name],) for name in _SEVERAL & named.keys() if isinstance(named[name], str)}
     if isinstance(labels, (Binary, Multiclass, Multilabel)):
         named |= {"labels": labels.labels, "task": labels.task}
         named |= {"positive": labels.positive} if isinstance(labels, Binary) else {}
     elif labels is not None:
-        named["labels"] = tuple(rows_of(labels, "labels"))
-    if isinstance(slices, str):
-        named["slices"] = (slices,)
-    elif isinstance(slices, Sequence):
-        named["slices"] = tuple(slices)
-    return named
+        named["labels"] = rows_of(labels, "labels")
+    if isinstance(named.get("threshold"), Real) and not isinstance(named["threshold"], bool):
+        named["threshold"] = str(_finite(named["threshold"]))
+    if isinstance(named.get("label_names"), Mapping):
+        named["label_names"] = tuple((str(label), name) for label, name in named["label_names"].items())
+    lists = {n: tuple(v) for n, v in named.items() if isinstance(v, list) or getattr(v, "ndim", 0) == 1}
+    return named | lists
 
 
 def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) -> Sampling:
@@ -308,9 +306,6 @@ def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) ->
     UsageError
         A level outside (0, 1), no resamples, a negative seed, a confidence to hold outside (0, 1).
     """
-    for name, value in (("resamples", resamples), ("seed", seed)):
-        if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-            raise UsageError(f"{name} is {value!r}, not a whole number", where=name, fix=f"pass {name}=2000")
     return Sampling(resamples=int(resamples), seed=int(seed), hold=hold).at(confidence)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
+from evalreport.api.face import check, face
 from evalreport.api.given import tuning_rows
 from evalreport.api.views import viewed
 from evalreport.comparison import compare as comparing
@@ -82,6 +83,7 @@ def compare(
 ) -> SystemsComparison: ...
 
 
+@face
 def compare(
     evaluations: Sequence[model.Evaluation] = (),
     baseline: int | None = 0,
@@ -138,6 +140,18 @@ def compare(
         if len(evaluations):
             raise UsageError("both runs and systems are given", fix="pass er.compare(systems={...}) alone")
         return compare_systems(systems, metrics=metrics, primary=primary)
+    if baseline and baseline not in range(len(evaluations)):
+        raise UsageError(
+            f"there is no run {baseline}",
+            where="baseline",
+            fix=f"pass its position, 0 to {len(evaluations) - 1}, or None",
+        )
+    if names and len(names) != len(evaluations):
+        raise UsageError(
+            f"there are {len(names)} names for {len(evaluations)} runs",
+            where="names",
+            fix="pass one for each",
+        )
     found = comparing.compare(
         evaluations,
         baseline,
@@ -241,9 +255,10 @@ def sweep(
 ) -> PlottedSelection: ...
 
 
+@face
 def sweep(
     what: model.Evaluation | Trials,
-    objective: Any = None,
+    objective: str | Sequence[str] | None = None,
     *,
     tune_on: model.Evaluation | None = None,
     costs: npt.ArrayLike | None = None,
@@ -304,7 +319,9 @@ def sweep(
                 where="er.sweep",
                 fix="leave out tune_on, costs, trials, hold and prevalence",
             )
-        return viewed(PlottedStudy, studied(what, objective, judging=judging))
+        goal: Any = objective
+        check("objective", goal, str | None)
+        return viewed(PlottedStudy, studied(what, goal, judging=judging))
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
     if what.predictions is None and (hold is not None or prevalence is not None):
         raise UsageError(

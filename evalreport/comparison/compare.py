@@ -107,10 +107,6 @@ def compare(
     >>> result.of("accuracy")[0].verdict
     'better'
     """
-    if not isinstance(evaluations, Sequence) or not all(isinstance(ev, Evaluation) for ev in evaluations):
-        raise UsageError(
-            "what is compared is not a list of evaluations", where="compare", fix="pass er.compare([a, b])"
-        )
     level = comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
     called = distinct(names or [name_of(ev, place) for place, ev in enumerate(evaluations)])
     chosen = headline_metrics(evaluations, metrics, primary)

@@ -170,7 +170,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
     UsageError
         One cannot be written.
     """
-    beside = {place: place.with_name(f".evalreport-{uuid4().hex}") for place in files}
+    beside = {place: place.parent / f".evalreport-{uuid4().hex}" for place in files}
     made: list[Path] = []
     place = Path()
     try:

@@ -82,7 +82,7 @@ def named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]
 
     def further(content: Content) -> Collection[str]:
         unread = [name for name in content.names if name not in content.columns]
-        truth = (request.truth,) if request.truth else named_as("truth", content.names, TRUTH)
+        truth = (request.truth,) if request.truth is not None else named_as("truth", content.names, TRUTH)
         pred = (request.pred,) if request.pred else named_as("prediction", content.names, PRED)
         if not unread:
             return ()

@@ -116,7 +116,7 @@ class Columns:
         """Every column or pattern that was named, in order."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
         beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices, *self.filtered)
-        return tuple(filter(None, (*single, *beside)))
+        return tuple(name for name in (*single, *beside) if name is not None)
 
     @property
     def filtered(self) -> tuple[str, ...]:

@@ -268,7 +268,11 @@ class Trials:
         >>> Trials.from_records(rows, objectives=StudyObjective("loss", "minimize")).counts["failed"]
         1
         """
-        named = [objectives] if isinstance(objectives, str | StudyObjective) else list(objectives)
+        given: Any = objectives
+        single = isinstance(given, str) or not isinstance(given, Iterable)
+        named = [given] if single else list(given)
+        if not all(isinstance(goal, str | StudyObjective) for goal in named):
+            raise DataError("an objective is no name", where="objectives", fix="name the metric, as in 'f1'")
         goals = tuple(goal if isinstance(goal, StudyObjective) else StudyObjective(goal) for goal in named)
         trials = tuple(trial_from_record(row, position) for position, row in enumerate(rows))
         return cls(goals, trials, source, study_name)

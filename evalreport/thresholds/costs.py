@@ -36,7 +36,10 @@ class CostMatrix:
     cells: npt.ArrayLike
 
     def __post_init__(self) -> None:
-        cells = np.array(self.cells, dtype=np.float64)
+        try:
+            cells = np.array(self.cells, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError("the costs are not numbers", where="costs", fix="pass a list of lists") from None
         if cells.ndim != 2 or cells.shape[0] != cells.shape[1] or not np.isfinite(cells).all():
             raise DataError(
                 f"the cost matrix has shape {cells.shape}, or costs that are not finite",

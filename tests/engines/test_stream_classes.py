@@ -250,7 +250,7 @@ def test_what_several_classes_cannot_have(tmp_path: Path) -> None:
     _, many = parts(classes(), tmp_path, ".parquet")
     with pytest.raises(UsageError, match="a multiclass problem has no decision threshold"):
         er.evaluate_files(many, threshold="max-f1", **FEW)
-    with pytest.raises(UsageError, match="--ordered needs declared"):
+    with pytest.raises(UsageError, match="ordered=True needs declared"):
         er.evaluate_files(many, ordered=True, **FEW)
 
 

@@ -107,7 +107,7 @@ def test_a_disk_that_is_full_is_told_and_left_empty(
     monkeypatch.setattr("evalreport.workflow.stream.check_room", lambda *_: None)  # others took it since
     with pytest.raises(DataError, match="the folder took less") as caught:
         er.evaluate_files(rows, **asked)
-    assert "--spill" in caught.value.where
+    assert "spill=" in caught.value.where
     assert not list(small_disk.iterdir())
     free = os.statvfs(small_disk)
     assert free.f_bfree == free.f_blocks  # nameless files, too, were given back
@@ -123,7 +123,7 @@ def test_thresholds_of_labels_need_room_for_their_folds(small_disk: Path, tmp_pa
     assert er.evaluate_files(rows, **asked, confidence=None).rows == 2000
     with pytest.raises(DataError, match=r"need 0\.1 MB of disk") as caught:
         er.evaluate_files(rows, **asked, threshold="max-f1", confidence=None)
-    assert "--spill" in caught.value.where
+    assert "spill=" in caught.value.where
 
 
 def test_a_full_disk_of_spark_is_told_by_its_own_setting(

@@ -33,7 +33,7 @@ def completed(table: RawTable, request: Columns) -> Columns:
     told = request.pred is not None or request.text is not None
     return replace(
         request,
-        truth=request.truth or parts.get("truth"),
+        truth=parts.get("truth") if request.truth is None else request.truth,
         pred=request.pred if told else parts.get("pred"),
         text=request.text if told else parts.get("text"),
         id=request.id or parts.get("id"),
