@@ -132,6 +132,14 @@ RULES: tuple[Rule, ...] = (
         code="INVALID_PARAMETER_VALUE",
         kind=UsageError,
     ),
+    Rule(
+        r"got unsupported uri|could not parse sqlalchemy url",
+        "MLflow has no tracking store at an address like this",
+        "pass https://HOST, sqlite:///FILE, postgresql://…, mysql://…, mssql://… or databricks; others need "
+        "a plugin of MLflow",
+        code="INVALID_PARAMETER_VALUE",
+        kind=UsageError,
+    ),
 )
 
 
@@ -175,10 +183,13 @@ def translated(error: Exception, store: str) -> EvalreportError | None:
 
 
 def _rule(code: str, text: str) -> Rule | None:
-    """Return the rule of the error code; else, as codes like INTERNAL_ERROR say nothing, of the words."""
-    by_code = (rule for rule in RULES if rule.code and rule.code == code)
-    by_words = (rule for rule in RULES if rule.words and re.search(rule.words, text, re.IGNORECASE))
-    return next(by_code, None) or next(by_words, None)
+    """Return the rule of the error code; else, as codes like INTERNAL_ERROR say nothing, of the words.
+
+    Of several rules of a code it is the one whose words fit, else the first.
+    """
+    by_code = [rule for rule in RULES if rule.code and rule.code == code]
+    by_words = [rule for rule in RULES if rule.words and re.search(rule.words, text, re.IGNORECASE)]
+    return next((rule for rule in by_code if rule in by_words), next(iter((*by_code, *by_words)), None))
 
 
 def _own_words(text: str) -> str:

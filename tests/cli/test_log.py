@@ -182,6 +182,14 @@ def test_a_missing_database_is_not_made(tmp_path: Path, capsys: Capture) -> None
     assert not (tmp_path / "none.db").exists()
 
 
+@pytest.mark.parametrize("uri", ["foo://x", "postgres://host/name", "sqlite:/x.db"])
+def test_an_address_of_no_store_is_told_with_those_that_there_are(capsys: Capture, uri: str) -> None:
+    done = run(capsys, "log", "--latest", "--tracking-uri", uri)
+    assert done.code == 2
+    assert done.err.startswith("error: MLflow has no tracking store at an address like this\n")
+    assert "pass https://HOST, sqlite:///FILE, postgresql://" in done.err
+
+
 def test_a_server_that_refuses_is_told_quickly(capsys: Capture) -> None:
     done = run(capsys, "log", "--latest", "--tracking-uri", "http://127.0.0.1:9")
     assert done.code == 4
