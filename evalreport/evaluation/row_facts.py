@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.evaluation.rounding import decimals, met_by_rounding
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import PIECE
 from evalreport.facts.counts import Array, sums
@@ -125,7 +126,9 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
     most scores occur once, or where the whole sample stands there several times: how often each row occurs
     then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
     """
-    return Repeats.of([np.unique(row_keys(p, scores.values), return_counts=True)[1]]).facts()
+    found = Repeats.of([np.unique(row_keys(p, scores.values), return_counts=True)[1]])
+    alone = found.once == found.rows or p.texts is not None  # rounding makes no texts equal
+    return found.facts(None if alone else decimals(scores.values))
 
 
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
@@ -206,10 +209,11 @@ class Repeats:
         """Whether the whole sample stands there several times."""
         return self.kinds >= KEYS and self.common > 1
 
-    def facts(self) -> dict[str, float]:
-        """Return the rows beyond the first of each kind, where that is no accident."""
+    def facts(self, rounded: npt.NDArray[Any] | None = None) -> dict[str, float]:
+        """Return the rows beyond the first of each kind, where neither accident nor rounding made them."""
         again = self.rows - self.kinds
         fine = self.once > self.kinds / 2 and self.kinds >= self.rows / 2
+        fine = fine and (rounded is None or again > met_by_rounding(rounded, self.rows))
         return {"repeated_rows": float(again)} if again and (fine or self.copied) else {}
 
 

@@ -15,6 +15,7 @@ from evalreport.engines.stream import BinaryStream, Holders, KeyHolder, TruthDig
 from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.parts import Swap
+from evalreport.evaluation.rounding import decimals
 from evalreport.evaluation.row_facts import (
     Repeats,
     absent_labels,
@@ -36,6 +37,9 @@ from evalreport.intervals.classwise import PLACE, class_rows
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities, clipped_notes
+
+SOME = 1000
+"""Rows of a batch whose decimals are looked at."""
 
 
 class RowFacts:
@@ -71,6 +75,7 @@ class RowFacts:
                 "constant": bool((values == first).all()),
                 "hard": isinstance(batch.scores, Probabilities) and not (values % 1).any(),
                 "off": unlike_scores(batch) if known else None,
+                "decimals": decimals(values[:SOME]).tolist(),
             }
         )
         self.keys.add(row_keys(batch, values))
@@ -91,6 +96,7 @@ class RowFacts:
             "constant": one["constant"] and seen["constant"] and one["first"] == seen["first"],
             "hard": one["hard"] and seen["hard"],
             "off": sum(off) if off else None,
+            "decimals": np.add(one["decimals"], seen["decimals"]).tolist(),
         }
 
     def found(self) -> dict[str, float]:
@@ -100,7 +106,8 @@ class RowFacts:
         off, hard = self._seen["off"], self._seen["hard"]
         constant = self._seen["constant"] and self._seen["cells"] > 1
         facts = {"constant_scores": float(constant), "hard_scores": float(hard and not constant)}
-        facts |= (self.repeats + Repeats.of(self.keys.times())).facts()
+        rounded = np.array(self._seen["decimals"])
+        facts |= (self.repeats + Repeats.of(self.keys.times())).facts(rounded)
         return facts if off is None else {**facts, "off_scores": off}
 
     def close(self) -> None:

@@ -9,11 +9,15 @@ import pytest
 
 import evalreport as er
 from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.row_facts import row_facts
+from evalreport.labels import Multiclass
+from evalreport.predictions import predictions
 from evalreport.values import Finding
 
 RNG = np.random.default_rng(8)
 TRUTH = RNG.integers(0, 2, 3000)
 SCORES = RNG.beta(2, 3, 3000)
+CLASSES = Multiclass([0, 1, 2])
 
 
 def found(ev: Evaluation) -> dict[str, Finding]:
@@ -59,6 +63,25 @@ def test_saturated_scores_are_no_repeats_and_copies_of_rounded_ones_are() -> Non
     rounded, again = SCORES.round(3), np.r_[np.arange(3000), np.arange(3000)]
     claim = found(scored(TRUTH[again], rounded[again]))["repeated_rows"].evidence
     assert claim["again"] >= 3000
+
+
+@pytest.mark.parametrize("rows", [300, 3000, 100_000])
+def test_classes_rounded_to_two_digits_are_no_repeats_and_pasted_rows_of_them_are(rows: int) -> None:
+    """Scores of three classes: spread over all places, or nearly sure of the right one."""
+    rng = np.random.default_rng(rows)
+    truth = rng.integers(0, 3, rows)
+    sure = rng.dirichlet([0.2, 0.2, 0.2], rows)
+    sure[np.arange(rows), truth] += 1
+    for scores in (rng.dirichlet([1, 1, 1], rows), sure / sure.sum(axis=1, keepdims=True)):
+        for digits in (2, 3):
+            facts = row_facts(predictions(CLASSES, truth, scores=er.Decisions(scores.round(digits))))
+            assert facts.get("repeated_rows", 0) < 0.01 * rows
+        fine = np.r_[np.arange(rows), np.arange(rows // 20)]  # a twentieth more, to the last digit
+        facts = row_facts(predictions(CLASSES, truth[fine], scores=er.Decisions(scores[fine])))
+        assert facts["repeated_rows"] == rows // 20
+        again = np.tile(np.arange(60), 10)
+        facts = row_facts(predictions(CLASSES, truth[again], scores=er.Decisions(scores[again].round(2))))
+        assert facts["repeated_rows"] > 300
 
 
 def test_many_examples_in_few_groups_are_not_called_few_examples() -> None:
