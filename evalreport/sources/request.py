@@ -146,17 +146,6 @@ def split_clause(clause: str) -> tuple[str, str]:
     return column.strip(), value.strip()
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "id"), counted(2, "id")
-    ('1 id', '2 ids')
-    """
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def listed(names: Iterable[str]) -> str:
     """Return column names for a message, at most twenty of them; many of one kind are put as one.
 

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError, UsageError
+from evalreport.format import counted
 from evalreport.labels import Label
 from evalreport.scores import ScoreKind
-from evalreport.sources.request import Columns, counted, several
+from evalreport.sources.request import Columns, several
 from evalreport.sources.shapes.families import are_probabilities
 from evalreport.sources.shapes.naming import Role, kind_of, named_as
 from evalreport.sources.shapes.roles import LABEL_NAMES, PRED, SINGLE, TRUTH

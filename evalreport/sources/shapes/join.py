@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from evalreport.cells import repeated_ids
 from evalreport.errors import DataError
-from evalreport.sources.request import Columns, counted, missing_column
+from evalreport.format import counted
+from evalreport.sources.request import Columns, missing_column
 from evalreport.sources.shapes.roles import ID, INDEX
 from evalreport.sources.tables import RawTable
 

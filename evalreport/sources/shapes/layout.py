@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from evalreport.cells import numbers
 from evalreport.errors import DataError
+from evalreport.format import counted
 from evalreport.labels import LabelSpace
 from evalreport.scores import NOISE, ScoreKind, other_kind
-from evalreport.sources.request import counted, listed
+from evalreport.sources.request import listed
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.roles import Part
 

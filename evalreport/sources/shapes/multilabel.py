@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import DataError
+from evalreport.format import counted
 from evalreport.labels import Label, Multilabel, from_lists
-from evalreport.sources.request import Columns, counted
+from evalreport.sources.request import Columns
 from evalreport.sources.shapes.join import Rows
 from evalreport.sources.shapes.layout import (
     Array,

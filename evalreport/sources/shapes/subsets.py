@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from evalreport.cells import is_gap
 from evalreport.errors import DataError
-from evalreport.sources.request import Columns, counted, listed, missing_column, split_clause
+from evalreport.format import counted
+from evalreport.sources.request import Columns, listed, missing_column, split_clause
 from evalreport.sources.shapes.naming import FOLDS, SPLITS, TESTS, is_part
 from evalreport.sources.tables import RawTable
 
