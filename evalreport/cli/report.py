@@ -56,6 +56,9 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     console = ctx.ensure_object(Console)
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     items = folds_of(items, files=options["folds"], children=options["children"])
+    if options["engine"] == "stream" and len(files) == len(items) > 1:
+        told = "each file is a table and a report of its own"
+        console.warn(f"{told}; files of one table are named by their folder, or by a quoted pattern")
     request = request_of(options, command_line())
     if options["facts"]:
         return _facts(console, items, request, options)

@@ -231,11 +231,18 @@ def items_of(
     Raises
     ------
     UsageError
-        Nothing is named.
+        Nothing is named, or facts beside files of rows.
     """
     once = {STDIN if path == STDIN else str(Path(path).resolve()): path for path in reversed(files)}
     paths = tuple(reversed(once.values()))
     items = [Item(path=paths[0], files=paths)] if are_facts(paths) else [Item(path=path) for path in paths]
+    facts = tuple(path for path in paths if are_facts([path]))
+    if facts and facts != paths:
+        raise UsageError(
+            "facts and files of rows do not add up",
+            where=", ".join(paths[:5]),
+            fix="count each file with `evalreport report FILE --facts x.facts`, then name facts alone",
+        )
     if selection is not None:
         store, runs = open_runs(tracking_uri, selection)
         items += [Item(run=run, store=store) for run in runs]

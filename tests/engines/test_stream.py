@@ -229,6 +229,18 @@ def test_a_nan_in_a_part_is_named_with_file_and_row_and_nothing_is_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
 
 
+def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    for path in paths:
+        parquet(table(), Path(path))
+    done = run(capsys, "report", *paths, "--engine", "stream", "--resamples", "100", "--json")
+    assert [found["n"] for found in done.json["runs"]] == [N, N]
+    assert "files of one table are named by their folder, or by a quoted pattern" in done.err
+    assert "quoted pattern" not in run(capsys, "report", paths[0], "--engine", "stream", "--json").err
+
+
 def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalreport.sources.readers.batches.ROWS", 100)
     rows = table()

@@ -164,6 +164,9 @@ def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.
     assert done.code == 5 and "part-1.facts" in done.err
     whole = str(tmp_path / "whole.parquet")
     assert run(capsys, "report", whole, "--facts", whole).code == 2
+    mixed = run(capsys, "report", parts[0], whole)
+    assert mixed.code == 2 and "facts and files of rows do not add up" in mixed.err
+    assert "--facts x.facts`, then name facts alone" in mixed.err
 
 
 def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cannot(
