@@ -200,6 +200,8 @@ def greatest_share(counts: Array, total: float, level: float) -> float:
     0.018
     """
     count, candidates = min(float(counts.max()), total - 0.5), counts.size
+    if count <= 0:  # of answers none of which could be read
+        return 0.0
     while True:
         tail = min(1 / candidates, 0.5) * (1 - level)
         low = _least_share(count / total, total, normal_quantile(1 - tail))

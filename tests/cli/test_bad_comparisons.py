@@ -109,3 +109,16 @@ def test_an_undefined_value_fails_with_its_reason(capsys: Capture) -> None:
     assert rule["shown"].startswith("undefined: ")
     assert "positive" in rule["shown"]
     assert json.loads(done.out)["ok"] is False
+
+
+def test_answers_none_of_which_can_be_read_are_wrong_ones(capsys: Capture) -> None:
+    """The lower limit of the share of their most frequent class was a division by zero."""
+    ids, truth = range(30), ["pos", "neg", "neu"] * 10
+    write("read.csv", {"example_id": ids, "y_true": truth, "said": truth[:27] + truth[1:4]})
+    write("none.csv", {"example_id": ids, "y_true": truth, "said": ["I cannot tell"] * 30})
+    done = run(capsys, "compare", "none.csv", "read.csv", "--text", "said", "--json")
+    assert done.code == 0, done.err
+    told = {d["metric"]: d for d in done.json["comparison"]["differences"]}
+    assert (told["accuracy"]["values"], told["accuracy"]["verdict"]) == ([0.9, 0.0], "better")
+    assert told["accuracy_parsed"]["reason"] == "none: no answer could be parsed"
+    assert run(capsys, "report", "none.csv", "--text", "said", "--labels", "neg,neu,pos").code == 0

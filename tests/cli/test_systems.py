@@ -60,6 +60,7 @@ def test_systems_of_files(files: Write, tmp_path: Path, capsys: Capture) -> None
     ("words", "says"),
     [
         (["--system", "a=p.csv", "--baseline", "a"], "of single runs"),
+        (["--system", "a=p.csv", "--over-time"], "--over-time is of single runs"),
         (["--system", "nothing"], "no NAME=RUN,FILE"),
         (["p.csv", "--system", "a=p.csv"], "names its runs itself"),
         (["p.csv", "--by", "params.model"], "no parameters"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -50,6 +52,8 @@ def test_runs_stand_in_the_order_of_their_value_and_the_baseline_is_the_first_co
     shown = [row[1] if row[0][:1].isdigit() else row[0] for row in texts(leaderboard.leaderboard(compared))]
     assert [text.split(" ")[0] for text in shown] == [names[id(ev)] for ev in best_first]
     assert leaderboard.order(compared) == [0, 1, 2]
+    ranked = leaderboard.leaderboard(replace(compared, primary="accuracy"))
+    assert re.fullmatch(r"95% interval, [\d.]+% to [\d.]+%", ranked.columns[3].title), "as the values are"
     told = of(values.parts(compared)).summary.text
     slices = [d for d in compared.parts if " = " in d.scope]
     assert told.startswith(f"{sum(d.demonstrated for d in slices)} of {len(slices)} differences")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from evalreport.comparison.values import Comparison, Difference, RankedRun
 from evalreport.estimates import interval, valued
+from evalreport.format import SCALE
 from evalreport.metrics.catalogue import find
 from evalreport.panels.chart import tick_text
 from evalreport.panels.comparison.axis import axis_end
@@ -29,13 +30,14 @@ def leaderboard(comparison: Comparison) -> Table:
     metric = find(comparison.primary, comparison.evaluations[0].task)
     known = [entry for entry in comparison.ranking if entry.value is not None]
     low, high = _axis(known, (metric.low, metric.high))
-    ends = f"{tick_text(low)} to {tick_text(high)}"
+    scale, unit = SCALE[metric.style]
+    ends = " to ".join(tick_text(round(end * scale, 9)) + unit for end in (low, high))
     level = f"{comparison.level * 100:.10g}%"
     heads = (
         "Rank",
         Column("Run"),
         metric.title,
-        Column(f"{level} in {ends}", "plot"),
+        Column(f"{level} interval, {ends}", "plot"),
         Column("Against the best"),
     )
     rows = (_ranked_row(comparison, entry, (low, high)) for entry in comparison.ranking)
