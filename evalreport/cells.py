@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,13 +61,8 @@ def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[A
             return _exact(array, what)
         case "b" | "U":
             return array
-    gaps = gaps_of(array)
-    if gaps.size:
-        raise _gaps(what, gaps)
-    items = array.astype(object).tolist()
-    if any(issubclass(kind, np.generic) for kind in set(map(type, items))):
-        items = [item.item() if isinstance(item, np.generic) else item for item in items]
-    return _one_kind(items, what)
+    _refuse_gaps(what, gaps_of(array))
+    return _one_kind(_plain(array.astype(object).tolist()), what)
 
 
 def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
@@ -83,15 +79,23 @@ def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
     """
     if hasattr(values, "__array__"):
         return np.asarray(values)
-    items = list(values)  # type: ignore[arg-type]
+    items = _plain(list(values))  # type: ignore[arg-type]
     kinds = set(map(type, items))
     nested = any(issubclass(kind, (list, tuple, set, np.ndarray)) for kind in kinds)
-    if nested or (len(kinds) > 1 and not kinds <= {int, float}):
-        try:
-            return np.asarray(items) if nested else _objects(items)
-        except ValueError:  # rows of unequal length
-            return _objects(items)
-    return np.asarray(items)
+    if len(kinds) > 1 and not nested and not kinds <= {int, float}:
+        return _objects(items)
+    try:
+        return np.asarray(items)
+    except ValueError:  # rows of unequal length
+        return _objects(items)
+
+
+def _plain(items: list[Any]) -> list[Any]:
+    """NumPy's own values, and members of enumerations, as what they hold: NumPy would cut members' names."""
+    if any(issubclass(kind, (np.generic, Enum)) for kind in set(map(type, items))):
+        items = [item.value if isinstance(item, Enum) else item for item in items]
+        items = [item.item() if isinstance(item, np.generic) else item for item in items]
+    return items
 
 
 def _objects(items: Sequence[Any]) -> npt.NDArray[Any]:
@@ -128,9 +132,7 @@ def gaps_of(array: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
 
 
 def _whole(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
-    gaps = np.flatnonzero(np.isnan(array))
-    if gaps.size:
-        raise _gaps(what, gaps)
+    _refuse_gaps(what, np.flatnonzero(np.isnan(array)))
     off = np.flatnonzero(np.isfinite(array) & (array != np.rint(array)))
     if off.size:
         raise DataError(
@@ -159,12 +161,13 @@ def _too_large(what: str, row: int, value: object) -> DataError:
     )
 
 
-def _gaps(what: str, rows: npt.NDArray[np.intp]) -> DataError:
-    return DataError(
-        f"{what} is missing for {rows.size} row{'s' if rows.size > 1 else ''}",
-        where=f"{what}, first: row {rows[0]}",
-        fix="fill the gaps or drop those rows before the predictions are logged",
-    )
+def _refuse_gaps(what: str, rows: npt.NDArray[np.intp]) -> None:
+    if rows.size:
+        raise DataError(
+            f"{what} is missing for {rows.size} row{'s' if rows.size > 1 else ''}",
+            where=f"{what}, first: row {rows[0]}",
+            fix="fill the gaps or drop those rows before the predictions are logged",
+        )
 
 
 _KINDS: Mapping[type, str] = {str: "text", bool: "bool", int: "number", float: "number"}
@@ -178,19 +181,16 @@ def _one_kind(items: list[Any], what: str) -> npt.NDArray[Any]:
         raise DataError(
             f"{what} mixes types of labels", where=f"{what}: {first}", fix="use one type of label"
         )
-    match kind := next(iter(kinds), "text"):
-        case "text":
-            return np.asarray(items, dtype=str)
-        case "number":
-            return _numbers(items, what)
-        case "bool":
-            return np.asarray(items, dtype=bool)
-        case _:
-            raise DataError(
-                f"{what} holds values of type {kind}, not labels",
-                where=f"{what}, first: row 0",
-                fix="a label is text, a whole number or a truth value",
-            )
+    kind = next(iter(kinds), "text")
+    if kind == "number":
+        return _numbers(items, what)
+    if kind in ("text", "bool"):
+        return np.asarray(items, dtype=str if kind == "text" else bool)
+    raise DataError(
+        f"{what} holds values of type {kind}, not labels",
+        where=f"{what}, first: row 0",
+        fix="a label is text, a whole number or a truth value",
+    )
 
 
 def _numbers(items: list[Any], what: str) -> npt.NDArray[Any]:

@@ -358,7 +358,7 @@ def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
         raise DataError(
             f"scores cannot be read as an array: {str(error).splitlines()[0][:120]}",
             where="scores",
-            fix="pass one score per row, or one row of scores per example, all of one length",
+            fix="pass one row of scores per example, all of one length; of tensors t.detach().float().cpu()",
         ) from error
     if array.dtype.kind not in "fiub":
         raise DataError(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import evalreport as er
 from evalreport.cells import (
     as_array,
     checked_weights,
@@ -66,6 +68,25 @@ def test_scalars_of_numpy_are_what_they_hold() -> None:
     assert to_labels(pd.Series([np.int64(1), np.int64(0)], dtype=object), "y_true").tolist() == [1, 0]
     assert to_labels(np.array([np.str_("a"), "b"], dtype=object), "y_true").tolist() == ["a", "b"]
     assert to_labels([np.int8(1), 0], "y_true").tolist() == [1, 0]
+
+
+# text and member in one: NumPy makes "Kin" and "Kind" of the two, its name cut to the length of their texts
+Kind = Enum("Kind", {"HAM": "ham", "SPAM": "spam"}, type=str)
+
+
+class Plain(Enum):
+    HAM = "ham"
+    SPAM = "spam"
+
+
+@pytest.mark.parametrize("kind", [Kind, Plain])
+def test_members_of_an_enumeration_are_their_values(kind: Any) -> None:
+    truth, answers = [kind.HAM, kind.SPAM] * 10, [kind.HAM, kind.HAM] * 10
+    for values in (answers, np.array(answers, dtype=object), pd.Series(answers, dtype=object)):
+        ev = er.evaluate(truth, values, labels=[kind.HAM, kind.SPAM], slices={"kind": truth}, resamples=50)
+        assert ev["accuracy"].value == 0.5
+        assert ev.space.texts == ("ham", "spam")
+        assert [group.value for group in ev.slices] == ["ham", "spam"]
 
 
 def test_rows_of_unequal_length_are_no_labels() -> None:

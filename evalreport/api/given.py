@@ -70,7 +70,7 @@ def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing:
     truth, answers = rows_of(y_true, "y_true"), rows_of(y_pred, "y_pred")
     declared = labels if isinstance(labels, (Binary, Multiclass, Multilabel)) else None
     if declared is None and labels is not None:
-        labels = tuple(rows_of(labels, "labels"))
+        labels = tuple(as_array(rows_of(labels, "labels")).tolist())
     if not isinstance(declared, Multilabel):
         truth, answers = _flat(truth), _flat(answers)
     if declared is not None:
@@ -95,6 +95,8 @@ def rows_of(values: Any, name: str) -> Any:
         return values
     if isinstance(values, (str, bytes, Mapping, set, frozenset)):
         raise _not_rows(values, name)
+    if hasattr(values, "toarray"):  # indicators as SciPy's sparse matrix
+        values = values.toarray()
     if np.ma.is_masked(values):
         values = np.where(np.ma.getmaskarray(values), None, values.data)
     try:
@@ -111,7 +113,8 @@ def _not_rows(values: Any, name: str, reason: str = "") -> UsageError:
     return UsageError(
         f"{name} is {type(values).__name__}, not one value per row{because}",
         where=name,
-        fix="pass a list, an array, a series or a frame",
+        fix="pass a list, an array, a series or a frame"
+        + ("; of tensors t.detach().cpu()" if reason else ""),
     )
 
 
