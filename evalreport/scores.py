@@ -24,6 +24,7 @@ ROUNDING = 1e-12
 """How far the sum of a row of float64 probabilities is from 1 by rounding alone."""
 ROUNDING_SINGLE = 2e-6
 """The same of float32: 1,000 labels' softmax in float32 was off by 6e-7 at most (its last bit is 6e-8)."""
+_LOGIT, _MARGIN = "--score-kind logit (er.Logits)", "--score-kind decision (er.Decisions)"
 ROW_SUM = 1e-3
 """How far the probabilities of one row may be from 1 before they are refused."""
 
@@ -382,17 +383,17 @@ def other_kind(values: FloatArray) -> str:
 
     Examples
     --------
-    >>> other_kind(np.array([12.0, 88.5]))
-    'if these are percents, divide them by 100; if they are margins, pass --score-kind decision'
+    >>> other_kind(np.array([12.0, 88.5]))[:47]
+    'if these are percents, divide them by 100; if t'
     """
     if values.min() >= 0 and 1 < values.max() <= 100:
-        return "if these are percents, divide them by 100; if they are margins, pass --score-kind decision"
+        return f"if these are percents, divide them by 100; if they are margins, pass {_MARGIN}"
     if values.max() <= 0:
         return (
-            "if these are logarithms of probabilities, log exp(score); if they are logits, pass --score-kind "
-            "logit; if they are margins, --score-kind decision"
+            f"if these are logarithms of probabilities, log exp(score); if they are logits, pass {_LOGIT}; "
+            f"if they are margins, {_MARGIN}"
         )
-    return "if these are logits, pass --score-kind logit; if they are margins, --score-kind decision"
+    return f"if these are logits, pass {_LOGIT}; if they are margins, {_MARGIN}"
 
 
 def _place(index: npt.NDArray[np.intp]) -> str:

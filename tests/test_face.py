@@ -91,3 +91,18 @@ def test_errors_name_keywords_where_the_command_line_names_options(tmp_path: Pat
     with pytest.raises(EvalreportError) as caught:
         er.evaluate(Y, [None, *Y[1:]])
     assert caught.value.fix.startswith('to count such rows as wrong pass missing="wrong"; else')
+
+
+def test_what_is_said_of_columns_is_said_of_arrays_where_arrays_are_given() -> None:
+    with pytest.raises(EvalreportError) as caught:
+        er.compare([EV, er.evaluate(Y[::-1], Y, confidence=None)])
+    assert caught.value.fix.startswith("name the column of ids with ids=, or pass unpaired=True when")
+    with pytest.raises(EvalreportError) as caught:
+        er.evaluate(Y, scores=er.Probabilities(np.linspace(0, 1, 20)), threshold=2)
+    assert caught.value.fix.endswith("have a scale of their own: scores=er.Decisions(…)")
+    with pytest.raises(EvalreportError) as caught:
+        er.evaluate(y_true=pd.DataFrame({"y": Y, "score": 0.5}), truth="y", score="score", threshold=2)
+    assert caught.value.fix.endswith('have a scale of their own: score_kind="decision"')
+    with pytest.raises(EvalreportError) as caught:
+        er.Probabilities([-1.0, 2.0])
+    assert "logits, pass --score-kind logit (er.Logits); if" in caught.value.fix

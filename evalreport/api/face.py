@@ -31,15 +31,17 @@ SAMPLING = ("confidence", "resamples", "seed", "hold")
 _KINDS: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real}
 _SAID: dict[Any, str] = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
 _SAID |= {Mapping: "a mapping", Path: "a path", Literal: "text", np.floating: "a number"}
-_ARRAYS = {"truth": "y_true", "pred": "y_pred", "text": "y_pred", "score": "scores", "example_text": "texts"}
-_ARRAYS |= {name: f"{name}s" for name in ("id", "group", "fold", "weight")}
+_ARRAYS = {"truth": "y_true", "pred": "y_pred", "score": "scores", "score_kind": "scores"}
+_ARRAYS |= {"example_text": "texts"} | {name: f"{name}s" for name in ("id", "group", "fold", "weight")}
 """What the columns of a file are called where they are arrays."""
+_WRAPPED = {"logit": "er.Logits(…)", "decision": "er.Decisions(…)"}
 _PYTHON = {"slice": "slices", "sort_by": "primary", "metric": "metrics", "out": "path"}
 _WORDS = (
     "alone|and|are|as|both|column|counts|for|given|has|holds|in|is|label|names|needs|once|one|or|out|takes|that|"
     "the|to|which|with|without"
 )
 """Words that follow an option in a sentence, and are no value of it."""
+_SPARK = ("--engine spark --table", "er.evaluate_spark")
 _OPTION = re.compile(
     r"--([a-z]+(?:-[a-z]+)*)(?: (?!(?:" + _WORDS + r""")\b)('[^']*'|"[^"]*"|[^\s-]?\S*[^\s,;:.)?-]))?"""
 )
@@ -67,22 +69,22 @@ def face(function: Callable[P, R]) -> Callable[P, R]:
                     check(name, value, _hints(function)[name])
             return function(*args, **kwargs)
         except EvalreportError as error:
-            known = {**_hints(function), **(named_hints() if "columns" in parameters else {})}
-            arrays = "weights" in known and not (args and is_frame(args[0]))
-            spell(error, known, _PYTHON | _ARRAYS if arrays else _PYTHON)
+            first = args[0] if args else kwargs.get("y_true")
+            of_frame = "columns" in parameters and ("weights" not in parameters or is_frame(first))
+            spell(error, named_hints() | _hints(function), _PYTHON if of_frame else _PYTHON | _ARRAYS)
             raise
 
     return checked
 
 
 @cache
-def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     later = {"pd": SimpleNamespace(DataFrame=Any)}  # imported for the type checker alone
     return get_type_hints(function, localns=later)
 
 
 @cache
-def named_hints() -> Mapping[str, Any]:
+def named_hints() -> dict[str, Any]:
     """Return the keyword arguments that go with a frame or a file, with their hints."""
     sampling = {name: get_type_hints(Sampling).get(name, float | None) for name in SAMPLING}
     return {**get_type_hints(Columns), **get_type_hints(Request), **sampling}
@@ -183,19 +185,21 @@ def spell(error: EvalreportError, known: Mapping[str, Any], names: Mapping[str, 
     def spelled(found: re.Match[str]) -> str:
         option, value = found[1].replace("-", "_"), found[2]
         name = names.get(option, option)
-        if name not in known:
+        if name not in known and name not in names.values():
             return found[0]
-        if known[name] is bool:
+        if known.get(name) is bool:
             return f"{name}=True{found[0][len(found[1]) + 2 :]}"
         if value is None:
             return f"{name}="
+        if name == "scores" and value in _WRAPPED:
+            return f"{name}={_WRAPPED[value]}"
         plain = value.strip("'\"")
         if name == "labels":
             return f"{name}={plain.split(',')}"
         return f"{name}={plain}" if re.fullmatch(r"[\d.]+", plain) else f'{name}="{plain}"'
 
     error.message, where, error.fix = (
-        _OPTION.sub(spelled, text.replace("--engine spark --table", "er.evaluate_spark"))
+        _OPTION.sub(spelled, text.replace(*_SPARK)).replace("scores= or scores=", "scores=")
         for text in (error.message, error.where, error.fix)
     )
     error.where, error.args = where.removesuffix("="), (error.message, *error.args[1:])

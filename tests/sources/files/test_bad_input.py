@@ -96,7 +96,8 @@ def test_scores_outside_zero_and_one() -> None:
         "5",
         "error: column 'score' has 2 values outside [0, 1] (first: row 17, 1.8)",
         "  at   p.csv, column 'score', first: row 17",
-        "  fix  if these are logits, pass --score-kind logit; if they are margins, --score-kind decision",
+        "  fix  if these are logits, pass --score-kind logit (er.Logits); if they are margins, --score-kind "
+        "decision (er.Decisions)",
     ]
     assert found(text, Columns(score_kind="logit")).score_kind == "logit"
     message = lines("y_true,proba_1\n0,0.5\n1,1.5\n")[1]
