@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from evalreport.engines.memory import row_values
 from evalreport.facts import BinaryCounts, Marginals, ScoreTable
-from evalreport.facts.counts import Array, inner, sums
+from evalreport.facts.counts import Array, inner, run_starts, sums
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
@@ -33,6 +33,8 @@ DRAWS = 500
 """Replicates; their spread and mean are used, not their tails."""
 UNITS = 1000
 """Units from which they are merged at random: sums of rows drawn together vary as the rows do."""
+EMPTY = 100
+"""Sums of units at places for each row from which nearly all of them are 0, and rows are added instead."""
 FEW_UNITS = 100
 """Clusters up to which each is left out; more are drawn with replacement."""
 
@@ -113,7 +115,15 @@ class Units:
 
     def totals(self, place: npt.NDArray[Any], size: int, values: npt.NDArray[Any] | None = None) -> Array:
         """Return replicates of the weight (times values) at each place, shape (replicates, size)."""
-        return self.replicated(self.sums(place, size, values))
+        if self.number * size < EMPTY * len(place):
+            return self.replicated(self.sums(place, size, values))
+        weights = self.weights if values is None else self.weights * values
+        held = np.flatnonzero(weights)
+        held = held[np.argsort(place[held], kind="stable")]
+        starts, found = run_starts(place[held]), np.zeros((size, len(self.drawn)))
+        rows = self.drawn.T[self.codes[held]] * weights[held, None]
+        found[place[held[starts]]] = np.add.reduceat(rows, starts, axis=0)
+        return np.ascontiguousarray(found.T)
 
     def sums(self, place: npt.NDArray[Any], size: int, values: npt.NDArray[Any] | None = None) -> Array:
         """Return the weight (times values) of each unit at each place, shape (units, size)."""

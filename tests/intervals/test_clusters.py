@@ -188,3 +188,16 @@ def _independent(n: int) -> tuple[npt.NDArray[np.int64], Array]:
     rng = np.random.default_rng(8)
     truth = (rng.random(n) < 0.4).astype(int)
     return truth, 1 / (1 + np.exp(-(rng.normal(size=n) + 2 * truth - 1)))
+
+
+@pytest.mark.parametrize("size", [7, 900])
+@pytest.mark.parametrize("held", [0.0, 0.4, 1.0])
+def test_totals_at_few_and_at_many_places_are_the_draws_times_the_sums(size: int, held: float) -> None:
+    rng = np.random.default_rng(8)
+    place, values = rng.integers(size, size=200), (rng.random(200) < held).astype(np.float64)
+    p = predictions(
+        Binary(0, 1), rng.integers(2, size=200), np.zeros(200, int), groups=rng.integers(50, size=200)
+    )
+    units = Units.of(p, QUICK)
+    expected = units.drawn @ units.sums(place, size, values)
+    np.testing.assert_allclose(units.totals(place, size, values), expected, rtol=1e-12, atol=1e-12)
