@@ -14,7 +14,7 @@ from evalreport.bounds import CLOSE
 from evalreport.curves.thin import along, bends
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.columns import is_stored
-from evalreport.facts.counts import Array, Places
+from evalreport.facts.counts import Array, Places, run_starts
 from evalreport.facts.hull import hull
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
@@ -343,8 +343,10 @@ def middle_of_longest_run(equal: npt.NDArray[np.bool_]) -> Places:
     middle: Places = np.array(equal.argmax(axis=-1))
     several = np.count_nonzero(equal, axis=-1) > 1
     if several.any():
-        place, some = np.arange(equal.shape[-1]), equal[several]
-        run = place - np.maximum.accumulate(np.where(some, -1, place), axis=-1)
-        end = run.argmax(axis=-1)
-        middle[several] = end - run[np.arange(len(run)), end] // 2
+        some = np.pad(equal[several], ((0, 0), (1, 1)))
+        first, beyond = np.flatnonzero(some[:, 1:] != some[:, :-1]).reshape(-1, 2).T
+        size, (row, end) = beyond - first, np.divmod(beyond - 1, some.shape[1] - 1)
+        longest = np.flatnonzero(size == np.maximum.reduceat(size, run_starts(row))[row])
+        chosen = longest[run_starts(row[longest])]
+        middle[several] = end[chosen] - size[chosen] // 2
     return middle
