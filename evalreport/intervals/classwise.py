@@ -121,14 +121,15 @@ def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
     generator, size = sampling.generator(PLACE), scores.size * BINS
     rows = generator.permutation(class_rows(len(scores), scores.size, generator))[:TOGETHER]
     said = scores.take(np.sort(rows)).scores
-    place = np.stack([bin_of(column) for column in said.T], axis=1) + np.arange(scores.size) * BINS
-    chance, row = np.cumsum(said, axis=1, dtype=np.float64), np.arange(len(said))
-    chance /= chance[:, -1:]
+    place = np.stack([bin_of(column) for column in said.T]) + np.arange(scores.size)[:, None] * BINS
+    row = np.arange(len(said))
+    chance = np.cumsum(np.ascontiguousarray(said.T), axis=0, dtype=np.float64)
+    chance = chance[:-1] / chance[-1]  # classes first: sums over them are of whole rows
     number = int(np.clip(MORE * CELLS // (FACTORS * size), 100, sampling.resamples))
     drawn = generator.random((number, size))  # of the same counts any may be the first
     for draw in range(number):
-        label = (generator.random((len(said), 1)) > chance).sum(axis=1)
-        drawn[draw] += np.bincount(place[row, label], minlength=size)
+        label = (generator.random(len(said)) > chance).sum(axis=0)
+        drawn[draw] += np.bincount(place[label, row], minlength=size)
     scale = np.array([normal_quantile((rank + 0.5) / number) for rank in range(number)])
     normal: Array = scale[np.argsort(np.argsort(-drawn, axis=0), axis=0)]
     return normal

@@ -47,10 +47,29 @@ class SplitWeights:
     neg: Array
     part_of_row: Places | None = None
 
-    def counts(self) -> BinaryCounts:
+    def counts(self) -> SplitCounts:
         """Return the counts at every threshold of each part, fields of shape (parts, m)."""
         tp, fp = _upward(self.pos), _upward(self.neg)
-        return BinaryCounts(tp, fp, tp[:, :1] - tp, fp[:, :1] - fp)
+        return SplitCounts(tp, fp, tp[:, :1] - tp, fp[:, :1] - fp)
+
+
+class SplitCounts(BinaryCounts):
+    """Counts of parts whose first threshold flags all: what it tells of the classes holds at every other."""
+
+    def __getitem__(self, parts: slice | npt.NDArray[np.bool_]) -> SplitCounts:
+        return SplitCounts(*(cell[parts] for cell in (self.tp, self.fp, self.fn, self.tn)))
+
+    @property
+    def positives(self) -> Array:
+        """All of the class, shape (parts, 1)."""
+        found: Array = self.tp[:, :1]
+        return found
+
+    @property
+    def negatives(self) -> Array:
+        """All that are not of the class, shape (parts, 1)."""
+        found: Array = self.fp[:, :1]
+        return found
 
 
 def _upward(weight: Array) -> Array:
