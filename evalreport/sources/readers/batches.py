@@ -16,7 +16,7 @@ from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_ar
 from evalreport.sources.readers.content import broken
 from evalreport.sources.readers.delimited import Kind, text_batches, text_head
 from evalreport.sources.readers.feather import FILE
-from evalreport.sources.readers.jsons import records_of
+from evalreport.sources.readers.jsons import columns_of, records_of
 from evalreport.sources.readers.limits import GZIP, ZSTD, choose, unpacking
 
 ROWS = 1 << 18
@@ -155,20 +155,15 @@ def open_delimited(path: Path) -> Opened:
 def open_json_lines(path: Path) -> Opened:
     """Open a file of one JSON record a line; its columns are those of the first megabytes."""
 
-    def parts(stream: Any) -> Iterator[list[bytes]]:
-        while lines := stream.readlines(BYTES):
-            yield lines
-
     with _stream(path) as stream:
-        names = records_of(next(parts(stream), []), 1)[0]
+        names = records_of(stream.readlines(HEAD), 1)[0]
 
     def batches(wanted: Collection[str]) -> Iterator[Batch]:
-        first = 1
+        first, chosen = 1, [name for name in names if name in wanted]
         with _stream(path) as stream:
-            for lines in parts(stream):
-                _, columns = records_of(lines, first, [name for name in names if name in wanted])
+            while lines := stream.readlines(BYTES):
+                yield columns_of(lines, first, chosen)
                 first += len(lines)
-                yield columns
 
     return Opened(names, {}, None, batches)
 
