@@ -175,9 +175,10 @@ def ranking(
     Returns
     -------
     tuple of RankedRun
-        A run's ranks go from 1 + the runs demonstrated better to k - the runs demonstrated worse. The best
-        group is the run with the best value and all that are not demonstrated worse than it. A run whose
-        value is undefined stands last, without ranks.
+        By their values, but none before one that is demonstrated better: values over other rows, of which
+        some are easier, may say the opposite. A run's ranks go from 1 + the runs demonstrated better to k -
+        the runs demonstrated worse. The best group is the first run and all that are not demonstrated worse
+        than it. A run whose value is undefined stands last, without ranks.
 
     References
     ----------
@@ -192,11 +193,18 @@ def ranking(
     """
     sign = 1.0 if better == "lower" else -1.0
     known = [(sign * result.value, name) for name, result in values.items() if result.value is not None]
-    order = [name for _, name in sorted(known, key=lambda entry: entry[0])]
+    left = [name for _, name in sorted(known, key=lambda entry: entry[0])]
     won = {(d.run, d.baseline) for d in pairs if d.verdict == "better"}
     won |= {(d.baseline, d.run) for d in pairs if d.verdict == "worse"}
+    order: list[str] = []
+    while left:
+        unbeaten = (name for name in left if not any((other, name) in won for other in left))
+        order.append(next(unbeaten, left[0]))
+        left.remove(order[-1])
     rest = [name for name in values if name not in order]
-    return tuple(_ranked(name, values[name], order, won) for name in (*order, *rest))
+    found = [_ranked(name, values[name], order, won) for name in (*order, *rest)]
+    apart = {frozenset((d.run, d.baseline)): abs(d.difference) for d in pairs if d.difference is not None}
+    return tuple(replace(entry, behind=apart.get(frozenset((entry.run, *order[:1])))) for entry in found)
 
 
 def _ranked(name: str, result: Result, order: Sequence[str], won: set[tuple[str, str]]) -> RankedRun:

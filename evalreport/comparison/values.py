@@ -174,7 +174,9 @@ class RankedRun:
     ranks : (int, int) or None
         First and last rank that the data leave to it; None where its value is undefined.
     best_group : bool
-        Whether it is not demonstrated worse than the run with the best value.
+        Whether it is not demonstrated worse than the first.
+    behind : float or None
+        How far it is from the first on the rows of both, whichever is greater.
     """
 
     run: str
@@ -183,6 +185,7 @@ class RankedRun:
     high: float | None
     ranks: tuple[int, int] | None
     best_group: bool
+    behind: float | None = None
 
     @property
     def result(self) -> Estimate:

@@ -20,6 +20,7 @@ from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals import Sampling
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.panels.comparison.leaderboard import leaderboard
 from evalreport.panels.comparison.words import headline
 from evalreport.parsing.parser import make_parser, parse_all
 from evalreport.predictions import Categorical, Predictions, predictions
@@ -224,6 +225,29 @@ def test_a_run_compared_with_itself_says_so() -> None:
     moved = result.movement[0]
     assert (moved.fixed, moved.broken) == (0, 0)
     assert result.delong[0].z is None
+
+
+def test_a_run_of_easier_rows_stands_behind_those_that_beat_it_there() -> None:
+    """It led with "none is told apart" where both others were demonstrated better on the rows it has."""
+    rng, truth, hard = np.random.default_rng(0), np.arange(1200) % 3, np.arange(1200) < 600
+    space, runs = Multiclass(("x", "y", "z")), []
+    for chance, rows in (((0.5, 0.97), 0), ((0.5, 0.8), 600), ((0.4, 0.9), 0)):
+        answer = np.where(rng.random(1200) < np.where(hard, *chance), truth, (truth + 1) % 3)
+        true, said = (np.asarray(space.names)[codes] for codes in (truth, answer))
+        whole = predictions(space, true, said, ids=[str(row) for row in range(1200)])
+        runs.append(whole.take(np.arange(rows, 1200)))
+    found = compare(models.evaluations(runs), names=["wide", "easy", "weak"], primary="accuracy")
+    assert [(entry.run, entry.best_group) for entry in found.ranking] == [
+        ("wide", True),
+        ("weak", False),
+        ("easy", False),
+    ]
+    last, gap = found.ranking[2], found.of("accuracy", "easy")[0].difference
+    assert gap is not None and last.value is not None
+    assert last.value > (found.ranking[0].value or 0.0)
+    assert last.behind == pytest.approx(-gap)
+    assert headline(found).text.startswith("wide is best by Accuracy; the next, weak, is ")
+    assert f" by {-100 * gap:.1f} points" in str(leaderboard(found))
 
 
 def test_tests_of_independent_rows_are_of_such_rows_alone() -> None:

@@ -73,9 +73,8 @@ def _against_best(comparison: Comparison, entry: RankedRun) -> Sentence:
         return say("the best value")
     if entry.best_group:
         return say("not demonstrated to be worse")
-    behind = abs((best.value or 0.0) - (entry.value or 0.0))
     style = find(comparison.primary, comparison.evaluations[0].task).style
-    return say("_worse_ by {gap}", gap=size("gap", behind, entry.low, entry.high, style))
+    return say("_worse_ by {gap}", gap=size("gap", entry.behind or 0.0, entry.low, entry.high, style))
 
 
 def every_value(comparison: Comparison) -> Table:

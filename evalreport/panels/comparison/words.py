@@ -181,8 +181,7 @@ def ranked(comparison: Comparison) -> Sentence:
 
 def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
     """What the first run behind the best group gives up, of the best one's value."""
-    behind = abs((best.value or 0.0) - (after.value or 0.0))
-    gap = size("gap", behind, best.low, best.high, find(metric).style)
+    gap = size("gap", after.behind or 0.0, best.low, best.high, find(metric).style)
     return say("the next, {run:short}, is {gap} behind.", run=after.run, gap=gap)
 
 
