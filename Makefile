@@ -22,9 +22,9 @@ style: $(INSTALLED)
 	$(BIN)/ruff format --check .
 
 types: $(INSTALLED)
-	$(BIN)/mypy
+	nice $(BIN)/mypy
 
-# types take half a minute of one core: they are checked beside the tests, not before them
+# types take half a minute of one core: they are checked where the tests wait for servers and browsers
 test: style
 	$(MAKE) --jobs 2 types tests
 
