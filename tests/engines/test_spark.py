@@ -226,4 +226,4 @@ def test_what_spark_cannot_do_is_refused_with_what_can(spark: Any) -> None:
     with pytest.raises(UsageError) as caught:
         er.evaluate_spark(frame, group="site", **FEW)
     assert caught.value.where == 'engine="spark"'
-    assert "--engine memory" in caught.value.fix
+    assert 'pass engine="memory"' in caught.value.fix
