@@ -91,11 +91,11 @@ def test_four_checkpoints_in_their_order(tmp_path: Path, capsys: Capture) -> Non
     told = comparison(capsys, *files, "--all-pairs")
     for test in told["mcnemar"]:
         check_mcnemar(test, right[test["run"]], right[test["baseline"]])
-    assert [group[0] for group in told["groups"]] == sorted(right, key=lambda name: -right[name].mean())
+    assert [entry["run"] for entry in told["ranking"]] == sorted(right, key=lambda name: -right[name].mean())
     assert {d["verdict"] for d in told["differences"] if d["metric"] == "accuracy"} == {"better"}
     whole = run(capsys, "compare", str(EXTRA / "banking77" / "pred_checkpoints_long.parquet"), files[0])
     assert whole.code == 5
-    assert "keep each run in a file of its own" in whole.err
+    assert "3,080 ids occur more than once" in whole.err
 
 
 @needs_extra
