@@ -22,7 +22,7 @@ from evalreport.intervals.influence import influence
 from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.ranked import Ranked, Rough, ranked_limits
-from evalreport.intervals.resampled import Replicates, interval, spread_errors
+from evalreport.intervals.resampled import Replicates, interval, spread_errors, where_empty
 from evalreport.intervals.sampling import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.intervals.scales import Spread
 from evalreport.intervals.tables import Tables
@@ -112,6 +112,10 @@ class BootstrapBounds:
             found[metric.name] = self._bounds(
                 metric, values, np.asarray(metric.function(each)), counts, summary
             )
+        counted = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
+        for name, ends in where_empty(counted, counts, self.replicates.units, self.sampling).items():
+            low, high, error, method = found[name]
+            found[name] = (np.fmin(low, ends[0]), np.fmax(high, ends[1]), error, method)
         return found
 
     def _bounds(

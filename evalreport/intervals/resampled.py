@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,10 @@ from evalreport.facts.counts import Array
 from evalreport.intervals.binary import decided_counts
 from evalreport.intervals.classwise import class_gap_limits
 from evalreport.intervals.contributions import Counted
+from evalreport.intervals.draws import count_bounds, posterior
 from evalreport.intervals.influence import tail_df
 from evalreport.intervals.majority import greatest_limits, greatest_noise, majority_parts, replicated_noise
-from evalreport.intervals.proportions import score_limits
+from evalreport.intervals.proportions import ROUNDING, score_limits
 from evalreport.intervals.quantiles import normal_quantile, t_quantile
 from evalreport.intervals.ranked import Ranked, bin_noise, ranked_limits
 from evalreport.intervals.sampling import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
@@ -35,10 +36,12 @@ from evalreport.intervals.units import (
 from evalreport.intervals.unseen import area_error, seen, stage, staged_limits
 from evalreport.labels import Binary, Multiclass
 from evalreport.metrics import Metric, view
+from evalreport.metrics.averages import Average, labelwise
 from evalreport.metrics.strategies import (
     BestThreshold,
     CalibrationGaps,
     ClassGaps,
+    CountDraws,
     CurvePoint,
     DeLong,
     Evenness,
@@ -49,6 +52,8 @@ from evalreport.metrics.strategies import (
 )
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
+
+Sampled: TypeAlias = tuple[Units, Sampling]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +170,87 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
             return ranked_limits(rough, value, ranked, sampling)
         case DeLong() if len(replicates.ranked.table) == 1:
             return no_limits(ALL_EQUAL)
+        case CountDraws() if isinstance(replicates.p.space, Binary) and metric.reads == "counts":
+            return _drawn_limits(metric, value, replicates, sampling)
         case _:
             return _replicated_limits(metric, value, replicates, sampling)
+
+
+def _drawn_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
+    """Limits of a function of the counts, which resamples tell where no cell is empty."""
+    found, counts = _replicated_limits(metric, value, replicates, sampling), _counts(replicates.summary)
+    if found.low is None or found.high is None or not isinstance(counts, BinaryCounts):
+        return found
+    low, high = where_empty([metric], counts, replicates.units, sampling)[metric.name]
+    return replace(found, low=float(np.fmin(found.low, low)), high=float(np.fmax(found.high, high)))
+
+
+def where_empty(
+    metrics: Sequence[Metric], counts: BinaryCounts, units: Units, sampling: Sampling
+) -> dict[str, tuple[Array, Array]]:
+    """Return limits of functions of counts by posterior draws where a cell is empty; elsewhere NaN.
+
+    No resample puts anything into an empty cell: of twelve positives all found, the F1 of resamples is 1
+    throughout. The draws are of as many rows as there are independent ones.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Binary records of the family ``counts``.
+    counts : BinaryCounts
+    units : Units
+    sampling : Sampling
+
+    Examples
+    --------
+    >>> from evalreport.labels import Binary
+    >>> from evalreport.metrics.catalogue import find
+    >>> from evalreport.predictions import predictions
+    >>> p = predictions(Binary(0, 1), [0, 1] * 20, [0, 1] * 20, groups=range(40))
+    >>> counts = BinaryCounts(20.0, 0.0, 0.0, 20.0)
+    >>> low, high = where_empty([find("f1")], counts, Units.of(p, Sampling()), Sampling())["f1"]
+    >>> round(float(low), 1), round(float(high), 1)
+    (0.9, 1.0)
+    """
+    four = np.array(np.broadcast_arrays(counts.tp, counts.fp, counts.fn, counts.tn), dtype=np.float64)
+    empty = (four <= ROUNDING * counts.total).any(axis=0)
+    if not empty.any():
+        return {metric.name: (np.array(np.nan), np.array(np.nan)) for metric in metrics}
+    bounds = count_bounds(metrics, _independent(counts, units), sampling)
+    return {
+        name: (np.where(empty, low, np.nan), np.where(empty, high, np.nan))
+        for name, (low, high, _) in bounds.items()
+    }
+
+
+def _independent(counts: BinaryCounts, units: Units) -> BinaryCounts:
+    """Counts of as many rows as there are independent ones."""
+    tp, fp, fn, tn, unread, threshold, lost = counts.parts
+    share = units.size / counts.total
+    return BinaryCounts(
+        tp * share, fp * share, fn * share, tn * share, unread * share, threshold, lost * share
+    )
+
+
+def _standing_off(metric: Metric, value: float, found: Limits, fact: Any, sampled: Sampled) -> Limits:
+    """Limits of an average over classes, some of which are right, or wrong, throughout in every resample.
+
+    Each of these adds what its own draws leave (MOVER: Zou & Donner 2008).
+    """
+    if not isinstance(metric.function, Average) or found.low is None or found.high is None:
+        return found
+    units, sampling = sampled
+    values, weights = metric.function.parts(fact)
+    sure = (weights > 0) & ((values <= ROUNDING) | (values >= 1 - ROUNDING))
+    if not sure.any():
+        return found
+    drawn = metric.function.of(posterior(_independent(labelwise(fact), units), sampling))
+    low, high = np.quantile(drawn[:, sure], [1 - sampling.upper, sampling.upper], axis=0)
+    share = (weights / (weights * ~np.isnan(values)).sum())[sure]
+    below = np.linalg.norm([value - found.low, *(share * np.maximum(values[sure] - low, 0))])
+    above = np.linalg.norm([found.high - value, *(share * np.maximum(high - values[sure], 0))])
+    ends = max(value - float(below), metric.low), min(value + float(above), metric.high)
+    return replace(found, low=ends[0], high=ends[1])
 
 
 def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
@@ -191,7 +275,9 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
 
     if isinstance(metric.strategy, LabelAreas):
         return limits(value, Spread(area_error(metric, summary, error), bias))
-    return staged_limits(stage(metric, view(summary, metric.reads), value), Spread(error, bias), limits)
+    fact = view(summary, metric.reads)
+    staged = staged_limits(stage(metric, fact, value), Spread(error, bias), limits)
+    return _standing_off(metric, value, staged, fact, (units, sampling))
 
 
 def spread_errors(metric: Metric, replicates: Array, values: npt.ArrayLike, units: Units) -> Array:
