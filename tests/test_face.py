@@ -43,6 +43,7 @@ CALLS: dict[str, Any] = {
     "to tune on": lambda what: er.evaluate(Y, Y, tune_on=what, threshold="max-f1"),
     "confidence, seed": lambda what: er.evaluate(Y, Y, confidence=what, seed=what),
     "file": er.evaluate_file,
+    "labels of a frame": lambda what: er.evaluate(pd.DataFrame({"y_true": Y}), labels=what),
     "column": lambda what: er.evaluate(pd.DataFrame({"y_true": Y, "y_pred": Y}), group=what, unit=what),
     "files": er.evaluate_files,
     "run": lambda what: er.evaluate_run(what, tracking_uri="sqlite:///no-such-store.db"),

@@ -292,7 +292,7 @@ def _as_asked(named: dict[str, Any]) -> dict[str, Any]:
         named |= {"labels": labels.labels, "task": labels.task}
         named |= {"positive": labels.positive} if isinstance(labels, Binary) else {}
     elif labels is not None:
-        named["labels"] = rows_of(labels, "labels")
+        named["labels"] = tuple(rows_of(labels, "labels")) or None
     if isinstance(named.get("threshold"), Real) and not isinstance(named["threshold"], bool):
         named["threshold"] = str(_finite(named["threshold"]))
     if isinstance(named.get("label_names"), Mapping):
