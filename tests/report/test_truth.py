@@ -35,7 +35,7 @@ from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.compare import Compared
 from evalreport.workflow.thresholds import table_of
 from tests.findings.wild import odd
-from tests.report.test_words import check_page, of_page
+from tests.report.test_words import check_page, of_page, silent
 
 Make = Callable[[np.random.Generator], Predictions]
 FRAUD = Binary("ok", "fraud")
@@ -134,6 +134,7 @@ EDGES: Mapping[str, Make] = {
     "shifted and timid": lambda rng: scored(rng, 2000, spread=0.25, shift=-1.0),
     "weights that sum to one": lambda rng: scored(rng, 500, weights=rng.dirichlet(np.ones(500))),
     "uneven weights": lambda rng: scored(rng, 500, weights=rng.lognormal(0, 1, 500)),
+    "uneven weights, silent": silent,
     "uneven weights of classes": weighted_classes,
     "great weights": lambda rng: scored(rng, 500, weights=np.full(500, 1e6)),
     "clusters": lambda rng: scored(rng, 600, groups=np.arange(600) // 6),
@@ -278,6 +279,17 @@ def test_rows_that_weigh_are_counted_whole(name: str) -> None:
         assert f"Right for {right} of 300" in told[0] and f"wrong for {300 - right} of 300" in told[2]
         rows = {c.label: (c.support, c.confusions[0].weight) for c in ev.in_rows().classes if c.confusions}
         assert rows["fox"] == ((p.y_true == 3).sum(), (p.y_true == 3).sum())
+
+
+def test_where_rows_weigh_a_better_threshold_has_its_price_in_shares() -> None:
+    """Not in weighted counts less whole rows: "finds 70.4 more of 127"."""
+    ev = edge("uneven weights, silent")
+    said, p = summary(ev).text, ev.predictions
+    at = re.search(r"threshold of (0\.\d+) finds", said)
+    assert at is not None and p is not None and isinstance(p.scores, Probabilities)
+    flagged, positive = p.scores.values >= float(at[1]), p.y_true == 1
+    found = p.weights[flagged & positive].sum() / p.weights[positive].sum()
+    assert f"finds {100 * found:.0f}% of fraud cases instead of 0%" in said
 
 
 def weighed(kind: str, factor: float) -> list[Evaluation]:

@@ -255,6 +255,10 @@ ORACLES: Mapping[str, Oracle] = {
     "found_fewer": lambda f: [f.matrix[1, 1] - point["tp"] for point in f.f1_points],
     "alarms_more": lambda f: [point["fp"] - f.matrix[0, 1] for point in f.f1_points],
     "alarms_fewer": lambda f: [f.matrix[0, 1] - point["fp"] for point in f.f1_points],
+    "recall": of_metric("recall"),
+    "fpr": of_metric("fpr"),
+    "found_share": lambda f: [point["tp"] / (point["tp"] + point["fn"]) for point in f.f1_points],
+    "flagged_share": lambda f: [point["fp"] / (point["fp"] + point["tn"]) for point in f.f1_points],
     "suggested": lambda f: [suggested(f)["threshold"]],
     "reached": lambda f: [suggested(f)["bound"]["here"]],
     "chance": lambda f: [suggested(f)["bound"]["chance"]],
@@ -345,9 +349,20 @@ RARE = (
 """Generated evaluations that ask for what the zeroth of each task does not; the test goes on to others."""
 
 
+def silent(rng: np.random.Generator) -> Predictions:
+    """Rows of uneven weight of which none is called positive, though the scores rank them."""
+    truth = rng.random(900) < 0.1
+    scores = 1 / (1 + np.exp(4 - 0.7 * (rng.normal(0, 1, 900) + 1.5 * truth)))
+    names = np.where(truth, "fraud", "ok").tolist()
+    weights = rng.lognormal(0, 0.9, 900)
+    return predictions(Binary("ok", "fraud"), names, scores=Probabilities(scores), weights=weights)
+
+
 def test_every_oracle_is_asked() -> None:
     """A number whose oracle no page needs any more would be checked by nobody when it comes back."""
-    left = set(ORACLES) - {number.name for kind in KINDS for s in of_page(made(kind)) for number in s.numbers}
+    weighted = evaluate_predictions(silent(np.random.default_rng(0)), Sampling(resamples=20))
+    every = (*map(made, KINDS), weighted)
+    left = set(ORACLES) - {number.name for ev in every for s in of_page(ev) for number in s.numbers}
     for task, seed in chain(product(RANDOM, [0]), RARE, product(RANDOM, range(1, 60))):
         if not left:
             return

@@ -32,7 +32,7 @@ def better_threshold(ev: Evaluation) -> Sentence:
     """Return what the recommended threshold would do, or that none is demonstrated to help."""
     better = recommended(ev)
     if better is not None:
-        return _price(better)
+        return _price_in_shares(ev, better) if ev.weighted else _price(better)
     now = estimate(ev, "f1")
     if ev.sweep is None or one_threshold(ev) is None or ranking_skill(ev) != "demonstrated":
         return NOTHING
@@ -72,6 +72,21 @@ def _price(better: RecommendedThreshold) -> Sentence:
     )
 
 
+def _price_in_shares(ev: Evaluation, better: RecommendedThreshold) -> Sentence:
+    """The same where rows weigh: what lies above a threshold is a sum of weights, not a number of rows."""
+    return tell(
+        ev,
+        "A threshold of *{to:threshold}* finds {found_share:percent} of {positives} instead of "
+        "{recall:percent} and flags {flagged_share:percent} of {negatives} instead of {fpr:percent}; on rows "
+        "that took no part in its choice, F1 is {f1_elsewhere} instead of {f1:ratio}.",
+        of=ev.rows,
+        to=better.threshold,
+        found_share=better.tp / better.now.positives,
+        flagged_share=better.fp / better.now.negatives,
+        f1_elsewhere=compared("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
+    )
+
+
 WEAK = 3
 """Classes that the summary names."""
 CLOSE = 0.1
@@ -84,20 +99,19 @@ EVENTS = 10
 
 def summary(ev: Evaluation) -> Sentence:
     """Return what to do about it, in at most three sentences, with counts of whole rows."""
-    ev = ev.in_rows()
+    better, ev = better_threshold(ev), ev.in_rows()
     if mistakes(ev) == 0:
         return upper_bound_of_none(ev)
     match ev.space:
         case Binary():
-            return paragraph(*_binary(ev)[:3])
+            return paragraph(*_binary(ev, better)[:3])
         case Multiclass():
             return paragraph(*_multiclass(ev)[:3])
         case Multilabel():
-            return paragraph(*_multilabel(ev)[:3])
+            return paragraph(*_multilabel(ev, better)[:3])
 
 
-def _binary(ev: Evaluation) -> list[Sentence]:
-    better = better_threshold(ev)
+def _binary(ev: Evaluation, better: Sentence) -> list[Sentence]:
     return [s for s in (_unnoticed(ev), _readable(ev), better, _ranking(ev)) if s]
 
 
@@ -217,10 +231,10 @@ def _among_three(ev: Evaluation) -> Sentence:
     return tell(ev, "The right answer is among the top three {top_3_accuracy:percent} of the time.")
 
 
-def _multilabel(ev: Evaluation) -> list[Sentence]:
+def _multilabel(ev: Evaluation, better: Sentence) -> list[Sentence]:
     exact = tell(ev, "The full label set is exactly right for {subset_accuracy:percent} of {units}.")
     weak = _listed(weakest(ev.classes), "Weakest {n:label|labels}: {list}.")
-    return [sentence for sentence in (exact, _cautious(ev), better_threshold(ev), weak) if sentence]
+    return [sentence for sentence in (exact, _cautious(ev), better, weak) if sentence]
 
 
 def _cautious(ev: Evaluation) -> Sentence:
