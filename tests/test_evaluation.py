@@ -14,6 +14,7 @@ from evalreport.errors import DataError, UsageError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.rows import one_label, worst_mistakes
+from evalreport.facts.passes import RankingSums
 from evalreport.findings import find
 from evalreport.intervals import Sampling
 from evalreport.labels import Multiclass
@@ -218,3 +219,11 @@ def test_without_scores_every_mix_up_has_its_turn() -> None:
     assert pairs == [("a", "b")] * 2 + [("a", "c")] * 2 + [("b", "a")] * 2 + [("c", "a")] * 2
     assert [entry.row for entry in found] == [0, 1, 25, 26, 30, 31, 38, 39]
     assert len(worst_mistakes(predictions(Multiclass("abc"), truth, answer), limit=100)) == 37
+
+
+def test_what_pages_show_of_a_label_is_not_worked_out_again_for_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ev = evaluate_predictions(factories.multilabel())
+    monkeypatch.setattr(RankingSums, "of", None)
+    assert not isinstance(ev.classes[0].metrics["gini"], Undefined)

@@ -24,7 +24,7 @@ from evalreport.intervals.sampling import NOT_ASKED, by_rows
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.later import MadeWhenRead
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
-from evalreport.metrics.record import Metric
+from evalreport.metrics.record import Metric, view
 from evalreport.predictions import Predictions
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.holding import SURE, limited
@@ -216,10 +216,12 @@ def _class_values(
 def _label_values(summary: Summary, scores: ClassScores, k: int, sampling: Sampling) -> Mapping[str, Result]:
     """The whole list of a label: what pages show of it, and the others when one of them is first read.
 
-    For these the sorted scores are kept, as large as the rows that the predictions hold, and no table.
+    For these the sorted scores are kept, as large as the rows that the predictions hold, and no table but for
+    its sums.
     """
-    one, table = one_label(summary, k), scores.maker(k)
+    one = one_label(summary, k)
     shown, bare = estimates(PER_CLASS, one, None, sampling), replace(one, scores=None)
+    table = view(one, "scores").made_again(scores.maker(k))
 
     @cache
     def beside() -> dict[str, Result]:

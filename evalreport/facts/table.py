@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.facts.coarse import LARGE, coarse
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array, Places, run_starts
 from evalreport.facts.hull import IsotonicFit, hull, isotonic
@@ -20,6 +21,9 @@ from evalreport.facts.smoothing import SmoothCurve, smooth_curve
 BLOCK = 1 << 13
 """Scores that are worked on at a time: few enough to stay in cache, and for a dot product to stay in its
 thread (OpenBLAS wakes others from 10,000 on, which costs more than the sum)."""
+
+SMALL = ("positives", "negatives", "ranking", "probability", "coarse")
+"""What is known of a table that is as good as nothing beside its columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +145,31 @@ class ScoreTable:
     def probability(self) -> ProbabilitySums:
         """What metrics of probabilities share."""
         return ProbabilitySums.of(self)
+
+    @cached_property
+    def coarse(self) -> ScoreTable:
+        """The table in blocks of neighbouring scores, when it is large."""
+        return self if len(self) <= LARGE else ScoreTable(*coarse(self))
+
+    def made_again(self, make: Callable[[], ScoreTable]) -> Callable[[], ScoreTable]:
+        """Return what makes the table anew and leaves out the sums that are known of it now.
+
+        Examples
+        --------
+        >>> scores, truth = np.array([0.1, 0.9]), np.array([False, True])
+        >>> table = ScoreTable.of(scores, truth)
+        >>> ranking = table.ranking
+        >>> table.made_again(lambda: ScoreTable.of(scores, truth))().ranking is ranking
+        True
+        """
+        known = {name: part for name, part in vars(self).items() if name in SMALL and part is not self}
+
+        def made() -> ScoreTable:
+            table = make()
+            vars(table).update(known)
+            return table
+
+        return made
 
     def mass_below(self, place: int) -> float:
         """Return the sum of weight times score over the scores before a place."""

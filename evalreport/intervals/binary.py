@@ -199,7 +199,7 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
     >>> delong_limits(Tables(table), Sampling()).high
     1.0
     """
-    table = tables.coarse
+    table = tables.exact.coarse
     if min(table.positives, table.negatives) < FEWEST:
         return no_limits("an interval of the AUC needs two positives and two negatives")
     if len(table) == 1:
@@ -228,7 +228,7 @@ def _gap_limits(gaps: CalibrationGaps, value: float, tables: Tables, sampling: S
     reason = too_few_share(gaps, table, table.total)
     if reason is not None:
         return no_limits(reason)
-    doubt = _doubt(tables.coarse) if gaps.bins == "mass" else None
+    doubt = _doubt(tables.exact.coarse) if gaps.bins == "mass" else None
     ends = gap_limits(binned(gaps, table), value, STATISTICS[gaps.gap], sampling, doubt=doubt)
     return Limits(*ends, "test inversion")
 
@@ -267,7 +267,7 @@ def _uncertainty_limits(table: ScoreTable, sampling: Sampling) -> Limits:
 
 
 def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:
-    table = tables.coarse
+    table = tables.exact.coarse
     found = influence(metric, table)
     n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
     error, df = standard_error(table, found), freedom(found, table)
