@@ -54,7 +54,8 @@ def _summary(ev: Evaluation, wrong: float) -> Sentence:
     else:
         lead = "{shown:count} of {wrong:count} mistakes, the most frequent mix-ups first."
     check = " Some may be errors of the truth: check those before blaming the model."
-    if all(entry.text is None for entry in ev.mistakes):
+    held = "engine" not in dict(ev.provenance.columns)  # a stream refuses texts
+    if held and all(entry.text is None for entry in ev.mistakes):
         check += " `--example-text COLUMN` would show their texts."
     return say(lead + check, shown=shown, wrong=wrong)
 

@@ -21,6 +21,7 @@ import pytest
 import evalreport as er
 from evalreport.engines.partitions import Buckets
 from evalreport.errors import DataError, EvalreportError
+from evalreport.report.render import render
 from evalreport.sources.datasets import data_set
 from evalreport.sources.request import Columns
 from evalreport.sources.spark_counting import CountedParts, PartitionPlan, count_partition, merge_group
@@ -93,6 +94,12 @@ def test_a_column_that_is_not_there_is_told_with_the_file(tmp_path: Path) -> Non
         with pytest.raises(EvalreportError, match="gone") as caught:
             er.evaluate_files(many, **named, **FEW)
         assert caught.value.where == str(many / "part-0.csv")
+
+
+def test_a_page_does_not_advise_what_a_stream_refuses(tmp_path: Path) -> None:
+    whole, many = parts(table(), tmp_path, ".parquet")
+    assert "--example-text" in render(er.evaluate_file(whole, **FEW))
+    assert "--example-text" not in render(er.evaluate_files(many, **FEW))
 
 
 def test_a_disk_that_is_full_is_told_and_left_empty(

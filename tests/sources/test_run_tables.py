@@ -151,6 +151,11 @@ def test_a_run_without_predictions_is_exit_3(store: Store, tmp_path: Path) -> No
     assert "log_table" in error.fix
 
 
+def test_a_text_is_no_table(sqlite_store: Store, tmp_path: Path) -> None:
+    error = failing(sqlite_store, tmp_path, {"notes.txt": "trained on Monday\nby hand\n"})
+    assert error.message == "the run holds no predictions"
+
+
 def test_the_one_table_with_other_names_lists_its_columns(sqlite_store: Store, tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"predictions.csv": "case,diagnosis,y_pred\n1,a,a\n"}
     error = failing(sqlite_store, tmp_path, files)

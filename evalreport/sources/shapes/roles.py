@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from evalreport.errors import ColumnNotFoundError
+from evalreport.errors import ColumnNotFoundError, NoTableError
 from evalreport.scores import ScoreKind
 from evalreport.sources.readers.limits import Select
 from evalreport.sources.request import Columns, listed, missing_column, several
@@ -187,7 +187,12 @@ def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str)
     return Part(found) if found else None
 
 
-def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError:
+def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError | NoTableError:
+    if len(names) == 1:
+        return NoTableError(
+            f"{file} holds one column, {listed(names)}, and no truth beside it",
+            fix="separate columns by a comma, semicolon, tab or |; truth of another file: --truth-file FILE",
+        )
     taken = {*wanted(Columns())(names), *request.named}
     left = [name for name in names if name not in (*taken, *INDEX) and not name.endswith(("_id", "id"))]
     use = left[0] if len(left) == 1 else "COLUMN, or --truth-file FILE"

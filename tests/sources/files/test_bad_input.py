@@ -201,6 +201,14 @@ def test_labels_without_columns() -> None:
     ]
 
 
+def test_one_column_is_no_table_of_predictions() -> None:
+    assert lines("y_true&score\n1&0.5\n")[1:] == [
+        "error: p.csv holds one column, y_true&score, and no truth beside it",
+        "  at   p.csv",
+        "  fix  separate columns by a comma, semicolon, tab or |; truth of another file: --truth-file FILE",
+    ]
+
+
 def test_one_score_column_for_three_labels() -> None:
     text = "y_true,score\na,0.5\nb,0.5\nc,0.5\n"
     told = lines(text, Columns(score="score"))
