@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def evaluate(
     y_true: npt.ArrayLike | Sequence[Any],
     y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
-    scores: Scores | None = None,
+    scores: Scores | str | None = None,
     labels: LabelSpace | Sequence[Label] | None = None,
     threshold: float | np.floating[Any] | Sequence[float] | str | None = None,
     weights: npt.ArrayLike | None = None,
@@ -80,7 +80,8 @@ def evaluate(
     y_pred : the same, or `Parsed` (see `parse`), optional
         Without it, the threshold (0.5) or the greatest score decides.
     scores : Probabilities, Logits or Decisions, optional
-        Shape (n,) for a binary problem: of the positive label. Else one column per label.
+        Shape (n,) for a binary problem: of the positive label. Else one column per label. Of a frame the
+        names of its columns, such as ``p_*``.
     labels : Binary, Multiclass, Multilabel, or a sequence of labels, optional
         The label space. Without it two labels make a binary problem (the greater is positive), more a
         multiclass one; indicators and lists a multilabel one.
@@ -125,16 +126,16 @@ def evaluate(
     >>> evaluate(frame, truth="diagnosis", score="p", positive="sick")["recall"].value
     0.5
     """
-    if is_frame(y_true) and y_pred is None and scores is None:
+    if is_frame(y_true) and y_pred is None and (scores is None or isinstance(scores, str)):
         arrays = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
-        settings["weight_kind"] = weight_kind
+        settings |= {"weight_kind": weight_kind, "scores": scores}
         columns |= {name: value for name, value in settings.items() if value is not None}
         columns |= {"confidence": confidence, "resamples": resamples, "seed": seed, "hold": hold}
         columns |= {} if prevalence is None else {"prevalence": prevalence}
         return _of_frame(y_true, columns, arrays, tune_on)
-    if columns:
-        raise _no_frame(next(iter(columns)))
+    if columns or isinstance(scores, str):
+        raise _no_frame(next(iter(columns), "scores"))
     order = {"y_true": y_true, "y_pred": y_pred, "scores": scores}
     sliced = slices if isinstance(slices, Mapping) else {"": slices}
     beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}

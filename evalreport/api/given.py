@@ -291,6 +291,7 @@ def _as_asked(named: dict[str, Any]) -> dict[str, Any]:
     if isinstance(labels, (Binary, Multiclass, Multilabel)):
         named |= {"labels": labels.labels, "task": labels.task}
         named |= {"positive": labels.positive} if isinstance(labels, Binary) else {}
+        named |= {"ordered": True} if isinstance(labels, Multiclass) and labels.ordered else {}
     elif labels is not None:
         named["labels"] = tuple(rows_of(labels, "labels")) or None
     if isinstance(named.get("threshold"), Real) and not isinstance(named["threshold"], bool):

@@ -109,6 +109,17 @@ def test_indicators_with_answers_are_no_frame_of_columns() -> None:
     assert er.evaluate(tags, tags, resamples=50)["subset_accuracy"].value == 1.0
 
 
+def test_columns_of_scores_are_named_and_labels_keep_their_order() -> None:
+    classes = ("low", "mid", "high")
+    frame = pd.DataFrame(RNG.dirichlet(np.ones(3), 60), columns=[f"p_{name}" for name in classes])
+    frame["y"] = RNG.choice(classes, 60)
+    ev = er.evaluate(
+        frame, truth="y", scores="p_*", labels=er.Multiclass(classes, ordered=True), confidence=None
+    )
+    assert ev.space == er.Multiclass(classes, ordered=True)
+    assert isinstance(ev["ranked_probability_score"], er.Estimate)
+
+
 def test_a_column_is_no_frame() -> None:
     assert not any(map(is_frame, (PANDAS["p"], ARROW["p"], [0, 1], P, None, io.BytesIO())))
 
