@@ -283,7 +283,7 @@ MISREAD = 0.01
     action="If they are one class, write it alike in truth and predictions; nothing is put together unasked.",
 )
 def lookalikes(ev: Evaluation) -> Told | None:
-    """Labels that differ only in spaces, in case or in how Unicode writes them."""
+    """Labels that differ only in spaces, in case, in what cannot be seen or in how Unicode writes them."""
     groups = _groups(ev.space.names)
     if not groups:
         return None
@@ -318,16 +318,25 @@ def _groups(names: Sequence[str]) -> list[list[int]]:
 
 
 def _folded(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    return " ".join(_seen(unicodedata.normalize("NFKC", name)).casefold().split())
+
+
+def _seen(name: str) -> str:
+    """A name without what leaves no mark, such as a zero-width space or the choice of an emoji's look."""
+    return "".join(
+        one for one in name if unicodedata.category(one) != "Cf" and not "\ufe00" <= one <= "\ufe0f"
+    )
 
 
 def _how(one: str, other: str) -> str:
     """Which of the differences there are, in words."""
     forms = [unicodedata.normalize("NFKC", name) for name in (one, other)]
-    spaced = [" ".join(form.split()) for form in forms]
+    seen = [*map(_seen, forms)]
+    spaced = [" ".join(form.split()) for form in seen]
     found = [
         ("the form of their Unicode characters", forms[0] != one or forms[1] != other),
-        ("spaces", forms != spaced),
+        ("characters that cannot be seen", forms != seen),
+        ("spaces", seen != spaced),
         ("case", spaced[0] != spaced[1]),
     ]
     return " and ".join(what for what, is_so in found if is_so)

@@ -20,6 +20,7 @@ COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "caf\u00e9") for form in ("N
         (" caf\u00e9", "spaces"),
         ("CAF\u00c9", "case"),
         (DECOMPOSED, "the form of their Unicode characters"),
+        (COMPOSED + "\u200b", "characters that cannot be seen"),
         ("CAF\u00c9 ", "spaces and case"),
         (DECOMPOSED + " ", "the form of their Unicode characters and spaces"),
     ],
