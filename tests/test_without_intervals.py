@@ -102,6 +102,7 @@ def test_json_page_and_findings_say_so(both: tuple[Evaluation, Evaluation]) -> N
     page = render(bare)
     assert NOT_ASKED in page.casefold()
     assert "nan" not in {cell.casefold() for cell in page.split()}
+    assert "intervals are 95%" in render(both[0]) and "intervals are 95%" not in render(both[1])
 
 
 def test_in_memory_and_from_a_file(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def footer_of(of: Concluded) -> str:
 
 def _intervals_of(of: Concluded) -> str:
     match of:
-        case Evaluation():
+        case Evaluation() if of.sampling.intervals:
             used = {result.method for result in of.metrics.values() if isinstance(result, Estimate)}
             named = ", ".join(words for method, words in METHODS.items() if method in used)
             rest = "the method of each stands in evaluation.json"
