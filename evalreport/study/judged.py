@@ -30,7 +30,8 @@ class Judging:
     standard_error : float, sequence of float or None
         Of each value, for metrics whose error does not follow from `n`.
     correlation : float or None
-        Mean correlation between the errors of two trials; None counts them as independent.
+        Mean correlation between the errors of two trials; None: unknown. The interval then holds whatever it
+        is, and the optimism is the greatest there can be, that of independent errors.
     confidence : float
         Level of the intervals.
 
