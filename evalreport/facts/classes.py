@@ -269,8 +269,11 @@ class ClassScores(RankedScores):
 
     @cached_property
     def _pooled(self) -> ScoreTable:
-        if self._pooled_words is not None:
-            return ScoreTable(*counted_runs(self._pooled_words))
+        words, spend = self._pooled_words, "_pooled_ranks" in vars(self)
+        if words is not None:
+            if spend:  # nothing else reads them: the scores take their place
+                del vars(self)["_pooled_words"]
+            return ScoreTable(*counted_runs(words, spend=spend))
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
         weights = None if self.weights is None else np.repeat(self.weights, self.size)
         return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
