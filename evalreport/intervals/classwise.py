@@ -51,10 +51,10 @@ def class_gap_limits(
     cells, scores = np.repeat(counted, BINS), view(summary, "scores")
     draws = class_draws(scores, sampling)[:, cells]
     if noise is not None:
-        return gap_limits(parts, value, mean_gap, sampling, noise[cells], draws)
+        return gap_limits(parts, value, mean_gap, sampling, noise[cells], draws, several=True)
     more = _error(bins, counted, scores, sampling) ** 2 - _noise_alone(parts, draws) ** 2
     between = math.sqrt(max(more, 0.0))
-    return gap_limits(parts, value, mean_gap, sampling, draws=draws, between=between)
+    return gap_limits(parts, value, mean_gap, sampling, draws=draws, between=between, several=True)
 
 
 def class_rows(rows: int, size: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:

@@ -55,7 +55,6 @@ TRUTH = (
     "with hardly a row takes few values, and of a class of a few rows counts jump. Some are too narrow:",
     "with few distinct scores a curve jumps from step to step, and what it reads at a limit between two",
     "steps is one or the other: each step has limits of its own, the less likely it is the narrower.",
-    "Class-wise errors of twenty uneven classes of 200 rows have too high a lower end (92%).",
     "Average precision of classes of one to five rows is too high; what is told of that and taken off",
     "is half of it, and the lower end holds the rest. Where scores leave doubt about less than five rows,",
     "gaps from the smooth curve have no interval: those that were given held the truth in 74%.",
