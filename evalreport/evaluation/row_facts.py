@@ -136,7 +136,8 @@ def _table_repeats(table: ScoreTable) -> dict[str, float]:
     parts = (
         part[piece][told]
         for piece in _pieces(table)
-        for told in (table.scores[piece] % 1 != 0,)
+        for scores in (table.scores[piece],)
+        for told in (np.floor(scores) != scores,)  # a tenth of what a remainder takes
         for part in (table.pos, table.neg)
     )
     found = Repeats.of(parts)

@@ -73,7 +73,7 @@ class RowFacts:
                 "cells": values.size,
                 "first": first,
                 "constant": bool((values == first).all()),
-                "hard": isinstance(batch.scores, Probabilities) and not (values % 1).any(),
+                "hard": isinstance(batch.scores, Probabilities) and not (np.floor(values) != values).any(),
                 "off": unlike_scores(batch) if known else None,
                 "decimals": decimals(values[:SOME]).tolist(),
             }
