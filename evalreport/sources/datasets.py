@@ -155,7 +155,9 @@ class DataSet:
         return DataError(
             f"no row is left: {' and '.join(clauses)}" if clauses else "the files hold no rows",
             where=str(self.files[0]),
-            fix=("check --where, or " if clauses else "check ") + "the program that wrote them",
+            fix="check --where, or the program that wrote them"
+            if clauses
+            else "check the program that wrote them",
         )
 
     def _is_mixed(self, name: str) -> bool:
