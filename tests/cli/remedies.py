@@ -186,6 +186,13 @@ REFUSALS = (
         code=3,
     ),
     Refusal(
+        "; truth of another file: --truth-file ",
+        CHECK,
+        {"p.csv": csv("y_pred", "a", "b"), "t.csv": csv("y_true", "a", "b")},
+        {"--truth-file": "t.csv"},
+        code=5,
+    ),
+    Refusal(
         ", or pass --no-scores",
         CHECK,
         {
