@@ -74,7 +74,7 @@ def t_quantile(p: float, df: float) -> float:
         x = near
     constant = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(df * math.pi)
     for _ in range(100):
-        upper = 0.5 * _incomplete_beta(df / (df + x * x), df / 2, 0.5)
+        upper = 0.5 * incomplete_beta(df / (df + x * x), df / 2, 0.5)
         step = (upper - (1 - p)) / (constant * (1 + x * x / df) ** (-(df + 1) / 2))
         x += step
         if abs(step) <= 1e-12 * max(x, 1):
@@ -96,7 +96,7 @@ def two_sided_t(t: float, df: float) -> float:
     >>> round(two_sided_t(2.262157, 9), 6), round(two_sided_t(1.959964, 1e9), 6)
     (0.05, 0.05)
     """
-    return two_sided_p(t) if df > 1e7 else _incomplete_beta(df / (df + t * t), df / 2, 0.5)
+    return two_sided_p(t) if df > 1e7 else incomplete_beta(df / (df + t * t), df / 2, 0.5)
 
 
 def t_quantiles(p: float, df: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -112,12 +112,18 @@ def t_quantiles(p: float, df: npt.ArrayLike) -> npt.NDArray[np.float64]:
     return found[inverse].reshape(np.shape(df))  # NumPy 1 gives a flat inverse
 
 
-def _incomplete_beta(x: float, a: float, b: float) -> float:
-    """Regularised incomplete beta function by its continued fraction (Lentz; NR 6.4)."""
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """Return the regularised incomplete beta function by its continued fraction (Lentz; NR 6.4).
+
+    Examples
+    --------
+    >>> round(incomplete_beta(0.05, 1, 58), 3)
+    0.949
+    """
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):
-        return 1 - _incomplete_beta(1 - x, b, a)
+        return 1 - incomplete_beta(1 - x, b, a)
     log_front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     tiny = 1e-300
     c, d = 1.0, 1 / _away_from_zero(1 - (a + b) * x / (a + 1), tiny)

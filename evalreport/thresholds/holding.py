@@ -19,6 +19,7 @@ import numpy as np
 from evalreport.facts import BinaryCounts
 from evalreport.facts.counts import Array, Places, reached
 from evalreport.intervals.draws import posterior
+from evalreport.intervals.quantiles import incomplete_beta
 from evalreport.intervals.sampling import Sampling
 from evalreport.metrics.record import Metric
 from evalreport.metrics.strategies import Proportion
@@ -117,9 +118,8 @@ def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> f
     wrong = _wrong(sweep, n, sought, np.searchsorted(sweep.thresholds, [best.threshold]))
     if not n:
         return None
-    from scipy.special import betainc
-
-    return float(betainc(wrong[0] + 0.5, n - wrong[0] + 0.5, min(max(sought.allowed, 0.0), 1.0)))
+    share = min(max(sought.allowed, 0.0), 1.0)
+    return incomplete_beta(share, float(wrong[0]) + 0.5, n - float(wrong[0]) + 0.5)
 
 
 def _effective(units: Units, sought: _OneClass) -> float:
