@@ -19,10 +19,12 @@ from evalreport.errors import DataError, UsageError
 from evalreport.metrics.catalogue import everything
 from evalreport.metrics.strategies import Proportion, RowMean
 from evalreport.study.selection import (
+    ahead,
     expected_maximum,
     expected_optimism,
     gupta_critical,
     hybrid_limits,
+    resolution,
     simultaneous_limits,
 )
 from evalreport.study.trials import Trials
@@ -258,12 +260,11 @@ def winner_limits(
         share = min(max(sign * true, 0.5 / n), 1 - 0.5 / n) if n else 0.0
         return math.sqrt(share * (1 - share) / n) if n else error
 
-    second, best = np.sort(values)[-2:].tolist()
     if correlation is None:
-        found = simultaneous_limits(best, len(values), confidence, error_at)
-    else:  # shares of n examples stand on a grid: a tie is within half a step of it
-        second -= 0.5 / n if n else 0.0
-        found = hybrid_limits(best, second, len(values), correlation, confidence, error_at)
+        found = simultaneous_limits(float(values.max()), len(values), confidence, error_at)
+    else:
+        best, second, rivals = ahead(values, resolution(values, n))
+        found = hybrid_limits(best, second, rivals, correlation, confidence, error_at)
     low, high = sorted(sign * end for end in found)
     return (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)) if n else (low, high)
 

@@ -152,6 +152,61 @@ def simultaneous_limits(
     )
 
 
+_DECIMALS = 5
+"""Beyond so many, values count as they were computed: trials that have one value are then one model."""
+_EXACT = 1e-7
+"""How far a value may lie off its grid: as single precision puts it, and a hundredth of the least step."""
+
+
+def resolution(values: Floats, n: int | None = None) -> float:
+    """Return the step between values that are shares of `n` examples or were rounded: 0 where neither.
+
+    Examples
+    --------
+    >>> [resolution(np.array([0.8, last])) for last in (0.812, 1 / 3)]
+    [0.001, 0.0]
+    >>> resolution(np.array([0.8, 1 / 3]), 15) == 1 / 15
+    True
+    """
+    steps = ((1 / n,) if n else ()) + tuple(10.0**-decimals for decimals in range(1, _DECIMALS + 1))
+    off = (np.abs(values - np.round(values / step) * step).max() for step in steps)
+    return next((step for step, far in zip(steps, off, strict=True) if far <= _EXACT), 0.0)
+
+
+def ahead(values: Floats, step: float) -> tuple[float, float, int]:
+    """Return the best of values on a grid, what it had to exceed to win, and of how many it is the best.
+
+    A trial that meets the greatest of the others wins by lot. So of k alike each is taken to stand in the
+    middle of the uppermost k-th of what was rounded to their value (the mid-P value given that it won:
+    Lancaster 1961): equal values as they are would tell that the best won by nothing, and be far too low.
+
+    Parameters
+    ----------
+    values : float64 array of shape (trials,)
+        At least two; greater is better.
+    step : float
+        Between neighbouring values; 0: values are not rounded, and equal ones are of one model.
+
+    References
+    ----------
+    Lancaster, H. O. (1961). Significance tests in discrete distributions. JASA 56, 223-234.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in ahead(np.array([0.7, 0.8, 0.8]), 0.1)]
+    [0.825, 0.8, 3]
+    >>> ahead(np.array([0.7, 0.8, 0.8]), 0.0)
+    (0.8, 0.7, 2)
+    """
+    ordered = np.sort(values if step else np.unique(values))
+    best = float(ordered[-1])
+    second = float(ordered[-2]) if len(ordered) > 1 else -math.inf
+    alike = int((np.abs(ordered - second) < step / 2).sum())
+    tied = best - second < step / 2
+    chance = 1 / (alike + (not tied))
+    return best + tied * (0.5 - chance / 2) * step, second + (0.5 - chance) * step, len(ordered)
+
+
 def hybrid_limits(
     best: float,
     second: float,

@@ -211,7 +211,9 @@ def test_the_interval_of_the_winner_held_its_true_value_in_the_simulation(search
 
 def test_known_correlation_makes_the_interval_no_wider_than_it_must_be() -> None:
     assert {(s["trials"], s["n"]) for s in WINNERS} >= {(10, 100), (500, 100), (100, 5000)}
-    assert np.mean([s["held"]["known"] for s in WINNERS]) <= 0.98
+    # a hundred examples have steps of a quarter of an error: at the upper end a tie is never too narrow
+    held = [s["held"]["known"] for s in WINNERS if s["n"] > 100]
+    assert np.mean(held) <= 0.97 and max(held) <= 0.97 + 2.6 * math.sqrt(0.03 * 0.97 / 1000)
     far = [s["width"] for s in WINNERS if s["shared"] and s["spread"] == "far apart" and s["n"] > 100]
     assert all(width["known"] < width["unknown"] for width in far)
 
@@ -228,6 +230,26 @@ def test_limits_given_which_is_best_cover_exactly(correlation: float) -> None:
         low, high = winner_limits(values, 1.0, 1.0, correlation, 0.95, None)
         held += low <= truth[values.argmax()] <= high
     assert abs(held / times - 0.95) <= 2.6 * math.sqrt(0.05 * 0.95 / times)
+
+
+@pytest.mark.parametrize("decimals", [2, 3])
+def test_rounded_values_are_no_narrow_escape(decimals: int) -> None:
+    """Ten equal trials, told to so many decimals: ties are common, and the best did not win by nothing."""
+    rng, held = np.random.default_rng(decimals), 0
+    for _ in range(200):
+        noise = math.sqrt(0.5) * (rng.normal() + rng.normal(size=10))
+        low, high = winner_limits(np.round(0.8 + 0.02 * noise, decimals), 1.0, 0.02, 0.5, 0.95, None)
+        held += low <= 0.8 <= high
+    assert held / 200 >= 0.95 - 2.6 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_trials_of_one_value_count_as_one_model() -> None:
+    """To all decimals, so that nothing was rounded."""
+    auc = np.array([0.81234567, 0.80345678, 0.81234567])
+    twice, once = (winner_limits(v, 1.0, 0.02, 0.3, 0.95, None) for v in (auc, auc[:2]))
+    assert twice == once
+    low, high = winner_limits(auc[[0, 2]], 1.0, 0.02, 0.3, 0.95, None)
+    assert (low + high) / 2 == pytest.approx(auc[0], abs=0.002) and high - low > 0.07
 
 
 def test_the_winner_is_told_with_its_interval() -> None:
