@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalreport.engines.memory import summarise
-from evalreport.facts import ScoreTable, Summary
+from evalreport.facts import ScoreTable, Summary, table
 from evalreport.facts.counts import Array
-from evalreport.intervals import Sampling, estimates, tables
+from evalreport.intervals import Sampling, estimates
 from evalreport.intervals.influence import influence, standard_error
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import BINARY, find
@@ -178,11 +178,11 @@ def test_blocks_of_a_large_table_tell_the_limits_of_its_rows(
     prevalence: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     truth, scores = drawn(60_000, prevalence, 2.0, 6)
-    summary = summary_of(truth, scores)
     scored = [metric for metric in BINARY if metric.reads == "scores"]
-    in_blocks = estimates(scored, summary, None, QUICK)
-    monkeypatch.setattr(tables, "LARGE", 10**9)
-    by_row = estimates(scored, summary, None, QUICK)
+    in_blocks = estimates(scored, summary_of(truth, scores), None, QUICK)
+    monkeypatch.setattr(table, "LARGE", 10**9)
+    by_row = estimates(scored, summary_of(truth, scores), None, QUICK)
+    assert in_blocks["roc_auc"] != by_row["roc_auc"]
     for metric in scored:
         one, other = in_blocks[metric.name], by_row[metric.name]
         assert isinstance(one, Estimate)
