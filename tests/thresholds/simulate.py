@@ -149,7 +149,7 @@ def _mean(values: list[Any]) -> float | None:
     return round(float(np.mean(values)), 4) if values else None
 
 
-def main(samples: int = 400, crossed: int = 100) -> None:
+def main(samples: int = 600, crossed: int = 600) -> None:
     assert set(METRICS) >= {"recall", "fpr", "precision", "npv", "f1"}
     with ProcessPoolExecutor(2) as pool:
         every = list(settings())
