@@ -301,3 +301,21 @@ def test_who_finds_all_is_not_matched_in_the_middle_of_all_negatives() -> None:
     assert [point.kind for point in found.matched] == ["own_thresholds", "equal_alarms"]
     assert not {point.false_alarms.verdict for point in found.matched} & {"better", "worse"}
     assert sentence(found).text.startswith("old finds all positive")
+
+
+def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
+    rng = np.random.default_rng(3)
+    truth = (rng.random(400) < 0.3).astype(int)
+    runs = [
+        predictions(
+            Binary(0, 1),
+            truth,
+            scores=Decisions(np.round(apart * truth + rng.normal(size=400))),
+            threshold=1.0,
+        )
+        for apart in (1.4, 2.0)
+    ]
+    found = compare([evaluate_predictions(p) for p in runs], names=["old", "new"])
+    (alarms,) = (point.false_alarms for point in found.matched if point.kind == "equal_recall")
+    raised = alarms.values[0]
+    assert raised % 1 and f"new raises {round(raised)} false alarms" in sentence(found).text

@@ -48,9 +48,11 @@ def sentence(comparison: Comparison) -> Sentence:
         "worse": "_Matched, it is worse_: at equal recall",
         "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
     }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
-    run_fp, base_fp = alarms.values
     words = lead + " {run:short} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
-    words += " (sums of weights)." if comparison.evaluations[0].weighted else "."
+    weighted = comparison.evaluations[0].weighted
+    words += " (sums of weights)." if weighted else "."
+    # between tied scores they lie on a line, and are told in whole rows, as the table does
+    run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
     told = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
     return paragraph(told, _lost(point, own))
 
