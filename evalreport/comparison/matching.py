@@ -191,24 +191,27 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _Operat
     """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
     run, baseline = tables
     tp, fp = _decided(baseline, own[1])
-    place = _place(kind, run, own[0], tp, fp)
-    mine = (tp, at_recall(run, tp)[0]) if kind == "equal_recall" else _counts(run, place)
+    mine, place = _moved(kind, run, own[0], (tp, fp))
     threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
     threshold = own[0] if kind == "own_thresholds" else threshold
     totals = (baseline.positives, baseline.negatives)
     return _OperatingPoint(threshold, (mine[0], tp), (mine[1], fp), totals)
 
 
-def _place(kind: MatchKind, run: ScoreTable, own: float, tp: float, fp: float) -> int:
-    """Where the run's table stands at a matched point."""
+def _moved(
+    kind: MatchKind, run: ScoreTable, own: float, baseline: tuple[float, float]
+) -> tuple[tuple[float, float], int]:
+    """True and false alarms of the run at a matched point, and where its table stands there."""
     match kind:
         case "equal_recall":
-            return at_recall(run, tp)[1]
+            raised, place = at_recall(run, baseline[0])
+            return (baseline[0], raised), place
         case "equal_alarms":
             # The lowest threshold that raises no more; above all scores where even the top tie raises more.
-            return int(raising(run, np.array([tp + fp]))[0])
+            place = int(raising(run, np.array([sum(baseline)]))[0])
         case _:
-            return int(np.searchsorted(run.scores, own))
+            place = int(np.searchsorted(run.scores, own))
+    return _counts(run, place), place
 
 
 def _decided(table: ScoreTable, threshold: float) -> tuple[float, float]:

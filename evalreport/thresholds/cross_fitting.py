@@ -19,7 +19,7 @@ from evalreport.facts.counts import Array, Places
 from evalreport.intervals.sampling import Sampling
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
-from evalreport.thresholds.holding import chance_at, held, one_class, set_by_ties
+from evalreport.thresholds.holding import chance_at, held, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
 from evalreport.thresholds.optimum import Choice, Optimum
 from evalreport.thresholds.records import BoundKept, OutOfSample
@@ -263,7 +263,7 @@ def _corrected(objective: Objective, value: OutOfSample, rechosen: Mapping[str, 
     """The chance of a bound where the threshold was chosen on the same rows.
 
     For a recall, whose threshold is chosen by precision, the cross-fitted draws say it where scores are not
-    tied (`set_by_ties`). For the rest they say about six points too little, and the choices of resamples,
+    tied (`chance_at`). For the rest they say about six points too little, and the choices of resamples,
     held against the whole sample, as much too much: the middle of both came true in the simulation
     (tests/thresholds/held.json).
     """
@@ -297,11 +297,11 @@ def with_bounds(
             continue
         here = METRICS[bound.metric].function(BinaryCounts(best.tp, best.fp, best.fn, best.tn))
         kept = BoundKept(bound.metric, bound.operator, bound.number, float(here))
-        chance, elsewhere = chance_at(sweep, units, bound, best), best.out_of_sample
-        if elsewhere is not None and chance is not None:
-            settled = fixed or elsewhere.chance is None or _without_luck(objective, bound)
-            share = 1.0 if settled else set_by_ties(sweep, units, bound, best)
-            elsewhere = replace(elsewhere, chance=share * chance + (1 - share) * (elsewhere.chance or 0.0))
+        elsewhere = best.out_of_sample
+        if elsewhere is not None and one_class(bound):
+            crossed = None if fixed or _without_luck(objective, bound) else elsewhere.chance
+            chance = chance_at(sweep, units, bound, best, crossed)
+            elsewhere = elsewhere if chance is None else replace(elsewhere, chance=chance)
         found[objective.name] = replace(best, bound=kept, out_of_sample=elsewhere)
     return found
 

@@ -105,41 +105,52 @@ def fewest(allowed: float, confidence: float) -> int:
     return math.ceil(math.log(1 - confidence) / math.log1p(-allowed) - 1e-9) if 0 < allowed < 1 else 0
 
 
-def chance_at(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> float | None:
-    """Return the chance of a bound on a rate of one class at a threshold that owes nothing to luck.
+def chance_at(
+    sweep: Sweep, units: Units, bound: Constraint, best: Optimum, crossed: float | None = None
+) -> float | None:
+    """Return the chance of a bound on a rate of one class at a threshold.
 
-    It was chosen on other rows, lies between the last row of the class that keeps the bound and the next, or
-    where ties let it lie (`set_by_ties`).
-    The rate has a Beta posterior (Jeffreys). None for another metric, and without rows of the class.
+    The rate has a Beta posterior (Jeffreys), which says it where the threshold owes nothing to luck: it was
+    chosen on other rows, lies between the last row of the class that keeps the bound and the next, or where
+    ties let it lie (`_set_by_ties`).
+
+    Parameters
+    ----------
+    sweep, units, bound, best
+    crossed : float, optional
+        The chance by cross-fitting, where luck has a share in the threshold.
+
+    Returns
+    -------
+    float or None
+        For another metric, and without rows of the class, `crossed`.
     """
     sought = one_class(bound)
-    if sought is None:
-        return None
-    n = _effective(units, sought)
-    wrong = _wrong(sweep, n, sought, np.searchsorted(sweep.thresholds, [best.threshold]))
-    if not n:
-        return None
-    share = min(max(sought.allowed, 0.0), 1.0)
-    return incomplete_beta(share, float(wrong[0]) + 0.5, n - float(wrong[0]) + 0.5)
+    positives, negatives, rows = units.effective() if sought is not None else (0.0, 0.0, 0.0)
+    if sought is None or not (n := positives if sought.positive else negatives):
+        return crossed
+    place = int(np.searchsorted(sweep.thresholds, best.threshold))
+    wrong, allowed = float(_wrong(sweep, n, sought, np.array([place]))[0]), min(max(sought.allowed, 0.0), 1.0)
+    own = incomplete_beta(allowed, wrong + 0.5, n - wrong + 0.5)
+    if crossed is None:
+        return own
+    share = _set_by_ties(sweep, place, rows, math.sqrt(allowed * (1 - allowed) / max(n, 1.0)))
+    return share * own + (1 - share) * crossed
 
 
-def set_by_ties(sweep: Sweep, units: Units, bound: Constraint, best: Optimum) -> float:
-    """Return how far ties, not the luck of the sample, say where a threshold lies: in [0, 1].
+def _set_by_ties(sweep: Sweep, place: int, rows: float, noise: float) -> float:
+    """How far ties, not the luck of the sample, say where a threshold lies: in [0, 1].
 
     Rows of one score are decided together. Where their share of all rows, one aside, is as wide as a standard
     deviation of the rate that the bound is on, another sample chooses among the same few thresholds. Until
     then luck has its share: with fifteen scores the cross-fitted chance of a recall of ten to fifty positives
     was 6 to 11 points too low, and the posterior's of untied ones up to 26 too high.
     """
-    sought = one_class(bound)
-    place = int(np.searchsorted(sweep.thresholds, best.threshold))
-    if sought is None or place + 1 >= len(sweep):
+    if not noise or place + 1 >= len(sweep):
         return 0.0
     flagged = sweep.tp[place : place + 2] + sweep.fp[place : place + 2]
-    width = float(flagged[0] - flagged[1]) / (sweep.positives + sweep.negatives) - 1 / units.effective()[2]
-    share = min(max(sought.allowed, 0.0), 1.0)
-    noise = math.sqrt(share * (1 - share) / max(_effective(units, sought), 1.0))
-    return min(max(width / noise, 0.0), 1.0) if noise else 0.0
+    width = float(flagged[0] - flagged[1]) / (sweep.positives + sweep.negatives) - 1 / rows
+    return min(max(width / noise, 0.0), 1.0)
 
 
 def _effective(units: Units, sought: _OneClass) -> float:
