@@ -285,6 +285,25 @@ def counted_runs(packed: npt.NDArray[Any], *, spend: bool = False) -> tuple[Arra
     return kept, pos[:filled], neg[:filled]
 
 
+def with_counted(
+    runs: tuple[Array, Array, Array], scores: Array, counted: Array
+) -> tuple[Array, Array, Array]:
+    """Return distinct scores with their counts, others put among them that were counted by their truth.
+
+    Examples
+    --------
+    >>> with_counted((np.array([0.5]), np.array([1]), np.array([0])), np.array([0.25]), np.array([[2], [3]]))
+    (array([0.25, 0.5 ]), array([3, 1]), array([2, 0]))
+    """
+    if not len(scores):
+        return runs
+    places = np.searchsorted(runs[0], scores)
+    known, neg, pos = (
+        np.insert(runs[k], places, new) for k, new in ((0, scores), (2, counted[0]), (1, counted[1]))
+    )
+    return known, pos, neg
+
+
 def _merge_classes(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> ScoreTable:
     pos, pos_count = np.unique(scores[positive], return_counts=True)
     neg, neg_count = np.unique(scores[~positive], return_counts=True)

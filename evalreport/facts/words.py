@@ -20,10 +20,12 @@ from evalreport.errors import DataError
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
 from evalreport.facts.spill import FILES, Segments, Spill, SpillFile
-from evalreport.facts.table import ScoreTable, counted_runs, pack, scores_in
+from evalreport.facts.table import ScoreTable, counted_runs, pack, scores_in, with_counted
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
+PART = 1 << 17
+"""Words of a range that are counted at a time: their counts take six times as much as they."""
 FEW = 1 << 14
 """Distinct scores up to which a table is held as arrays in any case: intervals go through so many at once."""
 ARRAYS = 160
@@ -310,15 +312,12 @@ class ScoreWords:
             return
         words = np.concatenate([np.empty(0, dtype=self._kind), *one.pieces(most)])
         words.sort()
-        scores, pos, neg = counted_runs(words, spend=True)
-        if len(heavy):
-            at = scores_in(heavy).astype(np.float64)
-            places = np.searchsorted(scores, at)
-            scores, neg, pos = (
-                np.insert(old, places, new)
-                for old, new in zip((scores, neg, pos), (at, *counted), strict=True)
-            )
-        yield scores, pos, neg
+        bit = words.dtype.type(1)
+        edges = np.unique(words[PART::PART] >> bit) << bit  # even: words of one score stay together
+        place = np.searchsorted(edges, heavy, side="right")
+        for number, part in enumerate(np.split(words, np.searchsorted(words, edges))):
+            here = place == number
+            yield with_counted(counted_runs(part, spend=True), scores_in(heavy[here]), counted[:, here])
 
     def _split(
         self, one: _Range, heavy: Words, counted: Array, most: int

@@ -27,7 +27,7 @@ from evalreport.panels.about import (
 )
 from evalreport.panels.parts import Cell, Column, Row, Table
 from evalreport.panels.words import NOTHING, Sentence, say
-from evalreport.thresholds.holding import SURE, chances, fewest, limited, one_class
+from evalreport.thresholds.holding import SURE, chance_with, fewest, limited, one_class
 from evalreport.thresholds.objectives import MISS, Constraint, Objective
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.sweep import Sweep
@@ -286,8 +286,8 @@ def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
     if sought is None:
         return None
     n, wrong = (sweep.positives, sweep.positives - one.tp) if sought.positive else (sweep.negatives, one.fp)
-    known, place = chances(round(n), sought.allowed), round(wrong)
-    return float(known[place]) if place < len(known) else None
+    chance = chance_with(round(wrong), round(n), sought.allowed)
+    return chance if chance >= 0.5 else None
 
 
 @dataclass(frozen=True)

@@ -238,27 +238,31 @@ def limited(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
     if sought is None:
         return None
     n = sweep.positives if sought.positive else sweep.negatives
-    most = int((chances(round(n), sought.allowed) >= confidence).sum()) - 1
+    most = most_wrong(round(n), sought.allowed, confidence)
     return _furthest(sweep, lambda place: -_wrong(sweep, n, sought, place), -(most + TINY), sought)
 
 
-def chances(n: int, allowed: float) -> Array:
-    """Return what `chance_of` does for 0, 1, 2 … wrong of n rows that count alike, while it is over a half.
-
-    The tail of a binomial distribution, summed, which spares a report SciPy.
+def most_wrong(n: int, allowed: float, confidence: float) -> int:
+    """Return how many of a class may be wrong at a limit that keeps the allowed share; -1: not even none.
 
     Examples
     --------
-    >>> chances(59, 0.05).round(3).tolist()
-    [0.952, 0.801, 0.571]
+    >>> most_wrong(59, 0.05, 0.95), most_wrong(58, 0.05, 0.95), most_wrong(30_000_000, 0.05, 0.95)
+    (0, -1, 1498036)
     """
-    if not 0 < allowed < 1 or n < 1:
-        return np.empty(0)
-    k = np.arange(1, math.ceil(n * allowed) + 1)
-    steps = np.log((n - k + 1) / k) + math.log(allowed) - math.log1p(-allowed)
-    below = np.exp(n * math.log1p(-allowed) + np.append(0.0, np.cumsum(steps))).cumsum()
-    found: Array = 1 - below
-    return found[found >= 0.5]
+    low, high = -1, math.ceil(n * allowed) if 0 < allowed < 1 else -1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if chance_with(middle, n, allowed) >= confidence:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def chance_with(wrong: int, n: int, allowed: float) -> float:
+    """Return what `chance_of` does, of rows that count alike: one number, which spares a report SciPy."""
+    return incomplete_beta(allowed, wrong + 1, n - wrong) if wrong < n else float(allowed >= 1)
 
 
 def _limited(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:

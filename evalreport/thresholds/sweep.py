@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -227,25 +228,41 @@ class Sweep:
         steps = self._steps()
         return [self._middle(objective, self._span(objective, steps)) for objective in objectives]
 
-    def _steps(self) -> tuple[BinaryCounts, BinaryCounts]:
-        """Counts at every `STEP`-th threshold, and the best that any could have from there up to the next."""
+    def _steps(self) -> tuple[Array, Array]:
+        """True and false positives at every `STEP`-th threshold, and at the end."""
         pieces = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
-        tp, fp = (np.concatenate([part[piece][::STEP] for piece in pieces]) for part in (self.tp, self.fp))
-        return self._counted(tp, fp), self._counted(tp, np.append(fp[1:], self.fp[-1]))
+        tp, fp = (  # copies: a view of a block that was read would keep all of it
+            np.concatenate([*(part[piece][::STEP].copy() for piece in pieces), part[-1:]])
+            for part in (self.tp, self.fp)
+        )
+        return tp, fp
 
-    def _blocks(self, objective: Objective, steps: tuple[BinaryCounts, BinaryCounts]) -> list[slice]:
+    def _looks(self, objective: Objective, steps: tuple[Array, Array]) -> Iterator[tuple[float, list[float]]]:
+        """The best found at some steps; for each block of theirs the best that any threshold could have."""
+        tp, fp = steps
+        for start in range(0, len(tp) - 1, BLOCK):
+            stop = min(start + BLOCK, len(tp) - 1)
+            here, following = slice(start, stop), slice(start + 1, stop + 1)
+            found = objective.score(self._counted(tp[here], fp[here]))
+            could = objective.score(self._counted(tp[here], fp[following]))
+            yield (
+                float(found.max()),
+                np.maximum.reduceat(could, np.arange(0, len(could), BLOCK // STEP)).tolist(),
+            )
+
+    def _blocks(self, objective: Objective, steps: tuple[Array, Array]) -> list[slice]:
         """Blocks of thresholds, those left out in which none can be as good as one that was looked at."""
         blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
         if objective.monotone_above is None or len(blocks) == 1:
             return blocks
-        found, could = (objective.score(counts) for counts in steps)
-        floor = float(found.max()) - 2 * CLOSE * max(1.0, abs(float(found.max())))
+        found, could = zip(*self._looks(objective, steps), strict=True)
+        best = max(found)
+        floor = best - 2 * CLOSE * max(1.0, abs(best))
         if not floor > objective.monotone_above:
             return blocks
-        some = np.maximum.reduceat(could, np.arange(0, len(could), BLOCK // STEP)) >= floor
-        return [block for block, worth in zip(blocks, some.tolist(), strict=True) if worth]
+        return [block for block, most in zip(blocks, chain(*could), strict=True) if most >= floor]
 
-    def _span(self, objective: Objective, steps: tuple[BinaryCounts, BinaryCounts]) -> _Span | None:
+    def _span(self, objective: Objective, steps: tuple[Array, Array]) -> _Span | None:
         """Where an objective is greatest."""
         blocks = self._blocks(objective, steps)
         tops = np.array([objective.score(self.counts_at(block)).max() for block in blocks])

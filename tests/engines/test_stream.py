@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -22,10 +23,13 @@ import evalreport as er
 from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
-from evalreport.facts.columns import StoredColumns
+from evalreport.facts.columns import StoredColumns, is_stored
 from evalreport.facts.spill import FILES, Spill, check_room
 from evalreport.facts.words import Budget, ScoreWords
 from evalreport.stages import listening
+from evalreport.thresholds.holding import limited
+from evalreport.thresholds.objectives import Constraint
+from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.request import Request
 from evalreport.workflow.stream import collect_stream, streams
 from tests.cli.running import run
@@ -182,6 +186,43 @@ def test_words_of_any_split_make_the_same_table(
     expected = ScoreTable.of(scores, truth)
     for name in ("scores", "pos", "neg"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+@pytest.mark.parametrize("digits", [1, 3, 9])
+def test_a_range_that_is_counted_in_parts_makes_the_same_table(
+    digits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evalreport.facts.words.PART", 16)
+    rng = np.random.default_rng(0)
+    scores = rng.random(5_000).round(digits)
+    truth = rng.random(len(scores)) < scores
+    with ScoreWords(Budget()) as words:
+        for part in np.split(np.arange(len(scores)), 5):
+            words.add(scores[part], truth[part])
+        found = words.table()
+    expected = ScoreTable.of(scores, truth)
+    for name in ("scores", "pos", "neg"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_memory_of_a_spilt_table_and_its_thresholds_stays_far_below_that_of_its_scores() -> None:
+    rng = np.random.default_rng(0)
+    rows = 2_000_000
+    with ScoreWords(Budget(1 << 20, Path(os.curdir))) as words:
+        for _ in range(20):
+            scores = rng.random(rows // 20)
+            words.add(scores, rng.random(rows // 20) < scores)
+        tracemalloc.start()
+        try:
+            table = words.table()
+            Sweep.of(table).with_optima()
+            bound = Constraint("recall", ">=", 0.8)
+            assert limited(Sweep.of(table), bound, 0.95) is not None
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert is_stored(table.scores)
+    assert peak < 4 * rows
 
 
 def test_nearly_all_rows_on_one_score_after_a_head_that_did_not_know_it() -> None:

@@ -175,7 +175,9 @@ def test_the_surely_kept_threshold_is_found_by_looking_at_few_places(monkeypatch
     for metric, number in (("recall", 0.95), ("specificity", 0.9)):
         place = holding.limited(sweep, Constraint(metric, ">=", number), 0.95)
         least = sweep.positives if metric == "recall" else sweep.negatives
-        most = int((holding.chances(round(least), 1 - number) >= 0.95).sum()) - 1
+        every = holding.chance_of(np.arange(least), least, 1 - number)
+        most = int((every >= 0.95).sum()) - 1
+        assert holding.most_wrong(round(least), 1 - number, 0.95) == most
         missed = least - sweep.tp if metric == "recall" else sweep.fp
         kept = np.flatnonzero(missed[: len(sweep) - 1] <= most + 1e-9)
         assert place == (kept[-1] if metric == "recall" else kept[0])
