@@ -134,7 +134,7 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
     """The same of a table of rows that weigh 1, where the scores are not just rounded."""
     parts = (
-        part[piece][told]
+        part[piece] if told.all() else part[piece][told]
         for piece in _pieces(table)
         for scores in (table.scores[piece],)
         for told in (np.floor(scores) != scores,)  # a tenth of what a remainder takes
@@ -197,7 +197,8 @@ class Repeats:
             if rows == kinds:
                 found += cls(rows, kinds, kinds, min(kinds, 1))
                 continue
-            once, common = int(np.count_nonzero(part == 1)), int(np.gcd.reduce(part.astype(np.int64)))
+            once = int(np.count_nonzero(part == 1))
+            common = 1 if once else int(np.gcd.reduce(part.astype(np.int64)))  # 5 ns a number
             found += cls(rows, kinds, once, common)
         return found
 

@@ -270,7 +270,7 @@ class _CountTape:
     def append(self, counts: Array) -> None:
         great = np.flatnonzero(counts >= MOST)
         self._great += zip((great + len(self._tape)).tolist(), counts[great].tolist(), strict=True)
-        self._tape.append(np.minimum(counts, MOST))
+        self._tape.append(np.minimum(counts, MOST) if len(great) else counts)
         run = np.concatenate([self._open, counts])
         whole = len(run) // STEP * STEP
         self._sums.append(run[:whole].reshape(-1, STEP).sum(axis=1))

@@ -6,6 +6,8 @@ import io
 import shutil
 import tempfile
 from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -143,6 +145,54 @@ class Segments:
     def leave(self) -> None:
         """Need the numbers no longer."""
         self._file.leave()
+
+
+@dataclass(eq=False)
+class WordRange:
+    """The words between two edges: in memory, and in a file that others share.
+
+    Examples
+    --------
+    >>> some = WordRange([np.array([4, 2], dtype=np.uint32)])
+    >>> some.write(Spill(Path()).file())
+    >>> len(some), [part.tolist() for part in some.pieces(1)], len(some)
+    (2, [[4], [2]], 0)
+    """
+
+    held: list[npt.NDArray[Any]] = field(default_factory=list)
+    file: Segments | None = None
+
+    def __len__(self) -> int:
+        return sum(map(len, self.held)) + (0 if self.file is None else len(self.file))
+
+    def write(self, place: SpillFile) -> None:
+        """Write what is held.
+
+        Raises
+        ------
+        OSError
+            The disk is full.
+        """
+        if self.file is None and self.held:
+            self.file = Segments(place, self.held[0].dtype)
+        while self.held and self.file is not None:
+            self.file.append(self.held.pop())
+
+    def pieces(self, size: int) -> Iterator[npt.NDArray[Any]]:
+        """Give away what is held, a piece at a time."""
+        while self.held:
+            yield self.held.pop()
+        if self.file is not None:
+            for start in range(0, len(self.file), size):
+                yield self.file.read(start, min(start + size, len(self.file)))
+            self.close()
+
+    def close(self) -> None:
+        """Need the words no longer."""
+        self.held.clear()
+        if self.file is not None:
+            self.file.leave()
+            self.file = None
 
 
 SPILL_FIX = "name a folder with more room, or leave --spill out"

@@ -19,13 +19,13 @@ import numpy.typing as npt
 from evalreport.errors import DataError
 from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array
-from evalreport.facts.spill import FILES, Segments, Spill, SpillFile
-from evalreport.facts.table import ScoreTable, counted_runs, pack, scores_in, with_counted
+from evalreport.facts.spill import FILES, Spill, SpillFile, WordRange
+from evalreport.facts.table import ScoreTable, pack, runs_of, scores_in, with_counted
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
-PART = 1 << 17
-"""Words of a range that are counted at a time: their counts take six times as much as they."""
+PART = 1 << 15
+"""Words that are counted at a time: they and what is made of them stay in a second-level cache."""
 FEW = 1 << 14
 """Distinct scores up to which a table is held as arrays in any case: intervals go through so many at once."""
 ARRAYS = 160
@@ -37,6 +37,8 @@ STEPS = 16
 """Bits of the steps that edges of ranges lie between: their table stays in a second-level cache."""
 HEAVY = 64
 """A score that one row in so many has, is counted instead of being kept."""
+WHOLE = 1 << 24
+"""Words up to which all are one range: to sort so many takes no longer than to part them first."""
 
 Words = npt.NDArray[Any]
 
@@ -123,38 +125,6 @@ class Budget:
         )
 
 
-@dataclass(eq=False)
-class _Range:
-    """The words between two edges: in memory, and in a file that others share."""
-
-    held: list[Words] = field(default_factory=list)
-    file: Segments | None = None
-
-    def write(self, place: SpillFile) -> None:
-        if self.file is None and self.held:
-            self.file = Segments(place, self.held[0].dtype)
-        while self.held and self.file is not None:
-            self.file.append(self.held.pop())
-
-    def pieces(self, size: int) -> Iterator[Words]:
-        """Give away what is held, a piece at a time."""
-        while self.held:
-            yield self.held.pop()
-        if self.file is not None:
-            for start in range(0, len(self.file), size):
-                yield self.file.read(start, min(start + size, len(self.file)))
-            self.close()
-
-    def __len__(self) -> int:
-        return sum(map(len, self.held)) + (0 if self.file is None else len(self.file))
-
-    def close(self) -> None:
-        self.held.clear()
-        if self.file is not None:
-            self.file.leave()
-            self.file = None
-
-
 class ScoreWords:
     """Scores with a binary truth, batch by batch, and the exact table of them all.
 
@@ -169,7 +139,7 @@ class ScoreWords:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._ranges: list[_Range] = []
+        self._ranges = [WordRange()]
         self._kind: np.dtype[Any] = np.dtype(np.uint64)
         self._edges: Words = np.empty(0, dtype=np.uint64)
         self._heavy: Words = self._edges
@@ -206,21 +176,44 @@ class ScoreWords:
         DataError
             The folder of the budget is full.
         """
-        self._rows += len(scores)
         words = None if self._loose else pack(scores, positive)
-        if words is None or (self._ranges and words.dtype != self._kind):
+        if words is None or (len(self) and words.dtype != self._kind):
             self._loose.append((scores.astype(np.float64), positive))
-            return
-        self._take(words)
+        else:
+            self._take(words)
+        self._rows += len(scores)
 
     def _take(self, words: Words) -> None:
-        """Put words into their ranges, in no order: to sort what is sorted later costs four times as much."""
         if not len(words):
             return
-        if not self._ranges:
-            self._begin(np.sort(words))
+        self._kind = words.dtype
+        self.held += words.nbytes
+        if len(self._edges):
+            self._place(words)
+        else:
+            self._ranges[0].held.append(words)
+            if self.held > min(WHOLE, self._most) * self._kind.itemsize:
+                self._part()
+        self._budget.relieve()
+
+    @property
+    def _most(self) -> int:
+        """Words of a range that are sorted at a time."""
+        return max(self._budget.memory // 4 // self._kind.itemsize, RANGES**2)
+
+    def _part(self) -> None:
+        """Part the words that are one range until now."""
+        pieces = [*self._ranges[0].pieces(self._most)]
+        self._begin(np.sort(pieces[-1]))
+        while pieces:
+            self._place(pieces.pop())
+
+    def _place(self, words: Words) -> None:
+        """Put words into their ranges, in no order: to sort what is sorted later costs four times as much."""
         if len(self._heavy):
+            self.held -= words.nbytes
             words = self._count(np.sort(words))
+            self.held += words.nbytes
         steps = np.clip(words, *self._ends) - self._ends[0] >> self._shift
         ranges = self._range_of[steps.astype(np.uint16)]
         stops = np.bincount(ranges, minlength=len(self._ranges)).cumsum()
@@ -228,8 +221,6 @@ class ScoreWords:
         for one, part in zip(self._ranges, parts, strict=True):
             if len(part):
                 one.held.append(part.copy())  # a view would keep the whole batch
-        self.held += words.nbytes
-        self._budget.relieve()
 
     def _count(self, words: Words) -> Words:
         """Count the sorted words whose scores are counted, and return the others."""
@@ -240,8 +231,8 @@ class ScoreWords:
         return words
 
     def _begin(self, words: Words) -> None:
-        """Settle edges and scores that are counted by the first batch, sorted; any of them are exact."""
-        one, self._kind = words.dtype.type(1), words.dtype
+        """Settle edges and scores that are counted by one batch, sorted; any of them are exact."""
+        one = words.dtype.type(1)
         scores, times = np.unique(words >> one, return_counts=True)
         self._heavy = scores[times * HEAVY > len(words)] << one
         self._counted = np.zeros((2, len(self._heavy)))
@@ -257,7 +248,7 @@ class ScoreWords:
         self._edges = low + (steps[steps > 0] << self._shift)
         every = low + (np.arange(1 << STEPS, dtype=words.dtype) << self._shift)
         self._range_of = np.searchsorted(self._edges, every, side="right").astype(np.uint8)
-        self._ranges = [_Range() for _ in range(len(self._edges) + 1)]
+        self._ranges = [WordRange() for _ in range(len(self._edges) + 1)]
 
     def write(self) -> None:
         """Write the words that are in memory.
@@ -268,8 +259,10 @@ class ScoreWords:
             The folder of the budget is full.
         """
         spill = self._budget.files()
-        if spill is None or not self._ranges:
+        if spill is None or not self.held:
             return
+        if not len(self._edges):
+            self._part()
         try:
             if not self._files:
                 share = max(1, FILES // len(self._budget.ledger.holders))
@@ -305,26 +298,26 @@ class ScoreWords:
         for number, one in enumerate(self._ranges):
             yield from self._of_range(one, self._heavy[place == number], self._counted[:, place == number])
 
-    def _of_range(self, one: _Range, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
-        most = max(self._budget.memory // 4 // self._kind.itemsize, RANGES**2)
-        if self._budget.spill is not None and len(one) > most:
-            yield from self._split(one, heavy, counted, most)
+    def _of_range(self, one: WordRange, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
+        if self._budget.spill is not None and len(one) > self._most:
+            yield from self._split(one, heavy, counted)
             return
-        words = np.concatenate([np.empty(0, dtype=self._kind), *one.pieces(most)])
+        words, filled = np.empty(len(one), dtype=self._kind), 0
+        for piece in one.pieces(self._most):
+            words[filled : filled + len(piece)] = piece
+            filled += len(piece)
         words.sort()
         bit = words.dtype.type(1)
-        edges = np.unique(words[PART::PART] >> bit) << bit  # even: words of one score stay together
+        edges = (words[PART::PART] >> bit) << bit  # even: words of one score stay together
         place = np.searchsorted(edges, heavy, side="right")
         for number, part in enumerate(np.split(words, np.searchsorted(words, edges))):
             here = place == number
-            yield with_counted(counted_runs(part, spend=True), scores_in(heavy[here]), counted[:, here])
+            yield with_counted(runs_of(part), scores_in(heavy[here]), counted[:, here])
 
-    def _split(
-        self, one: _Range, heavy: Words, counted: Array, most: int
-    ) -> Iterator[tuple[Array, Array, Array]]:
+    def _split(self, one: WordRange, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Sort a range that is too large by ranges of its own."""
         with ScoreWords(self._budget) as finer:
-            for piece in one.pieces(most):
+            for piece in one.pieces(self._most):
                 finer._take(piece)
             known = np.concatenate([finer._heavy, heavy])
             order = np.argsort(known)

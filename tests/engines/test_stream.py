@@ -170,16 +170,20 @@ def test_whatever_is_asked(asked: str, tmp_path: Path) -> None:
     st.lists(st.integers(0, 60), max_size=5),
     st.booleans(),
     st.booleans(),
+    st.booleans(),
 )
 def test_words_of_any_split_make_the_same_table(
-    rows: list[tuple[float, bool]], cuts: list[int], unit: bool, tight: bool
+    rows: list[tuple[float, bool]], cuts: list[int], unit: bool, tight: bool, parted: bool
 ) -> None:
     """All ties, one class, signed zeros, subnormals, negatives, empty parts."""
     some = [(abs(score) if abs(score) <= 1 else 0.125, truth) for score, truth in rows] if unit else rows
     scores = np.array([score for score, _ in some])
     truth = np.array([truth for _, truth in some])
     budget = Budget(64, Path(os.curdir)) if tight else Budget()
-    with ScoreWords(budget) as words:
+    with pytest.MonkeyPatch.context() as patch, ScoreWords(budget) as words:
+        if parted:
+            patch.setattr("evalreport.facts.words.WHOLE", 20)
+            patch.setattr("evalreport.facts.words.PART", 3)
         for part in np.split(np.arange(len(some)), sorted(cut for cut in cuts if cut < len(some))):
             words.add(scores[part], truth[part])
         found = words.table()

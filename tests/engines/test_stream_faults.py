@@ -34,9 +34,9 @@ from tests.engines.test_stream_classes import scored
 KILLED = """
 import os, signal, sys
 from evalreport.cli import main
-from evalreport.facts.words import _Range
+from evalreport.facts.spill import WordRange
 
-written, write = [], _Range.write
+written, write = [], WordRange.write
 
 def killed(self, folder):
     write(self, folder)
@@ -44,7 +44,7 @@ def killed(self, folder):
     if len(written) == 5:  # files are open, and rows are in them
         os.kill(os.getpid(), signal.SIGKILL)
 
-_Range.write = killed
+WordRange.write = killed
 main(sys.argv[1:])
 """
 
