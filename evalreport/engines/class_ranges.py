@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.errors import UsageError
-from evalreport.facts.counts import Array, run_starts, sums
+from evalreport.facts.counts import Array, Places, run_starts, sums
 from evalreport.facts.ladders import Ladder
 from evalreport.facts.places import KeptRows, PlacedScores
 from evalreport.facts.rankings import Placing
@@ -25,7 +25,7 @@ HEAVY = 64
 """Rows of one score in one place from which equal cells of a class are sent once, with their number: many
 scores of a forest of trees are 0, which would all go to one range as they are."""
 
-Column = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
+Column = npt.NDArray[Any]
 
 
 class ClassCells:
@@ -79,7 +79,7 @@ class ClassCells:
         return RangePlaces(self._whole, wanted)
 
 
-def _cells(column: npt.NDArray[Any], truth: npt.NDArray[Any], size: int) -> Column:
+def _cells(column: npt.NDArray[Any], truth: npt.NDArray[Any], size: int) -> tuple[Column, Column, Column]:
     """The scores of a class, ascending, with the classes of their rows, and how many rows are alike."""
     order = np.argsort(column)
     scores, truth = column[order], truth[order]
@@ -153,15 +153,12 @@ class PlacedCells:
     @classmethod
     def of(cls, ranges: Callable[[], Iterable[bytes]], size: int) -> PlacedCells | None:
         """Put ranges together, the highest scores first, which are gone through twice; None without any."""
-        heads = [_head(*unpack_arrays(data)[:3]) for data in ranges()]
-        if not heads:
+        heads = _Heads(size)
+        for data in ranges():
+            heads.add(*unpack_arrays(data)[:4])
+        if not heads.kinds:
             return None
-        lengths, rows, *kinds = zip(*heads, strict=True)
-        total, types = float(sum(rows)), [np.result_type(*each) for each in kinds]
-        joined = [
-            _Joined(length, total * (size if label == size else 1), *types)
-            for label, length in enumerate(np.sum(lengths, axis=0).tolist())
-        ]
+        joined = heads.joined()
         above, against = np.zeros(size + 1), np.zeros((size, size))
         for data in ranges():
             length, values, weights, counts, twice, cells = unpack_arrays(data)
@@ -176,19 +173,42 @@ class PlacedCells:
         return cls(each, pool, against)
 
 
-def _head(
-    lengths: npt.NDArray[Any], values: npt.NDArray[Any], weights: npt.NDArray[Any]
-) -> tuple[npt.NDArray[Any], int, np.dtype[Any], np.dtype[Any]]:
-    """What is to be known of all ranges first: distinct scores, rows, and the types of scores and weights."""
-    return lengths, int(weights[len(weights) - lengths[-1] :].sum()), values.dtype, weights.dtype
+class _Heads:
+    """What is to be known of all ranges first, class by class and of all: how long and wide columns are."""
+
+    def __init__(self, size: int) -> None:
+        self.kinds = list[tuple[np.dtype[Any], np.dtype[Any]]]()
+        """Types of scores and weights."""
+        self._lengths, self._rows = np.zeros(size + 1, dtype=np.int64), 0
+        self._most, self._open = np.zeros(size + 1), np.zeros(size + 1)
+
+    def add(self, lengths: Places, values: Column, weights: Column, counts: Column) -> None:
+        """Take the next range, below all others: what lies between two of them is counted in both."""
+        self.kinds.append((values.dtype, weights.dtype))
+        self._rows += int(weights[len(weights) - lengths[-1] :].sum())
+        self._lengths += lengths
+        ends = np.cumsum(2 * lengths + 1)
+        firsts, lasts = counts[ends - 2 * lengths - 1], self._open + counts[ends - 1]
+        inside = np.maximum.reduceat(counts, ends - 2 * lengths - 1)
+        self._most = np.maximum.reduce([self._most, lasts, inside])
+        self._open = np.where(lengths > 0, firsts, lasts)
+
+    def joined(self) -> list[_Joined]:
+        """Return what each class's are put together in, and all's."""
+        types = [np.result_type(*each) for each in zip(*self.kinds, strict=True)]
+        size, total = len(self._most) - 1, float(self._rows)
+        return [
+            _Joined(length, total * (size if label == size else 1), *types, np.min_scalar_type(int(most)))
+            for label, (length, most) in enumerate(zip(self._lengths.tolist(), self._most, strict=True))
+        ]
 
 
 class _Joined:
     """Where all scores stand, filled from where those of each range do, the highest first."""
 
-    def __init__(self, size: int, total: float, kind: np.dtype[Any], weight: np.dtype[Any]) -> None:
+    def __init__(self, size: int, total: float, *kinds: np.dtype[Any]) -> None:
+        kind, weight, counts = kinds
         self._values, self._weights = np.empty(size, dtype=kind), np.empty(size, dtype=weight)
-        counts = np.uint32 if total < 1 << 32 else np.uint64
         self._counts, self._start = np.zeros(2 * size + 1, dtype=counts), size
         self._total = total
 

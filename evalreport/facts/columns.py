@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, TypeGuard, overload
+from typing import Any, Protocol, TypeGuard, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -274,7 +274,7 @@ class _CountTape:
         run = np.concatenate([self._open, counts])
         whole = len(run) // STEP * STEP
         self._sums.append(run[:whole].reshape(-1, STEP).sum(axis=1))
-        self._open = run[whole:]
+        self._open = run[whole:].copy()  # a view would keep all of them
 
     def close(self) -> None:
         """Settle what reading needs."""
@@ -311,8 +311,30 @@ class _CountTape:
         return exact
 
 
+class Kept(Protocol):
+    """Numbers that are written once, in their order, then read."""
+
+    def __len__(self) -> int: ...
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Write more numbers."""
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Return the numbers between two places."""
+
+    def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
+        """Return `wide` numbers from each place on."""
+
+
 class StoredColumns:
     """The columns of a score table, written in ascending order of scores, then read.
+
+    Parameters
+    ----------
+    kind : float32 or float64
+    spill : Spill, optional
+        Without it, they are in memory.
+    scores : Kept, optional
+        What has the scores already, so that they are not kept.
 
     Examples
     --------
@@ -323,8 +345,8 @@ class StoredColumns:
     (array([0.25, 0.5 ]), array([300.,   1.]), [array([301.,   1.,   0.]), array([2., 2., 0.])])
     """
 
-    def __init__(self, kind: npt.DTypeLike, spill: Spill | None) -> None:
-        self._scores = _Tape(kind, spill)
+    def __init__(self, kind: npt.DTypeLike, spill: Spill | None, scores: Kept | None = None) -> None:
+        self._scores = _Tape(kind, spill) if scores is None else scores
         self._counts = _CountTape(spill), _CountTape(spill)
 
     def append(self, scores: Array, pos: Array, neg: Array) -> None:

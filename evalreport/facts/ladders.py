@@ -9,7 +9,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts.counts import Array, inner
+from evalreport.facts.columns import STEP, StoredColumn
+from evalreport.facts.counts import Array, Places, inner
 from evalreport.facts.table import ScoreTable
 
 
@@ -65,6 +66,32 @@ def cumulated(weights: Array) -> Array:
     array([0., 2., 3.])
     """
     return np.concatenate([[0.0], np.cumsum(weights)])
+
+
+def sums_before(numbers: npt.NDArray[Any]) -> StoredColumn:
+    """Return the sum before each number, and that of all, of which every `STEP`th alone is kept.
+
+    Examples
+    --------
+    >>> before = sums_before(np.array([2, 1], dtype=np.uint8))
+    >>> before[:], before[-1]
+    (array([0., 2., 3.]), 3.0)
+    """
+    starts = np.arange(0, len(numbers), STEP)
+    parts = np.add.reduceat(numbers, starts, dtype=np.float64) if len(starts) else np.empty(0)
+    kept = np.append(0.0, np.cumsum(parts))
+
+    def read(start: int, stop: int) -> Array:
+        block = start // STEP
+        found = np.zeros(stop - block * STEP)
+        np.cumsum(numbers[block * STEP : stop - 1], out=found[1:])
+        here: Array = found[start - block * STEP :] + kept[block]
+        return here
+
+    def pick(places: Places) -> Array:
+        return np.array([read(place, place + 1)[0] for place in places.tolist()])
+
+    return StoredColumn(len(numbers) + 1, read, pick)
 
 
 def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: float) -> tuple[float, float]:

@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from evalreport.errors import DataError
 from evalreport.facts.classes import ClassScores, LabelScores
+from evalreport.facts.columns import StoredColumns
 from evalreport.facts.counts import Array, sums
-from evalreport.facts.ladders import Ladder, TablesMade
+from evalreport.facts.ladders import Ladder, TablesMade, between
 from evalreport.facts.rankings import Placing, Rankings, class_rankings
 from evalreport.facts.table import ScoreTable
-from evalreport.facts.words import Budget, table_of_runs
 
 
 class OwnScores:
@@ -270,4 +270,30 @@ class PlacedScores(LabelScores):
 
     def pooled_merged(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
-        return table_of_runs(self._pool.runs(), np.float64, Budget(memory=0), written=False)
+        stored = StoredColumns(np.float64, None, _Between(self._pool.values))
+        for piece in self._pool.runs():
+            stored.append(*piece)
+        return ScoreTable.of_stored(stored)
+
+
+class _Between:
+    """Distinct scores, and what lies between them: worked out where it is looked at."""
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return 2 * len(self._values) + 1
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Leave what is known."""
+
+    def read(self, start: int, stop: int) -> Array:
+        """Return the numbers between two places."""
+        first = max(start // 2 - 1, 0)
+        here = between(self._values[first : stop // 2 + 1].astype(np.float64))
+        return here[start - 2 * first : stop - 2 * first]
+
+    def rows(self, places: npt.NDArray[Any], wide: int) -> Array:
+        """Return `wide` numbers from each place on."""
+        return np.stack([self.read(place, place + wide) for place in places.tolist()])

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array, run_starts, sums
 from evalreport.facts.keys import keys_of
-from evalreport.facts.ladders import Ladder, areas_from, areas_in, between, cumulated
+from evalreport.facts.ladders import Ladder, areas_from, areas_in, between, cumulated, sums_before
 from evalreport.facts.table import ScoreTable, scores_in
 
 POOL = 1 << 20
@@ -328,8 +328,7 @@ class Placing:
         """
         placing = cls(Ladder(values[:0]), total)
         placing.values, placing.counts = values, counts
-        placing._reach = np.zeros(len(values) + 1, dtype=counts.dtype)
-        np.cumsum(weights, dtype=counts.dtype, out=placing._reach[1:])
+        placing._reach = cast(Array, sums_before(weights))
         return placing
 
     @cached_property
@@ -370,7 +369,7 @@ class Placing:
         upto, outranked, precision = 0.0, 0.0, 0.0
         for start in range(0, len(self.values), BLOCK):
             stop = min(start + BLOCK, len(self.values))
-            own = self._reach[start : stop + 1].astype(np.float64)
+            own = np.asarray(self._reach[start : stop + 1], dtype=np.float64)
             mass = upto + np.cumsum(self.counts[2 * start : 2 * stop], dtype=np.float64)
             here = (mass[0::2], mass[1::2])
             more = areas_in(own, here, self.positives, self._total)
@@ -391,5 +390,8 @@ class Placing:
 
     def table(self) -> ScoreTable:
         """Return the table of the positives and of the negatives between them, merged."""
-        scores, pos, neg = (np.concatenate(part) for part in zip(*self.runs(), strict=True))
-        return ScoreTable(scores, pos, neg)
+        columns, start = np.empty((3, 2 * len(self.values) + 1)), 0
+        for piece in self.runs():
+            columns[:, start : start + len(piece[0])] = piece
+            start += len(piece[0])
+        return ScoreTable(*columns)

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -261,8 +262,8 @@ def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]
                 yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64).ravel()})
 
 
-def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
-    """Return what tasks found, which comes in any order, as one.
+def put_together(rows: Iterable[Any], plan: PartitionPlan, folder: Path | None = None) -> CountedTable:
+    """Return what tasks found, which comes in any order, as one; a folder holds ranges until all are there.
 
     Raises
     ------
@@ -270,7 +271,7 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
         A value that cannot be evaluated; names the partition and the row in it.
     """
     watch, kept = plan.watch(), dict[int, tuple[int, ClassScores]]()
-    with _Arrived(plan.buckets.budget) as scores:
+    with _Arrived(plan.buckets.budget, folder) as scores:
         for row in rows:
             key, kind, data = row["table"], row["bucket"], row["words"]
             if key == KEYS:
@@ -294,8 +295,8 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan) -> CountedTable:
 class _Arrived:
     """Ranges of scores as they come, in memory or in a file without a name."""
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget, self._file = budget, SpillFile(budget.spill).join()
+    def __init__(self, budget: Budget, folder: Path | None) -> None:
+        self._budget, self._folder, self._file = budget, folder, SpillFile(folder).join()
         self._places: dict[str, dict[int, tuple[int, ...]]] = {}
         self.distinct = 0
 
@@ -316,18 +317,20 @@ class _Arrived:
         try:
             start = self._file.write(np.frombuffer(data, dtype=np.uint8))
         except OSError as error:
-            raise self._budget.no_room(len(data)) from error
+            raise replace(self._budget, spill=self._folder).no_room(len(data)) from error
         self._places.setdefault(key, {})[bucket] = (start, found.wide, *map(len, found[1:]))
 
     def tables(self) -> dict[str, ScoreTable]:
         """Return the table of each key."""
-        found = {}
+        found, budget = {}, self._budget
+        if CELLS in self._places:  # confidences are read a few times: a fourth of the room is enough
+            budget = replace(budget, memory=0)
         for key, ranges in self._places.items():
             if key == CELLS:
                 continue
             kind = np.float32 if all(wide == 4 for _, wide, *_ in ranges.values()) else np.float64
             runs = (self._read(*ranges[bucket]).runs() for bucket in sorted(ranges))
-            found[key] = table_of_runs(runs, kind, self._budget, written=True)
+            found[key] = table_of_runs(runs, kind, budget, written=True)
         return found
 
     def placed(self) -> Iterator[bytes]:

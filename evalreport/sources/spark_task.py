@@ -66,11 +66,12 @@ def work_in_task(
     work: Callable[[CountedTable], Any],
 ) -> Iterator[Any]:
     """Yield what work makes of what all tasks found, or the error that it raises."""
-    rows = (row for batch in batches for row in batch.to_pylist())
-    budget = Budget(memory, _own_folder() if cells * CELL > memory else None, "spark.local.dir")
+    rows = (row for batch in batches for at in range(len(batch)) for row in batch.slice(at, 1).to_pylist())
+    folder = _own_folder()
+    budget = Budget(memory, folder if cells * CELL > memory else None, "spark.local.dir")
     plan = replace(counted.plan, buckets=replace(counted.plan.buckets, budget=budget))
     try:
-        done = work(put_together(chain(counted.rest, rows), plan))
+        done = work(put_together(chain(counted.rest, rows), plan, folder))
     except EvalreportError as error:
         done = error
     yield batch_of([(zlib.compress(pickle.dumps(done)),)], DONE)

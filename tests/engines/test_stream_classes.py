@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import evalreport as er
 from evalreport.engines.class_ranges import ClassCells, placed_range
 from evalreport.errors import DataError, UsageError
 from evalreport.facts import ClassScores, LabelScores
+from evalreport.facts.columns import StoredColumns
 from evalreport.facts.places import OwnScores
 from evalreport.sources.datasets import DataSet
 from evalreport.stages import listening
@@ -189,6 +191,29 @@ def assert_ranks(found: LabelScores, held: ClassScores) -> None:
         for name in ("scores", "pos", "neg"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     np.testing.assert_allclose(found.pooled_areas, held.pooled_areas, rtol=1e-12)
+
+
+def test_where_ranges_come_together_a_row_takes_little() -> None:
+    """A score of single precision, how many have it and what lies beside it, in its class and in all."""
+    rng, n, share = np.random.default_rng(5), 200_000, [0.4, 0.3, 0.2, 0.0999, 0.0001]
+    scores, truth = rng.random((n, 5), dtype=np.float32), rng.choice(5, n, p=share)
+    cells = ClassCells(5, tuple(np.linspace(0.0, 1.0, 33)[1:-1]))
+    cells.add(scores, truth)
+    ranges = [placed_range([part], 5) for _, part in cells.packed()][::-1]
+    tracemalloc.start()
+    cells.take(lambda: ranges)
+    held, peak = tracemalloc.get_traced_memory()
+    places = cells.placed(np.empty(0, dtype=int))
+    places.add(scores, truth)
+    found = places.scores()
+    pooled = found.pooled_merged()
+    bins = StoredColumns(np.float32, None)
+    bins.append(*(np.asarray(column[:n]) for column in (pooled.scores, pooled.pos, pooled.neg)))
+    more = tracemalloc.get_traced_memory()[0] - held
+    tracemalloc.stop()
+    assert held <= 18 * n and peak <= 28 * n
+    assert more <= 12 * n  # of which the last are 6
+    assert_ranks(found, ClassScores(scores, truth, None))
 
 
 def test_files_that_grow_between_two_readings_are_refused() -> None:
