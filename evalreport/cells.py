@@ -62,7 +62,7 @@ def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[A
         case "b" | "U":
             return array
     _refuse_gaps(what, gaps_of(array))
-    return _one_kind(_plain(array.astype(object).tolist()), what)
+    return _one_kind(plain(array.astype(object).tolist()), what)
 
 
 def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
@@ -79,7 +79,7 @@ def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
     """
     if hasattr(values, "__array__"):
         return np.asarray(values)
-    items = _plain(list(values))  # type: ignore[arg-type]
+    items = plain(list(values))  # type: ignore[arg-type]
     kinds = set(map(type, items))
     nested = any(issubclass(kind, (list, tuple, set, np.ndarray)) for kind in kinds)
     if len(kinds) > 1 and not nested and not kinds <= {int, float}:
@@ -90,8 +90,8 @@ def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
         return _objects(items)
 
 
-def _plain(items: list[Any]) -> list[Any]:
-    """NumPy's own values, and members of enumerations, as what they hold: NumPy would cut members' names."""
+def plain(items: list[Any]) -> list[Any]:
+    """Return NumPy's own values, and members of enumerations, as what they hold: NumPy would cut names."""
     if any(issubclass(kind, (np.generic, Enum)) for kind in set(map(type, items))):
         items = [item.value if isinstance(item, Enum) else item for item in items]
         items = [item.item() if isinstance(item, np.generic) else item for item in items]

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import check_text
+from evalreport.cells import check_text, plain
 from evalreport.errors import DataError, nearest
 from evalreport.format import counted
 from evalreport.text import marked
@@ -82,7 +82,9 @@ class Binary(_Labelled):
     positive: Label
 
     def __post_init__(self) -> None:
-        _check_distinct((self.negative, self.positive))
+        for name, label in zip(("negative", "positive"), plain(list(self.labels)), strict=True):
+            object.__setattr__(self, name, label)
+        _check_distinct(self.labels)
 
     @property
     def labels(self) -> tuple[Label, ...]:  # type: ignore[override]
@@ -200,7 +202,7 @@ def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
 def _listed(labels: Iterable[Label]) -> tuple[Label, ...]:
     if not isinstance(labels, Iterable):
         raise DataError(f"labels are {type(labels).__name__}, not a sequence of labels", fix="pass a list")
-    return tuple(labels)
+    return tuple(plain(list(labels)))
 
 
 def _check_distinct(labels: Sequence[Label]) -> None:
@@ -379,7 +381,7 @@ def from_lists(space: Multilabel, rows: Sequence[Any], what: str) -> npt.NDArray
                 where=f"{what}, row {row}",
                 fix="an example without labels has an empty list",
             )
-    flat = [name for names in rows for name in names]
+    flat = plain([name for names in rows for name in names])
     if not flat:
         return matrix
     of_row = np.repeat(np.arange(len(rows)), [len(names) for names in rows])

@@ -325,13 +325,12 @@ def _frozen(array: Any1D) -> Any1D:
 def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArray:
     array = _as_numbers(values)
     if array.ndim not in (1, 2):
-        raise DataError(
-            f"scores have shape {array.shape}; expected (rows,) or (rows, labels)",
-            where="scores",
-            fix="declare a leading batch axis with --batch-axis, or reshape the array",
-        )
+        expected = "expected (rows,) or (rows, labels)"
+        fix = "declare a leading batch axis with --batch-axis, or reshape the array"
+        raise DataError(f"scores have shape {array.shape}; {expected}", where="scores", fix=fix)
     if array.dtype not in (np.float32, np.float64):
-        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+        short = array.dtype.kind in "fV" and np.can_cast(array.dtype, np.float32)
+        array = array.astype(np.float32 if short else np.float64)
     elif array.flags.writeable:
         array = array.copy()
     with np.errstate(invalid="ignore"):
@@ -361,7 +360,7 @@ def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
             where="scores",
             fix="pass one row of scores per example, all of one length; of tensors t.detach().float().cpu()",
         ) from error
-    if array.dtype.kind not in "fiub":
+    if array.dtype.kind not in "fiub" and not np.can_cast(array.dtype, np.float32):  # as JAX's bfloat16 can
         raise DataError(
             f"scores are of type {array.dtype}, not numbers", where="scores", fix="log them as floats"
         )

@@ -89,6 +89,20 @@ def test_members_of_an_enumeration_are_their_values(kind: Any) -> None:
         assert [group.value for group in ev.slices] == ["ham", "spam"]
 
 
+@pytest.mark.parametrize("kind", [Kind, Plain, Enum("Whole", {"HAM": 0, "SPAM": 1})])
+def test_label_sets_take_members_of_an_enumeration(kind: Any) -> None:
+    values = (kind.HAM.value, kind.SPAM.value)
+    truth = [kind.HAM, kind.SPAM] * 10
+    assert er.Multiclass(kind).labels == er.Multilabel(kind).labels == values
+    ev = er.evaluate(truth, truth, labels=er.Binary(negative=kind.HAM, positive=kind.SPAM), resamples=50)
+    assert (ev.space.labels, ev["recall"].value) == (values, 1)
+    frame = pd.DataFrame({"y_true": [*values] * 10, "score": [0.1, 0.9] * 10})
+    if isinstance(kind.HAM, str):
+        assert er.evaluate(frame, positive=kind.HAM, resamples=50).space.labels == ("spam", "ham")
+    lists = [[kind.HAM], [], [kind.HAM, kind.SPAM]] * 5
+    assert er.evaluate(lists, lists, labels=er.Multilabel(kind), resamples=50)["subset_accuracy"].value == 1
+
+
 def test_rows_of_unequal_length_are_no_labels() -> None:
     with pytest.raises(DataError, match="holds values of type list, not labels"):
         to_labels([["a"], ["a", "b"]], "y_true")

@@ -240,6 +240,8 @@ def _matching(reader: Reader, data: bytes) -> Reader:
     """Return the reader that fits the bytes, or say what they are instead."""
     if reader.name == "json" and is_lines(data):
         return next(other for other in READERS if other.name == "jsonl")
+    if data.startswith(b"PK") and b"xl/workbook" in data:
+        raise DataError("the file is an Excel workbook", fix="save the sheet as CSV (UTF-8)")
     inside = next((other for other in READERS if other.magic and data.startswith(other.magic)), None)
     if inside is not None and inside.magic != reader.magic:
         raise DataError(

@@ -59,6 +59,13 @@ def test_boosters_are_estimators(library: str) -> None:
     assert folds is not None and len(folds.names) == 3
 
 
+def test_scores_of_sixteen_bits() -> None:
+    short = pytest.importorskip("ml_dtypes").bfloat16
+    scores = np.array([0.1, 0.9]).astype(short)
+    assert er.Probabilities(scores).values.tolist() == scores.astype(np.float32).tolist()
+    assert er.Logits(np.ones((2, 3), dtype=short)).values.dtype == np.float32
+
+
 @pytest.mark.parametrize("library", ["polars", "duckdb"])
 def test_frames(library: str) -> None:
     module = pytest.importorskip(library)

@@ -30,6 +30,8 @@ HEAD = 4 * 1024**2
 """Bytes in which the header must end."""
 PROBE = 100
 """Cells that are looked at first."""
+DECLARED = re.compile(r'"?sep=(.)"?\r?\n')
+"""What Excel writes, and reads, before the header."""
 BLOCK = 16 * 1024**2
 """Bytes of the longest line."""
 
@@ -50,17 +52,21 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     chosen = choose(head.names, select)
     if not chosen:
         return Content(head.names, {})
-    table = _read(data, head.separator, chosen)
+    table = _read(data, head, chosen)
     return Content(head.names, {name: _typed(table.column(name), name) for name in chosen})
 
 
 @dataclass(frozen=True)
 class TextHead:
-    """What the beginning of a file tells: separator, names of columns, and whether any cell is quoted."""
+    """What the beginning of a file tells: separator, names of columns, whether any cell is quoted.
+
+    `skipped` is 1 where a line before the header declares the separator, as Excel writes it (``sep=;``).
+    """
 
     separator: str
     names: tuple[str, ...]
     quoted: bool
+    skipped: int = 0
 
 
 def text_head(data: bytes) -> TextHead:
@@ -81,11 +87,13 @@ def text_head(data: bytes) -> TextHead:
         raise DataError("the file holds blank lines only", fix="check the program that wrote it")
     if len(data) > HEAD and "\n" not in head:
         raise DataError("the first line is longer than 4 MB", fix="check that the file is a table of rows")
-    separator = _separator(head)
+    declared = DECLARED.match(head)
+    head = head[declared.end() :] if declared else head
+    separator = declared[1] if declared else _separator(head)
     names = _cells(head, separator, 1)[0]
     if any(UNREADABLE in name for name in names):
         decode(data)
-    return TextHead(separator, tuple(names), b'"' in data)
+    return TextHead(separator, tuple(names), b'"' in data, int(declared is not None))
 
 
 def text_batches(stream: Any, head: TextHead, chosen: tuple[str, ...]) -> Iterator[Any]:
@@ -99,7 +107,9 @@ def text_batches(stream: Any, head: TextHead, chosen: tuple[str, ...]) -> Iterat
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK)  # one thread knows the row's number
+    read = arrow_csv.ReadOptions(  # one thread knows the row's number
+        use_threads=False, block_size=BLOCK, skip_rows=head.skipped
+    )
     options = _options(head.separator, chosen, head.quoted)
     with broken("CSV", pa.ArrowException):
         try:
@@ -193,14 +203,15 @@ def _separator(head: str) -> str:
     return max(SEPARATORS, key=fit)
 
 
-def _read(data: bytes, separator: str, chosen: tuple[str, ...]) -> Any:
+def _read(data: bytes, head: TextHead, chosen: tuple[str, ...]) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    parse, convert = _options(separator, chosen, b'"' in data)
+    parse, convert = _options(head.separator, chosen, head.quoted)
 
     def attempt(threads: bool) -> Any:
-        read = arrow_csv.ReadOptions(use_threads=threads, block_size=min(BLOCK, max(len(data), 1024)))
+        size = min(BLOCK, max(len(data), 1024))
+        read = arrow_csv.ReadOptions(use_threads=threads, block_size=size, skip_rows=head.skipped)
         return arrow_csv.read_csv(
             pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert
         )
@@ -215,7 +226,7 @@ def _read(data: bytes, separator: str, chosen: tuple[str, ...]) -> Any:
         try:  # with one thread the parser knows the number of the row
             return attempt(threads=False)
         except pa.ArrowInvalid as error:
-            raise _ragged(str(error), b'"' in data) from error
+            raise _ragged(str(error), head.quoted) from error
 
 
 def _options(separator: str, chosen: tuple[str, ...], quoted: bool) -> tuple[Any, Any]:

@@ -6,6 +6,8 @@ import codecs
 
 from evalreport.errors import DataError
 
+UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+"""To be looked for first: one begins like UTF-16."""
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 UNMARKED = ([False, True, False, True], [True, False, True, False])
 """Which of the first four bytes are zero in UTF-16 without a mark, of a text that begins with ASCII."""
@@ -17,13 +19,15 @@ def without_mark(data: bytes) -> bytes:
     Raises
     ------
     DataError
-        A UTF-16 file.
+        A file of UTF-16 or UTF-32.
 
     Examples
     --------
     >>> without_mark(b"\\xef\\xbb\\xbfa,b")
     b'a,b'
     """
+    if data.startswith(UTF32) or data[:4].count(0) == 3:
+        raise DataError("the file is UTF-32", fix="save it as UTF-8")
     if data.startswith(UTF16) or [byte == 0 for byte in data[:4]] in UNMARKED:
         raise DataError("the file is UTF-16", fix="save it as UTF-8")
     return data.removeprefix(codecs.BOM_UTF8)

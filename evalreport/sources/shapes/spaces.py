@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import to_labels
+from evalreport.cells import plain, to_labels
 from evalreport.errors import DataError, UsageError, nearest
 from evalreport.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
 from evalreport.sources.request import Columns, listed
@@ -143,7 +143,7 @@ def like(label: Label, others: Iterable[Label], what: str) -> Label:
     1
     """
     kind = type(next(iter(others)))
-    text = str(label)
+    text = str(plain([label])[0])
     if kind is str:
         return text
     if kind is bool and text.lower() in ("true", "1", "false", "0"):

@@ -243,6 +243,10 @@ BROKEN = [
     ("p.csv", "y_true,score\na,0.5\n".encode("utf-16"), "the file is UTF-16", ""),
     ("p.csv", "y_true,score\na,0.5\n".encode("utf-16-le"), "the file is UTF-16", ""),
     ("p.csv", "y_true,score\na,0.5\n".encode("utf-16-be"), "the file is UTF-16", ""),
+    ("p.csv", "y_true,score\na,0.5\n".encode("utf-32"), "the file is UTF-32", ""),
+    ("p.csv", "y_true,score\na,0.5\n".encode("utf-32-le"), "the file is UTF-32", ""),
+    ("p.csv", "y_true,score\na,0.5\n".encode("utf-32-be"), "the file is UTF-32", ""),
+    ("p.csv", b"PK\x03\x04[Content_Types].xml xl/workbook.xml", "the file is an Excel workbook", ""),
     ("p.csv", b"\n  \n\n", "the file holds blank lines only", ""),
     (
         "p.csv",

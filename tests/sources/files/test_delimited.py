@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalreport.sources.readers.batches import open_delimited
 from evalreport.sources.tables import RawTable, read_table
 from tests.sources.files.writers import WRITERS, Data
 
@@ -106,6 +107,19 @@ def test_gaps_in_numbers_are_nan() -> None:
 )
 def test_separators(text: str, names: tuple[str, ...]) -> None:
     assert table(text).names == names
+
+
+@pytest.mark.parametrize("line", ["sep=;\n", '"sep=;"\r\n', "\ufeffsep=;\n"])
+def test_the_separator_may_be_declared_before_the_header(line: str, tmp_path: Path) -> None:
+    text = line + "y,a,b;score\nx,y,z;1\nx,y,w;2\n"
+    assert table(text).names == ("y,a,b", "score")
+    assert table(text).columns["score"].tolist() == [1, 2]
+    path = tmp_path / "declared.csv"
+    path.write_bytes(text.encode())
+    opened = open_delimited(path)
+    assert opened.settle is not None and opened.settle(["score"])
+    parts = [part["score"].tolist() for part in opened.batches(["score"])]
+    assert parts == [table(text).columns["score"].tolist()]
 
 
 def test_a_last_line_without_an_end_and_blank_lines() -> None:
