@@ -85,12 +85,9 @@ def _values(found: Comparison) -> Iterator[str]:
     metrics = list(dict.fromkeys(d.metric for d in found.differences))
     for start in range(0, len(found.names), WIDE):
         part = range(start, min(start + WIDE, len(found.names)))
-        yield from _aligned(
-            [
-                ["", *(_cut(found.names[place]) for place in part)],
-                *([name, *(_value(found, place, name) for place in part)] for name in metrics),
-            ]
-        )
+        head = ["", *(_cut(found.names[place]) for place in part)]
+        rows = [[name, *(_value(found, place, name) for place in part)] for name in metrics]
+        yield from indented(aligned([head, *rows]))
 
 
 def _value(found: Comparison, place: int, metric: str) -> str:

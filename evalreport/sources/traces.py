@@ -56,7 +56,8 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
 
     The answer is the response as text; of one that is not text (a dict) its JSON. A trace without an answer,
     because the program failed, has the empty answer, which counts as wrong. The id is a digest of the
-    input where all inputs differ, so that two runs over the same data can be paired; else the trace's own.
+    input, so that two runs over the same data can be paired; where inputs are missing or all alike, the
+    trace's own.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def _ids(traces: Sequence[Any]) -> list[str]:
     asked = [trace.data.request or "" for trace in traces]
     if all(named) and len(set(named)) == len(named):
         return named
-    if all(asked) and len(set(asked)) == len(asked):
+    if all(asked) and len(set(asked)) > 1:  # an input twice, as of two evaluations, is told as an id twice
         return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in asked]
     return [trace.info.trace_id for trace in traces]
 

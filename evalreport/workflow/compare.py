@@ -367,6 +367,8 @@ def over_time(
             found.append((item, evaluation_of(item, plain)))
         except EvalreportError as error:
             failed[item.name] = error
+    if not found and len({error.message for error in failed.values()}) == 1:
+        raise next(iter(failed.values()))  # which knows the remedy
     tasks = {ev.task for _, ev in found}
     if len(tasks) > 1:
         raise UsageError(

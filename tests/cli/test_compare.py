@@ -192,6 +192,12 @@ def test_all_pairs_and_ranking(capsys: Capture) -> None:
     assert said.startswith(f"{best}: none of 3 is told apart from histgb.")
 
 
+def test_values_stand_right_beneath_the_names_of_their_runs(capsys: Capture) -> None:
+    lines = run(capsys, "compare", *(f"{model}.parquet" for model in MODELS)).out.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.split() == list(MODELS))
+    assert {len(line) for line in lines[start : lines.index("", start)]} == {len(lines[start])}
+
+
 def test_very_many_runs_are_ranked(tmp_path: Path, capsys: Capture) -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 100)

@@ -52,6 +52,11 @@ def test_a_drop_and_a_new_test_set_are_told(sqlite_store: Store, tmp_path: Path,
     assert "Accuracy changed once; the test set changed once." in told
     assert " points at day-5 (" in told, "a difference of rates is in points, not in per cent"
     assert run(capsys, *call, "--sort-by", "accuracy").code == 2
+    unknown = run(capsys, *call, "--metric", "acuracy")
+    assert (unknown.code, unknown.err.splitlines()[-1]) == (
+        2,
+        "  fix  Did you mean accuracy or accuracy_gain or accuracy_parsed?",
+    )
 
 
 def test_files_have_no_time() -> None:

@@ -347,6 +347,8 @@ def test_decisions_without_scores_and_scores_without_decisions() -> None:
     labels = predictions(whole.space, names[whole.y_true], names[np.asarray(whole.y_pred)], NoScores())
     result = compare([models.bare(whole), models.bare(labels)], names=["a", "b"])
     assert result.of("roc_auc")[0].reason == "b: needs scores; got labels alone"
+    both = compare([models.bare(labels), models.bare(labels)], names=["a", "b"])
+    assert both.of("roc_auc")[0].reason == "needs scores; got labels alone"
     assert result.of("recall")[0].difference == 0
     assert result.delong == ()
 
