@@ -60,8 +60,9 @@ test-servers: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.benchmarks
 
+# up to 100,000,000 rows and 1,000 runs, 9 GB; a quarter of an hour (tests/benchmarks/LARGE.md with --write)
 bench-large: $(INSTALLED)
-	EVALREPORT_BENCH_ROWS=100_000_000 $(BIN)/python -m tests.benchmarks.bench_scale
+	$(BIN)/python -m tests.benchmarks.large
 
 coverage: $(INSTALLED)
 	$(BIN)/python -m tests.coverage

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.measure import Result
+from tests.benchmarks.measure import Result, table
 
 HERE = Path(__file__).parent
 SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MLFLOW_DISABLE_TELEMETRY": "true", "PYTHONDONTWRITEBYTECODE": ""}
@@ -22,8 +22,6 @@ HEAD = """# What was measured
 Made by `python -m tests.benchmarks --write`; not edited by hand. CPU seconds of one run on {cores} cores
 ({system}, Python {python}, NumPy {numpy}); ratios are taken within that run.
 
-| work | took | against | bar | |
-|---|---|---|---|---|
 """
 TAIL = """
 ## Tried, and left out
@@ -119,8 +117,7 @@ def _table(found: list[Result]) -> str:
     head = HEAD.format(
         cores=os.cpu_count(), system=platform.system(), python=platform.python_version(), numpy=np.__version__
     )
-    rows = (f"| {r.what} | {r.figure} | {r.against} | {r.bar} | {r.outcome} |\n" for r in found)
-    return head + "".join(rows) + TAIL
+    return head + table(found) + TAIL
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""Files batch by batch: ``python -m tests.benchmarks.bench_scale``; ``make bench-large`` with 1e8 rows.
+"""Files batch by batch: ``python -m tests.benchmarks.bench_scale``; how it grows measures `growth`.
 
-Every measurement is of a child process, imports left out of its time and part of its memory.
+Every measurement is of a child process; what it imports is part of its memory, and of its time where the
+work itself imports it. GB are 1e9 bytes.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,11 @@ GROUP = 1_000_000
 """Rows of a row group."""
 WIDE, PIECE = 20, 50_000
 """Classes or labels, of which there are a tenth of the rows; and their rows that are written at a time."""
-DECODE = "import pyarrow.parquet as pq; work = lambda: [len(b) for b in pq.ParquetFile(path).iter_batches()]"
+DECODE = (
+    "import pyarrow.parquet as pq;"
+    "work = lambda: [len(b) for b in pq.ParquetFile(path, pre_buffer=False).iter_batches()]"
+)
+"""Row group by row group: a buffer would hold the file."""
 FACTS = (
     "from evalreport.sources.datasets import data_set;"
     "from evalreport.workflow.request import Request;"
@@ -36,26 +41,45 @@ STREAM = "import evalreport as er; work = lambda: er.to_html(er.evaluate_files(p
 SPILL = ", memory=100_000_000, spill=folder"
 MEMORY = "import evalreport as er; work = lambda: er.to_html(er.evaluate_file(path))"
 PEERS = {
-    "duckdb": (
+    "duckdb's group-by": (
         "import duckdb; duckdb.sql('SET threads = 1');"
         "work = lambda: duckdb.sql(f\"SELECT score, sum(y_true), count(*) FROM '{path}' GROUP BY score "
         'ORDER BY score").fetchnumpy()'
     ),
-    "polars": (
+    "polars's group-by": (
         "import polars as pl; work = lambda: pl.scan_parquet(path).group_by('score')"
         ".agg(pl.col('y_true').sum(), pl.len()).sort('score').collect(engine='streaming')"
     ),
 }
 """The exact table of scores by a group-by."""
+WORKS = {
+    "decode alone": DECODE,
+    "exact facts as a stream": FACTS,
+    "stream, evaluation and page": STREAM.format(more=""),
+    "the same with --spill": STREAM.format(more=SPILL),
+    "the same with --approximate": STREAM.format(more=", approximate=True"),
+    "the engine in memory": MEMORY,
+    **PEERS,
+}
+HELD = 10_000_000
+"""Rows up to which the engine in memory is measured."""
 
 
-def written(path: Path) -> None:
+class Cost(NamedTuple):
+    """What some work took: seconds of CPU, the greatest memory and what it wrote to disk, both in GB."""
+
+    seconds: float
+    memory: float
+    disk: float = 0.0
+
+
+def written(path: Path, rows: int = ROWS) -> None:
     """Write truth and float32 scores of a binary problem."""
     rng = np.random.default_rng(1)
     with pq.ParquetWriter(path, pa.schema({"y_true": pa.int8(), "score": pa.float32()})) as writer:
-        for _ in range(0, ROWS, GROUP):
-            score = 1 / (1 + np.exp(-rng.normal(-1, 1.5, GROUP)))
-            truth = (rng.random(GROUP) < score**1.1).astype(np.int8)
+        for start in range(0, rows, GROUP):
+            score = 1 / (1 + np.exp(-rng.normal(-1, 1.5, min(GROUP, rows - start))))
+            truth = (rng.random(len(score)) < score**1.1).astype(np.int8)
             writer.write_table(pa.table({"y_true": truth, "score": score.astype(np.float32)}))
 
 
@@ -88,24 +112,60 @@ def several(folder: Path) -> Iterator[Result]:
         for size in (rows // 4, rows):
             path = folder / f"{what}.parquet"
             written_wide(path, size, truth)
-            took, memory = child(STREAM.format(more=asked), path)
-            held.append(memory * 2**30 / size)
+            took, memory, _ = child(STREAM.format(more=asked), path)
+            held.append(memory * 1e9 / size)
         more = (held[1] * rows - held[0] * (rows // 4)) / (rows - rows // 4)
         told = f"{rows:,} rows of {WIDE} {what}: stream, evaluation and page"
         yield Result(told, f"{took:.2f} s", f"{memory:.2f} GB")
         yield limit(f"{told}, memory of a row more", more, "B", bar)
 
 
-def child(code: str, path: Path) -> tuple[float, float]:
-    """Return the CPU seconds and the greatest memory in GB of some work in a process of its own."""
-    asked = (
-        f"import resource, time; path, folder = {str(path)!r}, {str(path.parent)!r}; {code}; "
-        "start = time.process_time(); work(); took = time.process_time() - start; "
-        "print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)"
-    )
+def child(code: str, path: Path) -> Cost:
+    """Return what some work takes in a process of its own."""
+    asked = f"""
+import time
+path, folder = {str(path)!r}, {str(path.parent)!r}
+def told(file, name):
+    return next(int(line.split()[1]) for line in open(file) if line.startswith(name))
+{code}
+start, before = time.process_time(), told("/proc/self/io", "wchar")
+work()
+took = time.process_time() - start
+print(took, told("/proc/self/status", "VmHWM") * 1024 / 1e9, (told("/proc/self/io", "wchar") - before) / 1e9)
+"""  # `ru_maxrss` of a new process begins with what its parent holds
     done = subprocess.run([sys.executable, "-c", asked], check=True, stdout=subprocess.PIPE, text=True)
-    took, memory = done.stdout.split()[-2:]
-    return float(took), float(memory)
+    return Cost(*map(float, done.stdout.split()[-3:]))
+
+
+def measured(path: Path, rows: int) -> Iterator[tuple[str, Cost]]:
+    """Yield each work with what it takes; peers that are not installed are left out."""
+    for name, code in WORKS.items():
+        here = name not in PEERS or find_spec(name.partition("'")[0]) is not None
+        if here and (name != "the engine in memory" or rows <= HELD):
+            yield name, child(code, path)
+
+
+def bars(rows: int, found: Mapping[str, Cost]) -> Iterator[Result]:
+    """Yield what was measured of so many rows, with what was promised."""
+    decode, facts, whole, *others = (found[name] for name in list(WORKS)[:5])
+    told = f"{rows:,} rows:"
+    yield Result(f"{told} decode alone", f"{decode.seconds:.2f} s", f"{decode.memory:.2f} GB")
+    what = f"{told} exact facts as a stream"
+    yield Result(what, f"{facts.seconds:.2f} s", f"{facts.memory:.2f} GB")
+    for name in PEERS:
+        if name in found:
+            peer = f"{name}, {found[name].memory:.2f} GB"
+            yield ratio(what, facts.seconds, peer, found[name].seconds, 3)
+    what = f"{told} stream, evaluation and page"
+    if "the engine in memory" in found:
+        other = found["the engine in memory"].seconds
+        yield ratio(what, whole.seconds, "the engine in memory", other, 1)
+    else:
+        yield Result(what, f"{whole.seconds:.2f} s")
+    yield limit(f"{what}, memory", whole.memory, "GB", 1)
+    for option, cost in zip(("--spill", "--approximate"), others, strict=True):
+        yield Result(f"{told} the same with {option}", f"{cost.seconds:.2f} s")
+        yield limit(f"{told} the same with {option}, memory", cost.memory, "GB", 0.3)
 
 
 def results() -> Iterator[Result]:
@@ -113,29 +173,7 @@ def results() -> Iterator[Result]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.parquet"
         written(path)
-        rows = f"{ROWS:,} rows"
-        took, memory = child(DECODE, path)
-        yield Result(f"{rows}: decode alone", f"{took:.2f} s", f"{memory:.2f} GB")
-        facts, memory = child(FACTS, path)
-        yield Result(f"{rows}: exact facts as a stream", f"{facts:.2f} s", f"{memory:.2f} GB")
-        for name, code in PEERS.items():
-            if find_spec(name):
-                other, memory = child(code, path)
-                peer = f"{name}'s group-by, {memory:.2f} GB"
-                yield ratio(f"{rows}: exact facts as a stream", facts, peer, other, 3)
-        whole, memory = child(STREAM.format(more=""), path)
-        yield limit(f"{rows}: stream, evaluation and page, memory", memory, "GB", 1)
-        spilt, memory = child(STREAM.format(more=SPILL), path)
-        yield Result(f"{rows}: the same with --spill", f"{spilt:.2f} s")
-        yield limit(f"{rows}: the same with --spill, memory", memory, "GB", 0.3)
-        binned, memory = child(STREAM.format(more=", approximate=True"), path)
-        yield Result(f"{rows}: the same with --approximate", f"{binned:.2f} s")
-        yield limit(f"{rows}: the same with --approximate, memory", memory, "GB", 0.3)
-        if ROWS <= 10_000_000:
-            other, memory = child(MEMORY, path)
-            yield ratio(f"{rows}: stream, evaluation and page", whole, "the engine in memory", other, 1)
-        else:
-            yield Result(f"{rows}: stream, evaluation and page", f"{whole:.2f} s")
+        yield from bars(ROWS, dict(measured(path, ROWS)))
         yield from several(Path(folder))
 
 

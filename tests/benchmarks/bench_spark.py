@@ -70,19 +70,33 @@ with spark_session("local[2]") as spark:
     return float(done.stdout.split()[-1]), told
 
 
+def is_here() -> bool:
+    """Return whether PySpark and Java are installed."""
+    return find_spec("pyspark") is not None and which("java") is not None
+
+
+def measured(path: Path) -> tuple[float, float, int]:
+    """Return the CPU seconds of Spark's own count and sum and of an evaluation, and the bytes of that."""
+    own, _ = child(OWN, path)
+    return own, *child("er.evaluate_spark(frame)", path)
+
+
+def bars(rows: int, own: float, took: float, told: float) -> Iterator[Result]:
+    """Yield what was measured of so many rows, with what was promised."""
+    what = f"{rows:,} rows in Spark"
+    against = f"{took / own:.1f} × the CPU of its own count and sum ({own:.2f} s)"
+    yield Result(f"{what}: evaluation", f"{took:.2f} s", against, "≤ 6 ×", took <= 6 * own)
+    yield Result(f"{what}: bytes to the driver", f"{told:,}", "", "≤ 1 MB", told <= 1e6)
+
+
 def results() -> Iterator[Result]:
     """Yield every measurement; none without PySpark and Java."""
-    if find_spec("pyspark") is None or which("java") is None:
+    if not is_here():
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.parquet"
         written(path)
-        own, _ = child(OWN, path)
-        took, told = child("er.evaluate_spark(frame)", path)
-        rows = f"{ROWS:,} rows in Spark"
-        against = f"{took / own:.1f} × the CPU of its own count and sum ({own:.2f} s)"
-        yield Result(f"{rows}: evaluation", f"{took:.2f} s", against, "≤ 6 ×", took <= 6 * own)
-        yield Result(f"{rows}: bytes to the driver", f"{told:,}", "", "≤ 1 MB", told <= 1e6)
+        yield from bars(ROWS, *measured(path))
         for what, truth in (("classes", "y_true"), ("labels", "true_*")):
             path = Path(folder) / f"{what}.parquet"
             written_wide(path, ROWS // WIDE, truth)

@@ -88,6 +88,12 @@ def show(results: Iterable[Result]) -> None:
         Path(sys.argv[2]).write_text(json.dumps([asdict(result) for result in found]), encoding="utf-8")
 
 
+def table(results: Iterable[Result]) -> str:
+    """Return results as a table of Markdown."""
+    rows = (f"| {r.what} | {r.figure} | {r.against} | {r.bar} | {r.outcome} |\n" for r in results)
+    return "| work | took | against | bar | |\n|---|---|---|---|---|\n" + "".join(rows)
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """Leave out what the peers warn of and log."""
