@@ -181,7 +181,8 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
     own = scores[np.arange(len(truth)), truth][:, None]
     ahead = (scores > own).sum(axis=1)
     # Ties as scikit-learn's top_k_accuracy_score: of equal scores the later label stands first.
-    ahead += ((scores == own) & (np.arange(scores.shape[1]) > truth[:, None])).sum(axis=1)
+    row, label = np.divmod(np.flatnonzero(scores == own), scores.shape[1])
+    ahead += np.bincount(row[label > truth[row]], minlength=len(truth))
     rows = {f"top_{k}_accuracy": ahead < k for k in TOP}
     if isinstance(p.scores, Probabilities):
         eps = np.finfo(np.float64).eps

@@ -262,13 +262,16 @@ def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]
     [False, True]
     """
     scores, truth = values.reshape(len(p), -1), p.y_true.reshape(len(p), -1)
-    rng = np.random.default_rng(0)
-    ours, theirs = (rng.integers(0, 2**63, matrix.shape[1], dtype=np.uint64) for matrix in (scores, truth))
+    rng, kind = np.random.default_rng(0), scores.dtype
+    if scores.shape[1] * kind.itemsize % 8:
+        kind = np.dtype(np.float64)
+    words = scores.shape[1] * kind.itemsize // 8  # two scores of single precision are one
+    ours, theirs = (rng.integers(0, 2**63, width, dtype=np.uint64) for width in (words, truth.shape[1]))
     keys, told = np.zeros(len(p), dtype=np.uint64), np.ones(len(p), dtype=np.bool_)
     step = max(1, BLOCK // max(scores.shape[1], 1))
     for start in range(0, len(p), step):  # a block of rows stays in cache; its columns would not
         rows = slice(start, start + step)
-        bits = (scores[rows] + 0.0).astype(np.float64, copy=False).view(np.uint64)  # -0.0 is 0.0
+        bits = (scores[rows] + kind.type(0)).view(np.uint64)  # -0.0 is 0.0
         keys[rows] = _mixed(bits, ours) + _mixed(truth[rows].astype(np.uint64), theirs)
         told[rows] = scores[rows].max(axis=1) % 1 != 0
     if p.texts is not None:

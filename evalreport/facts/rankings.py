@@ -205,28 +205,31 @@ class _SlotRanges:
 
     Five times as fast as to search for each score: of a hundred, three lie in a range that holds a value. A
     range is what the upper bits of floats tell: even in the logarithm, as probabilities of many classes lie.
+
+    Examples
+    --------
+    >>> _SlotRanges(np.array([-1e300])).slots(np.array([-np.inf, -1e300, 1e300]))
+    array([0, 1, 2])
     """
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self._values, keys = values, keys_of(values)
         wide = int(keys[-1]) - int(keys[0]) if len(keys) else 0
         ranges = min(RANGES * len(values), MOST_RANGES)
-        self._shift = max(0, wide.bit_length() - ranges.bit_length() + 1)
+        self._shift = max(2, wide.bit_length() - ranges.bit_length() + 1)  # that differences fit a word
         self._least, self._most = (int(keys[end]) >> self._shift if len(keys) else 0 for end in (0, -1))
         held = np.bincount(self._range(values), minlength=self._most - self._least + 3)
-        self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held)).astype(np.int32)
+        kind = np.intp if len(held) <= 1 << 15 else np.int32  # NumPy looks up by whole words, uncopied
+        self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held)).astype(kind)
 
-    def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """0 below all values, 1 where the least lies."""
+    def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """1 where the least value lies; below all values 0 or less."""
         keys = keys_of(scores.astype(self._values.dtype, copy=False))
-        keys >>= self._shift
-        np.clip(keys, self._least - 1, self._most + 1, out=keys)
-        keys -= self._least - 1
-        return keys
+        return np.right_shift(keys, self._shift, dtype=np.intp) - (self._least - 1)
 
     def slots(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         """Return what the function of this name does."""
-        found: npt.NDArray[np.intp] = self._slot[self._range(scores)]
+        found: npt.NDArray[Any] = self._slot.take(self._range(scores), mode="clip")
         rest = np.flatnonzero(found < 0)
         found[rest] = slots(scores[rest], self._values)
         return found
