@@ -38,6 +38,8 @@ class StoredColumn:
         From start and stop to the numbers between.
     pick : callable
         From places to the numbers there.
+    total : float, optional
+        Their sum, where it is known.
 
     Examples
     --------
@@ -54,10 +56,11 @@ class StoredColumn:
         ends: tuple[int, int] | None = None,
         *,
         backward: bool = False,
+        total: float | None = None,
     ) -> None:
         self._size, self._read, self._pick = size, read, pick
         self._ends = (0, size) if ends is None else ends
-        self._backward = backward
+        self._backward, self._total = backward, total
 
     def __len__(self) -> int:
         return self._ends[1] - self._ends[0]
@@ -151,6 +154,8 @@ class StoredColumn:
 
     def sum(self) -> float:
         """Return the sum, exact for counts."""
+        if self._total is not None:
+            return self._total
         return sum(float(self[start : start + PIECE].sum()) for start in range(0, len(self), PIECE))
 
 
@@ -265,21 +270,25 @@ class _CountTape:
         self._tape = _Tape(np.uint8, spill)
         self._great: list[tuple[int, float]] = []
         self._sums: list[Array] = [np.zeros(1)]
-        self._open: Array = np.empty(0)
+        self._open = 0.0
 
     def append(self, counts: Array) -> None:
+        if not len(counts):
+            return
+        starts = np.arange(-(len(self._tape) % STEP), len(counts), STEP)
         great = np.flatnonzero(counts >= MOST)
         self._great += zip((great + len(self._tape)).tolist(), counts[great].tolist(), strict=True)
         self._tape.append(np.minimum(counts, MOST) if len(great) else counts)
-        run = np.concatenate([self._open, counts])
-        whole = len(run) // STEP * STEP
-        self._sums.append(run[:whole].reshape(-1, STEP).sum(axis=1))
-        self._open = run[whole:].copy()  # a view would keep all of them
+        sums = np.add.reduceat(counts, np.maximum(starts, 0), dtype=np.float64)
+        sums[0] += self._open
+        whole = (len(counts) - starts[0]) // STEP
+        self._sums.append(sums[:whole])
+        self._open = sums[whole:].sum()
 
     def close(self) -> None:
         """Settle what reading needs."""
         self._before: Array = np.concatenate(self._sums).cumsum()
-        self.total = float(self._before[-1] + self._open.sum())
+        self.total = float(self._before[-1] + self._open)
         self._places = np.array([place for place, _ in self._great], dtype=np.intp)
         self._values = np.array([value for _, value in self._great], dtype=np.float64)
 
@@ -367,7 +376,7 @@ class StoredColumns:
 
         for tape in self._counts:
             tape.close()
-        pos, neg = (StoredColumn(size, tape.read, tape.pick) for tape in self._counts)
+        pos, neg = (StoredColumn(size, tape.read, tape.pick, total=tape.total) for tape in self._counts)
         return StoredColumn(size, scores, picked), pos, neg
 
     def above(self) -> tuple[StoredColumn, StoredColumn]:

@@ -299,7 +299,8 @@ def with_counted(
         return runs
     places = np.searchsorted(runs[0], scores)
     known, neg, pos = (
-        np.insert(runs[k], places, new) for k, new in ((0, scores), (2, counted[0]), (1, counted[1]))
+        np.insert(runs[k].astype(new.dtype), places, new)
+        for k, new in ((0, scores), (2, counted[0]), (1, counted[1]))
     )
     return known, pos, neg
 
@@ -310,15 +311,15 @@ def runs_of(packed: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any
     Examples
     --------
     >>> runs_of(pack(np.array([0.25, 0.5, 0.5], dtype=np.float32), np.array([True, False, True])))
-    (array([0.25, 0.5 ], dtype=float32), array([1, 1]), array([0, 1]))
+    (array([0.25, 0.5 ], dtype=float32), array([1, 1], dtype=int32), array([0, 1], dtype=int32))
     """
-    one = packed.dtype.type(1)
-    cut, below = np.ones(len(packed) + 1, dtype=np.bool_), np.zeros(len(packed) + 1, dtype=np.int64)
+    one, kind = packed.dtype.type(1), np.int32 if len(packed) < 2**31 else np.int64
+    cut, below = np.ones(len(packed) + 1, dtype=np.bool_), np.zeros(len(packed) + 1, dtype=kind)
     np.greater(packed[1:] ^ packed[:-1], one, out=cut[1:-1])
     np.cumsum(packed & one, out=below[1:])
     starts = np.flatnonzero(cut)
-    rows, pos = np.diff(starts), np.diff(below[starts])
-    return scores_in(packed[starts[:-1]]), pos, rows - pos
+    rows, pos = np.diff(starts.astype(kind)), np.diff(below.take(starts))
+    return scores_in(packed.take(starts[:-1])), pos, rows - pos
 
 
 def _merge_classes(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> ScoreTable:

@@ -24,7 +24,6 @@ from evalreport.sources.readers.batches import (
     open_parquet,
 )
 from evalreport.sources.readers.content import in_file
-from evalreport.sources.readers.limits import CHUNK
 from evalreport.sources.tables import ACCEPTED, reader_of, unpacked_name
 
 STREAMED: Mapping[str, Callable[[Path], Opened]] = {
@@ -81,8 +80,7 @@ class DataSet:
         digest = hashlib.sha256()
         for path in self.files:
             with path.open("rb") as stream:
-                while data := stream.read(CHUNK):
-                    digest.update(data)
+                hashlib.file_digest(stream, lambda: digest)
         return digest.hexdigest()
 
     def settled(self, wanted: Collection[str]) -> DataSet:
@@ -149,6 +147,12 @@ class DataSet:
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield batches with every combination of the values of some columns, as often as it comes."""
         return self.batches(wanted)
+
+    def neighbours(self, name: str) -> set[int]:
+        """Return the two whole numbers of a column, or the one, where every file says so by itself."""
+        spans = [one.span(name) for one in self.opened]
+        known = [span for span in spans if span is not None and span[1] - span[0] <= 1]
+        return {number for span in known for number in span} if len(known) == len(spans) else set()
 
     def without_rows(self, clauses: Sequence[str] = ()) -> DataError:
         """Return the refusal of files of which no row is left."""

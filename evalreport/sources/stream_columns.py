@@ -201,6 +201,8 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
     """The labels of all rows, by a pass over their columns alone; two spellings are refused."""
     if request.labels is not None:
         return request.labels  # whatever else stands there is named when it is counted
+    if pred is None and not request.filtered and (numbers := data.neighbours(truth)):
+        return tuple(sorted(numbers))
     found: dict[str, set[Label]] = {}
     names = [truth, *([] if pred is None else [pred])]
     for path, before, batch in data.distinct((*names, *request.filtered)):

@@ -26,6 +26,7 @@ from evalreport.facts import ScoreTable
 from evalreport.facts.columns import StoredColumns, is_stored
 from evalreport.facts.spill import FILES, Spill, check_room
 from evalreport.facts.words import Budget, ScoreWords
+from evalreport.sources.datasets import data_set
 from evalreport.stages import listening
 from evalreport.thresholds.holding import limited
 from evalreport.thresholds.objectives import Constraint
@@ -304,6 +305,33 @@ def test_drift_is_told_before_a_page_is_read(tmp_path: Path) -> None:
     parquet(pa.table({"y_true": ["ill"]}), tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"b\.parquet has no column 'score'"):
         er.evaluate_files(tmp_path, **FEW)
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ([[0, 1], [1, 1]], {0, 1}),
+        ([[5, 5]], {5}),
+        ([[0, 2]], set()),
+        ([[0, 1], [3, 3]], {0, 1, 3}),
+        ([[0, 1, None]], set()),
+        ([["0", "1"]], set()),
+        ([[0, 1], []], set()),
+    ],
+)
+def test_labels_that_are_neighbouring_numbers_are_told_by_footers(
+    parts: list[list[Any]], told: set[int], tmp_path: Path
+) -> None:
+    kind = pa.string() if "0" in parts[0] else pa.int8()
+    for number, part in enumerate(parts):
+        rows = {"y_true": pa.array(part, kind), "score": np.full(len(part), 0.5)}
+        pq.write_table(pa.table(rows), tmp_path / f"{number}.parquet")
+    data = data_set([tmp_path])
+    assert data.neighbours("y_true") == told and data.neighbours("score") == set()
+    seen: set[Any] = set()
+    for _, _, batch in data.distinct(["y_true"]):
+        seen |= set(batch["y_true"].tolist())
+    assert not told or seen == told
 
 
 def test_numbers_of_two_precisions_are_widened_for_all(tmp_path: Path) -> None:

@@ -49,6 +49,9 @@ class Opened:
         From the names of wanted columns to their batches, in order.
     settle : callable, optional
         Of texts: looks at all of some columns, and returns what they hold; what is put there holds.
+    span : callable
+        From the name of a column without gaps to the least and greatest of its whole numbers, where the
+        file says them.
     """
 
     names: tuple[str, ...]
@@ -56,6 +59,7 @@ class Opened:
     rows: int | None
     batches: Callable[[Collection[str]], Iterator[Batch]]
     settle: Callable[[Collection[str]], dict[str, Kind]] | None = None
+    span: Callable[[str], tuple[int, int] | None] = lambda _: None
 
 
 def _rows(columns: Collection[str]) -> int:
@@ -94,7 +98,22 @@ def open_parquet(path: Path) -> Opened:
             for batch in file.iter_batches(_rows(chosen), columns=list(chosen), use_threads=False):
                 yield to_arrays(pa.Table.from_batches([batch]).select(list(chosen)))
 
-    return Opened(tuple(schema.names), _kinds(schema), metadata.num_rows, batches)
+    kinds = _kinds(schema)
+
+    def span(name: str) -> tuple[int, int] | None:
+        return _span(metadata, name) if kinds.get(name, "").startswith("int") else None
+
+    return Opened(tuple(schema.names), kinds, metadata.num_rows, batches, span=span)
+
+
+def _span(metadata: Any, name: str) -> tuple[int, int] | None:
+    place = [metadata.schema.column(index).path for index in range(metadata.num_columns)].index(name)
+    groups = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+    told = [group.statistics for group in groups if group.is_stats_set]
+    known = [(one.min, one.max) for one in told if one.has_min_max and one.null_count == 0]
+    if not known or len(known) < len(groups):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
 
 
 def open_arrow(path: Path) -> Opened:
