@@ -387,8 +387,8 @@ def _decide(space: LabelSpace, scores: KnownScores, threshold: Threshold) -> Cod
         raise UsageError(
             "a threshold needs scores, and there are none", fix="name the score column with --score"
         )
-    values = scores.values.astype(np.float64, copy=False)
-    decided: npt.NDArray[np.bool_] = values >= np.asarray(threshold.value)
+    point, kinds = np.asarray(threshold.value), "dd->?"  # widened piece by piece, not into another array
+    decided: npt.NDArray[np.bool_] = np.greater_equal(scores.values, point, signature=kinds)
     return decided.astype(np.int32) if isinstance(space, Binary) else decided
 
 

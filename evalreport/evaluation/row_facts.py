@@ -134,10 +134,11 @@ def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, flo
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
     """The same of a table of rows that weigh 1, where the scores are not just rounded."""
     parts = (
-        part[piece] if told.all() else part[piece][told]
+        part[piece][told]
         for piece in _pieces(table)
         for scores in (table.scores[piece],)
-        for told in (np.floor(scores) != scores,)  # a tenth of what a remainder takes
+        # a piece, which ascends, is looked through only where a whole number lies between its ends
+        for told in (np.floor(scores) != scores if math.ceil(scores[0]) <= scores[-1] else slice(None),)
         for part in (table.pos, table.neg)
     )
     found = Repeats.of(parts)

@@ -112,7 +112,8 @@ def raw_scores(rows: Rows, part: Part, declared: ScoreKind | None) -> RawScores:
     if kind in (None, "probability"):
         for name, column in zip(part.columns, columns, strict=True):
             _check_unit(column, name)
-    return RawScores(np.column_stack(columns), part.labels, kind or "probability")
+    values = columns[0][:, None] if len(columns) == 1 else np.column_stack(columns)
+    return RawScores(values, part.labels, kind or "probability")
 
 
 def _numbers(values: Array, name: str) -> Array:
