@@ -157,7 +157,7 @@ class DataSet:
     def without_rows(self, clauses: Sequence[str] = ()) -> DataError:
         """Return the refusal of files of which no row is left."""
         return DataError(
-            f"no row is left: {' and '.join(clauses)}" if clauses else "the files hold no rows",
+            f"no row is left: {' and '.join(clauses)}" if clauses else "there are no rows",
             where=str(self.files[0]),
             fix="check --where, or the program that wrote them"
             if clauses

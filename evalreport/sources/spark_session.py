@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sys
@@ -209,6 +210,8 @@ def spark_errors(name: str) -> Iterator[None]:
     """Turn what Spark raises into errors of three lines; warnings about its dependencies are not shown."""
     from pyspark.errors import AnalysisException, PySparkException
 
+    chatter = logging.getLogger("DataFrameQueryContextLogger")  # a line of JSON for what is told here
+    disabled, chatter.disabled = chatter.disabled, True
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -228,6 +231,8 @@ def spark_errors(name: str) -> Iterator[None]:
         if not type(error).__module__.startswith("py4j"):  # a client of Spark Connect comes without it
             raise
         raise _failed(str(error), name) from None
+    finally:
+        chatter.disabled = disabled
 
 
 def _failed(text: str, name: str) -> EvalreportError:

@@ -17,6 +17,8 @@ from evalreport.errors import EvalreportError
 from evalreport.sources.datasets import DataSet, T
 from evalreport.sources.readers.arrow import check_schema, to_arrays
 from evalreport.sources.readers.batches import ROWS, Batch, Opened
+from evalreport.sources.readers.content import in_file
+from evalreport.sources.readers.limits import choose
 from evalreport.sources.request import split_clause
 from evalreport.sources.shapes.subsets import rows_where
 from evalreport.sources.tables import RawTable
@@ -50,13 +52,13 @@ class SparkTable(DataSet):
 
     def settled(self, wanted: Collection[str]) -> SparkTable:
         """Refuse columns of types without labels, numbers or texts."""
-        schema = _schema(self.selected(wanted))
+        schema = _named(_schema(self.selected(wanted)).empty_table(), self.names).schema
         check_schema(schema, schema.names)
         return self
 
     def selected(self, wanted: Collection[str]) -> Any:
-        """Return a frame of some columns."""
-        return self.frame.select(*(_quoted(name) for name in self.names if name in wanted))
+        """Return a frame of some columns, which bear the numbers of their places."""
+        return self.frame.select(*(f"c{place}" for place, name in enumerate(self.names) if name in wanted))
 
     def first_batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield one batch of the first rows that are meant."""
@@ -67,7 +69,8 @@ class SparkTable(DataSet):
             some = some.mapInArrow(partial(_kept, names=self.names, where=self.where), some.schema)
         rows = [row.asDict() for row in some.take(HEAD)]
         if rows:
-            yield self.files[0], 0, to_arrays(pa.Table.from_pylist(rows, schema=_schema(some)))
+            found = pa.Table.from_pylist(rows, schema=_schema(some))
+            yield self.files[0], 0, to_arrays(_named(found, self.names))
 
     def gathered(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
         """Return what a function finds in wanted columns of the rows, partition by partition."""
@@ -78,8 +81,8 @@ class SparkTable(DataSet):
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield one batch of all combinations without gaps; the gaps are told where the rows are counted."""
         some = self.selected(wanted)
-        counts = some.groupBy(*map(_quoted, some.columns)).count().limit(MOST_DISTINCT).toArrow()
-        columns = to_arrays(counts.select(counts.column_names[:-1]))
+        counts = some.groupBy(*some.columns).count().limit(MOST_DISTINCT).toArrow()
+        columns = to_arrays(_named(counts.select(counts.column_names[:-1]), self.names))
         if len(counts) < MOST_DISTINCT:  # all of them: the table need not be counted again
             self.__dict__["rows"] = int(np.sum(counts.column(-1).to_numpy()))
         kept = np.ones(len(counts), dtype=bool)
@@ -100,8 +103,34 @@ def open_frame(frame: Any, shown: str, where: tuple[str, ...] = ()) -> SparkTabl
     where : tuple of str
         Rows to keep, each ``COLUMN=VALUE``.
     """
-    opened = Opened(tuple(frame.columns), {}, None, _nothing)
-    return SparkTable((Path(shown),), (opened,), FORMAT, frame, where)
+    names = tuple(frame.columns)
+    with in_file(shown):
+        choose(names, lambda _: set())  # refuses a name that stands twice
+    opened = Opened(names, {}, None, _nothing)
+    return SparkTable((Path(shown),), (opened,), FORMAT, _readable(frame), where)
+
+
+def _readable(frame: Any) -> Any:
+    """The columns under plain names, of types that are read: vectors as lists, mappings as JSON."""
+    from pyspark.sql import functions
+
+    frame, other = frame.toDF(*(f"c{place}" for place in range(len(frame.columns)))), {}
+    for field in frame.schema.fields:
+        match type(field.dataType).__name__:
+            case "VectorUDT":  # what the models of Spark answer
+                from pyspark.ml.functions import vector_to_array
+
+                other[field.name] = vector_to_array(functions.col(field.name))
+            case "MapType":
+                other[field.name] = functions.to_json(functions.col(field.name))
+            case "TimestampType":  # as the session shows it
+                other[field.name] = functions.col(field.name).cast("timestamp_ntz")
+    return frame.withColumns(other) if other else frame
+
+
+def _named(found: Any, names: Sequence[str]) -> Any:
+    """Arrow with the names of the table in place of those that Spark was given."""
+    return found.rename_columns([names[int(name[1:])] for name in found.column_names])
 
 
 def partition_of(shown: str, names: Sequence[str], number: int, batches: Iterator[Any]) -> DataSet:
@@ -113,16 +142,17 @@ def partition_of(shown: str, names: Sequence[str], number: int, batches: Iterato
         for batch in batches:
             held.append(batch)
             if sum(map(len, held)) >= ROWS:
-                yield _columns(pa.Table.from_batches(held), wanted)
+                yield _columns(pa.Table.from_batches(held), names, wanted)
                 held = []
         if held:
-            yield _columns(pa.Table.from_batches(held), wanted)
+            yield _columns(pa.Table.from_batches(held), names, wanted)
 
     opened = Opened(tuple(names), {}, None, read)
     return DataSet((Path(f"{shown}, partition {number}"),), (opened,), FORMAT)
 
 
-def _columns(table: Any, wanted: Collection[str]) -> Batch:
+def _columns(found: Any, names: Sequence[str], wanted: Collection[str]) -> Batch:
+    table = _named(found, names)
     return to_arrays(table.select([name for name in table.column_names if name in wanted]))
 
 
@@ -134,10 +164,6 @@ def _schema(frame: Any) -> Any:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(frame.schema)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _found(
@@ -156,6 +182,6 @@ def _kept(batches: Iterator[Any], *, names: tuple[str, ...], where: tuple[str, .
     import pyarrow as pa
 
     for batch in batches:
-        columns = to_arrays(pa.Table.from_batches([batch]))
+        columns = to_arrays(_named(pa.Table.from_batches([batch]), names))
         found = rows_where(RawTable(columns, len(batch), "", "", FORMAT, names), where)
         yield batch.filter(pa.array(np.logical_and.reduce(list(found.values()))))

@@ -92,8 +92,8 @@ def collect_frame(
     EvalreportError
         Whatever keeps them from being counted.
     """
-    table = open_frame(frame, name, request.columns.where)
     with spark_errors(name):
+        table = open_frame(frame, name, request.columns.where)
         stream = _stream(table, request)
         made = partial(_made, request=request, name=name, origin=origin, sensitive=sensitive, work=work)
         stage("counting rows in Spark", 0, table.rows)

@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 import evalreport as er
 from evalreport.api.given import asked as request_of
 from evalreport.engines.partitions import Buckets, PackedWords, merged
-from evalreport.errors import DataError, UsageError
+from evalreport.errors import ColumnNotFoundError, DataError, UsageError
 from evalreport.facts import ScoreTable
+from evalreport.sources.spark_session import spark_errors
 from evalreport.workflow.spark import collect_frame
 from evalreport.workflow.stream import CollectedFacts, evaluated_facts
 
@@ -227,3 +228,49 @@ def test_what_spark_cannot_do_is_refused_with_what_can(spark: Any) -> None:
         er.evaluate_spark(frame, group="site", **FEW)
     assert caught.value.where == 'engine="spark"'
     assert 'pass engine="memory"' in caught.value.fix
+
+
+def spelled(frame: Any) -> Mapping[str, tuple[Any, dict[str, Any]]]:
+    """The same rows under other names and types."""
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import functions
+
+    score = functions.col("score")
+    both, moment = functions.array(1 - score, score), functions.lit("2024-02-03 04:05:06")
+    mapping = functions.create_map(functions.lit("well"), 1 - score, functions.lit("ill"), score)
+    return {
+        "a vector": (frame.withColumn("score", array_to_vector(both)), {"labels": ("well", "ill")}),
+        "a mapping": (frame.withColumn("score", mapping), {}),
+        "a time": (frame.withColumn("site", moment.cast("timestamp")), {"slices": "site"}),
+        "names": (
+            frame.toDF("y.true", "Score `x`", "SITE"),
+            {"truth": "y.true", "score": "Score `x`", "slices": "SITE", "where": ("SITE=1",)},
+        ),
+        "one place of many": (frame.repartition(40), {}),
+    }
+
+
+@pytest.mark.parametrize("case", ["a vector", "a mapping", "a time", "names", "one place of many"])
+def test_names_and_types_of_spark(case: str, spark: Any) -> None:
+    frame, asked = spelled(spark.createDataFrame(ties()).coalesce(1))[case]
+    where = asked.get("where", ())
+    rows = ties().filter(pa.array(np.arange(N) % 3 == 1)) if where else ties()
+    found = er.evaluate_spark(frame, positive="ill", **asked, **FEW)
+    expected = er.evaluate(rows.select(["y_true", "score"]).to_pandas(), positive="ill", **FEW)
+    assert_close(plain(found)["metrics"], plain(expected)["metrics"])
+    if case == "a time":
+        assert "2024-02-03 04:05:06.000000" in found.to_json()
+
+
+def test_columns_that_are_not_there_and_those_that_stand_twice(
+    spark: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a word of Spark's own."""
+    frame = spark.createDataFrame(ties())
+    with pytest.raises(ColumnNotFoundError, match='column "Y_TRUE" is not in Spark DataFrame'):
+        er.evaluate_spark(frame, truth="Y_TRUE", score="SCORE", **FEW)
+    with pytest.raises(DataError, match="column 'score' stands twice"):
+        er.evaluate_spark(frame.select("*", "score"), **FEW)
+    with pytest.raises(DataError, match="Spark refuses it"), spark_errors("rows"):
+        frame.select("nothing").count()
+    assert capsys.readouterr().err == ""

@@ -84,7 +84,7 @@ def test_parts_without_rows(engine: str, tmp_path: Path, capsys: pytest.CaptureF
     assert "500 cases" in run(capsys, *asked).err
     for part in many.glob("*.csv"):
         part.write_text("y_true,score\n")
-    assert "the files hold no rows" in run(capsys, *asked, "--force").err
+    assert "there are no rows" in run(capsys, *asked, "--force").err
 
 
 def test_a_column_that_is_not_there_is_told_with_the_file(tmp_path: Path) -> None:
@@ -143,7 +143,8 @@ def test_a_full_disk_of_spark_is_told_by_its_own_setting(
     pq.write_table(table, rows)
     stream = open_stream(data_set([str(rows)], None), Columns())
     plan = PartitionPlan("rows", stream, stream.space, Buckets())
-    parts = pa.Table.from_batches([*count_partition(iter(table.to_batches()), plan)])
+    sent = table.rename_columns(["c0", "c1"]).to_batches()  # columns travel under their places
+    parts = pa.Table.from_batches([*count_partition(iter(sent), plan)])
     keys = sorted({(row["table"], row["bucket"]) for row in parts.to_pylist()})
     groups = [(pc.equal(parts["table"], key), pc.equal(parts["bucket"], place)) for key, place in keys]
     merged = [merge_group(parts.filter(pc.and_(*group)), plan).to_batches() for group in groups]
@@ -154,3 +155,13 @@ def test_a_full_disk_of_spark_is_told_by_its_own_setting(
     assert isinstance(error, DataError) and "the folder took less" in error.message
     assert error.where == f"spark.local.dir {small_disk}" and "--memory" in error.fix
     assert not list(small_disk.iterdir())
+
+
+def test_columns_that_are_not_in_the_files_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pq.write_table(pa.table({"Y_TRUE": [0, 1], "SCORE": [0.1, 0.9]}), tmp_path / "a.parquet")
+    asked = ("--engine", "stream", "--truth", "y", "--score", "s")
+    done = run(capsys, "report", str(tmp_path / "a.parquet"), *asked)
+    assert done.code == 3
+    assert 'column "y" is not in' in done.err and "columns are: Y_TRUE, SCORE" in done.err
