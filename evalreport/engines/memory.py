@@ -248,7 +248,7 @@ def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.
 
     By comparing, not by sorting: a row carries few labels.
     """
-    row, label = np.nonzero(truth)
+    row, label = np.divmod(np.flatnonzero(truth), truth.shape[1])
     rank, true_rank = np.empty(len(row)), np.empty(len(row))
     step = max(
         1, (1 << 18) // scores.shape[1]

@@ -299,7 +299,7 @@ class Placing:
         ((0.5, 0.3333333333333333), array([1, 2, 1], dtype=uint32))
         """
         one = words.dtype.type(1)
-        place = np.flatnonzero(words & one)
+        place = np.flatnonzero((words & one) != 0)  # of booleans, in half the time of words
         positives = words[place]
         placing = cls(Ladder(scores_in(positives)), float(len(words)))
         first = run_starts(positives)

@@ -43,8 +43,9 @@ TAIL = """
   1,000 classes and 50,000 rows take 0.30 s in place of 0.69, and one mechanism is less than two.
 - **A pooled ranking of labels** by these ranges: 0.65 s at 50 labels and 100,000 rows in place of 0.5 for the
   sort of all 5,000,000 words and what followed: one decision in 25 is a positive, so that 84% of the ranges
-  hold one and their scores are searched for after all. With ranges from the least score above 0, 0.38. The
-  words of each label, sorted, are now merged (NumPy's stable sort finds the runs), a third of a sort.
+  hold one and their scores are searched for after all. With ranges from the least score above 0, 0.38.
+- **A merge of the sorted words of 50 labels** (NumPy's stable sort finds the runs) in place of a sort of all
+  5,000,000: 0.131 s where the sort takes 0.055 (Intel, AVX-512); on AMD's Zen 4 a third of the sort.
 - **Quantiles of 2,000 draws from a sort** in place of `numpy.quantile`: 0.045 ms against 0.047.
 - **More ranges** for 1,000 classes: twice as many 0.94 s, four times 1.08, in place of 0.80: they leave
   the cache. With numbers of half the size, which they now have, twice as many take as much room: 0.17 s in
