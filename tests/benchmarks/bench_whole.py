@@ -269,7 +269,7 @@ def thousand_classes() -> Iterator[Result]:
     code = (
         "from tests.benchmarks.bench_whole import class_rows, memory, page_of_classes;"
         "from tests.benchmarks.measure import cpu; page_of_classes(*class_rows(200, 5));"
-        f"rows = class_rows({ROWS}, {THOUSAND}); print(cpu(lambda: page_of_classes(*rows)), memory())"
+        f"rows = class_rows({ROWS}, {THOUSAND}); print(cpu(lambda: page_of_classes(*rows), 3), memory())"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     own, gigabytes = map(float, done.stdout.split())
