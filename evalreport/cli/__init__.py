@@ -20,7 +20,7 @@ from evalreport.cli.console import Console, fail, internal
 from evalreport.cli.options import global_options
 from evalreport.cli.progress import Pulse
 from evalreport.cli.sections import write_examples
-from evalreport.cli.streams import forget, ready
+from evalreport.cli.streams import forget, ready, stopped_as_interrupted
 from evalreport.cli.usage import usage
 from evalreport.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
 from evalreport.stages import listening
@@ -89,7 +89,7 @@ def main(args: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if args is None else args)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than our sums; see `-j`
     console = Console.of_arguments(arguments, COMMANDS)
-    with console.listening(), Pulse(console), _imports_unswept():
+    with stopped_as_interrupted(), console.listening(), Pulse(console), _imports_unswept():
         sys.exit(_code(arguments, console))
 
 

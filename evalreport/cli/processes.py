@@ -10,10 +10,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pickle import PicklingError
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli.console import internal
+from evalreport.cli.streams import interrupt
 from evalreport.errors import EvalreportError, LoggingInterrupted
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def _serve(link: Connection, work: Callable[[Any], Any], level: int) -> None:
     """Do work until nobody hands over any more."""
     from evalreport.sources.spark_session import one_session
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     logger = logging.getLogger("evalreport")
     logger.addHandler(_Forwarding(link))
     logger.setLevel(level)
@@ -238,8 +238,3 @@ def _hand_back(link: Connection, outcome: Any) -> None:
         link.send(("done", outcome))
     except (TypeError, AttributeError, PicklingError) as error:
         link.send(("done", internal(error)))
-
-
-def _interrupt(_: int, __: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise KeyboardInterrupt

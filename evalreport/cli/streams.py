@@ -1,12 +1,17 @@
-"""The three streams as a shell hands them over: closed, full, or of an encoding that lacks our characters."""
+"""What a shell hands over: its stop, and streams: closed, full, of an encoding that lacks our characters."""
 
 from __future__ import annotations
 
 import io
 import os
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import TextIO
 
 import click
@@ -32,6 +37,25 @@ def ready() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def stopped_as_interrupted() -> Iterator[None]:
+    """Have SIGTERM, as of a scheduler or `timeout`, end us as Ctrl-C does: copies and files are removed."""
+    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if ours:
+        signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def interrupt(_: int, __: FrameType | None) -> None:
+    """Take a signal for Ctrl-C; another one does not disturb what is cleared away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def width_of(stream: TextIO) -> int | None:

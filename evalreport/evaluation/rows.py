@@ -56,17 +56,20 @@ def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]
     if isinstance(p.space, Multilabel):
         errors = (p.y_true != p.y_pred).sum(axis=1)
         wrong = np.flatnonzero(errors)
-        key = -errors[wrong].astype(np.float64)
+        key = doubt = -errors[wrong].astype(np.float64)
     else:
         wrong = np.flatnonzero((p.y_true != p.y_pred) & (p.weights > 0))
         sure = confidence(p, wrong)
         if sure is None:
             return tuple(_mistake(p, row) for row in _of_each_pair(p, wrong, limit))
-        key = -np.nan_to_num(sure, nan=-np.inf)
+        key = doubt = -np.nan_to_num(sure, nan=-np.inf)
+        if not isinstance(p.scores, NoScores) and p.scores.values.ndim == 1:
+            # 1 - 1e-20 is 1: of answers that seem equally sure the score tells more.
+            doubt = np.where(p.y_pred[wrong] == 1, key, p.scores.values[wrong])
     if len(wrong) > limit:
         first = key <= np.partition(key, limit)[limit]
-        wrong, key = wrong[first], key[first]
-    chosen = wrong[np.argsort(key, kind="stable")[:limit]]
+        wrong, key, doubt = wrong[first], key[first], doubt[first]
+    chosen = wrong[np.lexsort((doubt, key))[:limit]]
     return tuple(_mistake(p, int(row)) for row in chosen)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import assert_never
 
 from evalreport.facts import Summary
@@ -70,12 +71,18 @@ def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
     if metric.reads != "scores" or metric.bounds is None or not isinstance(summary.scores, BinnedTable):
         return known
     least, most = metric.bounds(summary.scores)
-    how = f"scores in bins: exact value from {least:.8g} to {most:.8g}"
+    ends = _rounded(least, ROUND_FLOOR), _rounded(most, ROUND_CEILING)
+    how = f"scores in bins: exact value from {ends[0]} to {ends[1]}"
     if known.low is None or known.high is None:
         return replace(known, method=how, reason=ONE_BIN if known.reason == ALL_EQUAL else known.reason)
     low = max(known.low - max(known.value - least, 0.0), metric.low)
     high = min(known.high + max(most - known.value, 0.0), metric.high)
     return replace(known, low=low, high=high, method=f"{known.method}; {how}")
+
+
+def _rounded(bound: float, away: str) -> str:
+    """A bound with eight digits, away from what it bounds."""
+    return f"{float(Context(8, away).create_decimal(bound)):.8g}"
 
 
 def _limits(

@@ -32,7 +32,7 @@ from evalreport.workflow.collect import (
 )
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request
-from evalreport.workflow.shards import are_facts, collect_shards
+from evalreport.workflow.shards import are_facts, collect_shards, facts_like
 from evalreport.workflow.spark import collect_spark
 from evalreport.workflow.stream import (
     CollectedFacts,
@@ -233,6 +233,7 @@ def items_of(
     UsageError
         Nothing is named, or facts beside files of rows.
     """
+    files = [one for path in files for one in facts_like(path)]
     once = {STDIN if path == STDIN else str(Path(path).resolve()): path for path in reversed(files)}
     paths = tuple(reversed(once.values()))
     items = [Item(path=paths[0], files=paths)] if are_facts(paths) else [Item(path=path) for path in paths]

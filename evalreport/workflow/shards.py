@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from glob import glob
 from pathlib import Path
 
 from evalreport.engines.memory import summarise
@@ -17,11 +18,12 @@ from evalreport.facts.binned import BinnedTable
 from evalreport.facts.summary import merge
 from evalreport.facts.wire import KEY, from_bytes, to_bytes
 from evalreport.intervals.sampling import by_rows
-from evalreport.labels import Binary, renamed
+from evalreport.labels import Binary, LabelSpace, renamed
 from evalreport.predictions import Predictions, Threshold
 from evalreport.provenance import Provenance
 from evalreport.scores import on_scale
 from evalreport.sinks.folder import write_file
+from evalreport.sources.datasets import is_several
 from evalreport.sources.readers.content import in_file
 from evalreport.sources.readers.limits import load
 from evalreport.sources.request import Columns
@@ -46,6 +48,17 @@ def are_facts(paths: Sequence[str]) -> bool:
     return bool(paths) and all(path.endswith(ENDING) for path in paths)
 
 
+def facts_like(path: str) -> list[str]:
+    """Return the files of facts that a pattern names, which a shell could not list; else the path.
+
+    Examples
+    --------
+    >>> facts_like("part-0.facts"), facts_like("nowhere/*.facts"), facts_like("parts/*.parquet")
+    (['part-0.facts'], ['nowhere/*.facts'], ['parts/*.parquet'])
+    """
+    return (sorted(glob(path)) if are_facts([path]) and is_several(path) else []) or [path]  # noqa: PTH207
+
+
 def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
     """Read the facts of several files and add them up.
 
@@ -55,17 +68,22 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
         A file that holds no facts, or facts that do not add up; names the file.
     """
     _refuse(request.columns)
-    digest, shards = hashlib.sha256(), []
+    digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
     for path in paths:
         with in_file(path):
             data = load(Path(path))
             shards.append(from_bytes(data))
         digest.update(data)
+        same = known.setdefault(hashlib.sha256(data).digest(), path)
+        if same != path:
+            told.append(f"{same} and {path} hold the same facts, and both are counted")
     with in_file(", ".join(paths[:5])):
         summary = merge(shards)
+    _check_labels(summary.space, request.columns)
     summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
-    told = (binned_note(summary.scores),) if isinstance(summary.scores, BinnedTable) else ()
-    seen = Observed(summary, facts=_facts(summary), notes=(ALONE, *told))
+    if isinstance(summary.scores, BinnedTable):
+        told.append(binned_note(summary.scores))
+    seen = Observed(summary, facts=_facts(summary), notes=tuple(told))
     seen, sweep = _decided(seen, request)
     first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
@@ -87,6 +105,23 @@ def _refuse(columns: Columns) -> None:
                 "facts hold no rows to weigh, group or choose",
                 where=f"--{option}",
                 fix=f"leave --{option} out, or name the files that the facts were made of",
+            )
+
+
+def _check_labels(space: LabelSpace, columns: Columns) -> None:
+    """Refuse labels that are not those of the facts."""
+    positive = space.texts[1:] if isinstance(space, Binary) else ()
+    for option, given, known in (
+        ("--positive", () if columns.positive is None else (columns.positive,), positive),
+        ("--labels", columns.labels or (), space.texts),
+    ):
+        if given and {*map(str, given)} != {*known}:
+            raise UsageError(
+                f"the facts were made with {option} {','.join(known)}"
+                if known
+                else "the facts are not of two labels",
+                where=f"{option} {','.join(map(str, given))}",
+                fix=f"leave {option} out, or make the facts anew",
             )
 
 

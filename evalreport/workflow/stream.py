@@ -294,6 +294,14 @@ def table_in(seen: Observed) -> ScoreTable:
 
 
 def _refuse(request: Request) -> None:
+    bare = "--approximate" if request.approximate else "--facts" if request.for_facts else None
+    for option in ("weight", "group"):  # in memory, too: there is no other engine to name
+        if bare is not None and getattr(request.columns, option):
+            raise UsageError(
+                f"{bare} does not know which rows weigh more or belong together",
+                where=f"--{option}",
+                fix=f"leave --{option} or {bare} out",
+            )
     for given, what, option in (
         (request.truth_file, "a truth file is joined row by row", "--truth-file"),
         (request.tune_on, "other rows to choose on are read as a whole", "--tune-on"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -139,6 +140,13 @@ def test_artifacts_behind_a_server_stream_and_a_download_that_is_cut_leaves_noth
         assert one["eval/roc_auc"] == other["eval/roc_auc"]
         proxy.plan()
         again = on(capsys, store, "log", *both)
+        seen = len(proxy.requests)
+        ids = ", ".join(f"'{run_id}'" for run_id in runs)
+        found = ("--experiment", "exp-*", "--filter", f"attributes.run_id IN ({ids})", *asked)
+        searched = run(capsys, "log", *found, "--resamples", "100")
+        costs = [name for name in proxy.requests[seen:] if runs[1] in name]
+    assert searched.out.count("unchanged since it was logged") == 2, searched.out + searched.err
+    assert len(costs) == 1, costs
     assert again.out.count("unchanged since it was logged") == 2, again.out + again.err
     assert not [name for name in proxy.requests if "/mlflow-artifacts/artifacts/" in name]
 
@@ -183,15 +191,16 @@ def test_a_gap_in_a_part_stops_all_and_is_named(
     assert not metrics(sqlite_store, made)
 
 
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_stream_leaves_nothing(
-    sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
+    stop: signal.Signals, sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
 ) -> None:
     made = make_run(sqlite_store, in_parts(TABLES["two labels"][0]), folder=tmp_path).run_id
 
     def interrupt(what: str, *_: int) -> None:
         if what == "rows counted":
             assert list(copies.iterdir())
-            raise KeyboardInterrupt
+            signal.raise_signal(stop)
 
     with listening(interrupt):
         assert on(capsys, sqlite_store, "log", made).code == 130

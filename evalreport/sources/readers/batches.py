@@ -15,7 +15,7 @@ from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array, check_schema, is_text, to_arrays
 from evalreport.sources.readers.content import broken
 from evalreport.sources.readers.delimited import Kind, text_batches, text_head
-from evalreport.sources.readers.feather import FILE
+from evalreport.sources.readers.feather import FILE, refuse_old
 from evalreport.sources.readers.jsons import columns_of, records_of
 from evalreport.sources.readers.limits import GZIP, ZSTD, choose, unpacking
 
@@ -123,7 +123,9 @@ def open_arrow(path: Path) -> Opened:
     def reader(file: Any, wanted: list[int] | None = None) -> Any:
         options = pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
         with path.open("rb") as head:
-            is_file = head.read(len(FILE)) == FILE
+            begin = head.read(len(FILE))
+        refuse_old(begin)
+        is_file = begin == FILE
         return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file, options=options)
 
     with broken("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:

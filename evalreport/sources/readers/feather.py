@@ -100,6 +100,17 @@ STREAM = b"\xff\xff\xff\xff"
 OLD_FEATHER = b"FEA1"
 
 
+def refuse_old(head: bytes) -> None:
+    """Refuse what begins as Feather version 1 does, which Arrow no longer reads.
+
+    Raises
+    ------
+    DataError
+    """
+    if head.startswith(OLD_FEATHER):
+        raise DataError("the file is Feather version 1", fix="write it again as Feather version 2 or Parquet")
+
+
 def read_feather(data: bytes, select: Select | None) -> Content:
     """Return the wanted columns of an Arrow file or stream.
 
@@ -112,8 +123,7 @@ def read_feather(data: bytes, select: Select | None) -> Content:
     """
     import pyarrow as pa
 
-    if data.startswith(OLD_FEATHER):
-        raise DataError("the file is Feather version 1", fix="write it again as Feather version 2 or Parquet")
+    refuse_old(data)
     with broken("Arrow", pa.ArrowException):
         schema = _open(data).schema
         names = tuple(schema.names)
