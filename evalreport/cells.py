@@ -228,7 +228,7 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
     items = [math.nan if is_gap(item) else item for item in array.tolist()]
     strangers = [row for row, item in enumerate(items) if not is_number(item)]
     if strangers:
-        strange = next((row for row in strangers if not _reads_as_number(items[row])), strangers[0])
+        strange = next((row for row in strangers if not reads_as_number(items[row])), strangers[0])
         kind = type(items[strange])
         raise DataError(
             f"{what} holds {_KINDS.get(kind, kind.__name__)}, not numbers",
@@ -243,7 +243,7 @@ def is_number(item: object) -> bool:
     return isinstance(item, (int, float, np.number)) and not isinstance(item, bool)
 
 
-def _reads_as_number(item: object) -> bool:
+def reads_as_number(item: object) -> bool:
     """Whether a text would be a number: one that would not is the reason why the column is text."""
     try:
         float(str(item))

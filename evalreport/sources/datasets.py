@@ -24,6 +24,7 @@ from evalreport.sources.readers.batches import (
     open_parquet,
 )
 from evalreport.sources.readers.content import in_file
+from evalreport.sources.readers.limits import readable
 from evalreport.sources.tables import ACCEPTED, reader_of, unpacked_name
 
 STREAMED: Mapping[str, Callable[[Path], Opened]] = {
@@ -79,7 +80,7 @@ class DataSet:
         """Digest of the bytes of all files, one after the other."""
         digest = hashlib.sha256()
         for path in self.files:
-            with path.open("rb") as stream:
+            with in_file(str(path)), readable(path), path.open("rb") as stream:
                 hashlib.file_digest(stream, lambda: digest)
         return digest.hexdigest()
 
@@ -98,7 +99,7 @@ class DataSet:
             return self
         found = []
         for path, one in zip(self.files, self.opened, strict=True):
-            with in_file(str(path)):
+            with in_file(str(path)), readable(path):
                 found += [] if one.settle is None else [one.settle(wanted)]
         for name in {name for kinds in found for name in kinds}:  # a file without rows tells none
             kind = reduce(and_, [kinds[name] for kinds in found if name in kinds])
@@ -207,7 +208,7 @@ def data_set(paths: Sequence[str | Path], format: str | None = None) -> DataSet:
         )
     opened = []
     for path in files:
-        with in_file(str(path)):
+        with in_file(str(path)), readable(path):
             opened.append(STREAMED[first](path))
     return DataSet(tuple(files), tuple(with_columns(opened, [*found.values()])), first)
 
@@ -230,7 +231,9 @@ def _files(path: str) -> list[Path]:
         return [Path(path)]
     pattern = glob(path, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
     inside = sorted(Path(path).rglob("*") if Path(path).is_dir() else map(Path, pattern))
-    found = [one for one in inside if one.is_file() and not _is_marker(one, Path(path))]
+    # a link to a file that was not fetched is one that is missing, not one fewer
+    known = [one for one in inside if one.is_file() or (one.is_symlink() and not one.exists())]
+    found = [one for one in known if not _is_marker(one, Path(path))]
     found = [one for one in found if Path(unpacked_name(one.name)).suffix in ACCEPTED]
     if not found:
         raise FileMissingError(f"no file of predictions is in {path}", fix=f"accepted: {', '.join(ACCEPTED)}")
@@ -247,7 +250,7 @@ def _files(path: str) -> list[Path]:
 
 def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
     """The next batch; what is broken is said of its file."""
-    with in_file(str(path)):
+    with in_file(str(path)), readable(path):
         return next(batches, None)
 
 

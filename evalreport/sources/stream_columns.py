@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,7 +10,8 @@ from functools import partial
 import numpy as np
 
 from evalreport.answers import answers_of
-from evalreport.errors import UsageError
+from evalreport.cells import reads_as_number
+from evalreport.errors import DataError, UsageError
 from evalreport.labels import Label, distinct_labels
 from evalreport.sources.columns import Found, find
 from evalreport.sources.datasets import DataSet
@@ -35,6 +37,9 @@ from evalreport.sources.streams import (
 )
 from evalreport.sources.tables import RawTable
 
+TEXT = re.compile("column '(.+)' holds text, not numbers")
+"""What is said of a column of scores in which not every cell is a number."""
+
 
 def open_stream(data: DataSet, request: Columns) -> PredictionStream:
     """Settle what the columns of some files mean.
@@ -52,6 +57,26 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
     ColumnNotFoundError, DataError
         As of a file that is read as a whole.
     """
+    try:
+        return _opened(data, request)
+    except DataError as error:
+        text = TEXT.match(error.message)
+        if text is None or data.opened[0].settle is None:
+            raise
+        raise _first_text(data, text[1], error) from error
+
+
+def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
+    """The error of a column that is text for a cell far behind the head, in which all are numbers."""
+    for path, before, batch in data.batches([name]):
+        for row, cell in enumerate(batch[name].tolist() if name in batch else ()):
+            if cell is not None and not reads_as_number(cell):
+                where = f"{path}, column {name!r}, first: row {before + row}, {cell[:80]!r}"
+                return DataError(error.message, where=where, fix=error.fix)
+    return error
+
+
+def _opened(data: DataSet, request: Columns) -> PredictionStream:
     _refuse(request)
     read = _without(list(wanted(request)(data.names)), request)
     head = _head(data.settled(read), read, request)

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 
 import evalreport as er
-from evalreport.errors import ColumnNotFoundError, DataError
+from evalreport.errors import ColumnNotFoundError, DataError, FileMissingError
+from evalreport.stages import listening
 from evalreport.values import Estimate
 from tests.cli.running import run
-from tests.engines.test_stream import FEW, N, parquet, parts, plain, table
+from tests.engines.test_stream import FEW, FORMATS, N, parquet, parts, plain, table
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -87,3 +88,37 @@ def test_bounds_are_rounded_away_from_what_they_bound(tmp_path: Path) -> None:
             assert low - 1e-15 <= known.value <= high + 1e-15, name
             told += 1
     assert told > 10
+
+
+def test_a_text_among_numbers_is_told_with_its_own_file_and_row(tmp_path: Path) -> None:
+    for number in range(3):
+        lines = [f"{row % 2},0.{row:03}" for row in range(300)]
+        if number == 1:
+            lines[123] = "1,n/a"
+        (tmp_path / f"part-{number}.csv").write_text("\n".join(("y_true,score", *lines)))
+    with pytest.raises(DataError, match="column 'score' holds text, not numbers") as caught:
+        er.evaluate_files(tmp_path, **FEW)
+    assert caught.value.where == f"{tmp_path / 'part-1.csv'}, column 'score', first: row 123, 'n/a'"
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_link_that_leads_nowhere_is_a_part_that_is_missing(suffix: str, tmp_path: Path) -> None:
+    FORMATS[suffix](table(), tmp_path / f"part-0{suffix}")
+    (tmp_path / f"part-1{suffix}").symlink_to(tmp_path / "not-fetched")
+    for engine in ("stream", "memory"):
+        with pytest.raises(FileMissingError, match=f"there is no file part-1{suffix}") as caught:
+            er.evaluate_files(tmp_path, engine=engine, **FEW)
+        assert str(tmp_path / f"part-1{suffix}") in caught.value.where
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_part_that_vanishes_while_rows_are_counted_is_named(suffix: str, tmp_path: Path) -> None:
+    _, many = parts(table(), tmp_path, suffix)
+
+    def vanish(what: str, *_: int) -> None:
+        if what == "rows counted":
+            (many / f"part-3{suffix}").unlink(missing_ok=True)
+
+    with listening(vanish), pytest.raises(FileMissingError, match="there is no file") as caught:
+        er.evaluate_files(many, memory=100, spill=str(tmp_path), **FEW)
+    assert caught.value.where == str(many / f"part-3{suffix}")

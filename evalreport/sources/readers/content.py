@@ -70,6 +70,8 @@ def broken(kind: str, *library_errors: type[Exception]) -> Iterator[None]:
         yield
     except MemoryError as error:
         raise too_little_memory() from error
+    except (FileNotFoundError, PermissionError):
+        raise  # no word of what the file holds
     except expected as error:
         reason = " ".join(str(error).split()).removesuffix(".")[:160] or type(error).__name__
         raise DataError(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
 import pickletools
 import stat
 import zlib
@@ -66,7 +68,7 @@ def load(source: Path | BinaryIO) -> bytes:
     """
     if not isinstance(source, Path):
         return _whole(_bounded(source, MAX_FILE))
-    try:
+    with readable(source):
         status = source.stat()
         if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
             raise DataError(f"{source.name} is a device, not a file", fix="name a file of predictions")
@@ -79,10 +81,22 @@ def load(source: Path | BinaryIO) -> bytes:
         with source.open("rb") as stream:
             _refuse_nothing(stream.peek())
             return _whole(stream.read(status.st_size) + _bounded(stream, MAX_FILE - status.st_size))
+
+
+@contextmanager
+def readable(source: Path) -> Iterator[None]:
+    """Turn what a system says of a file that is gone, or is not ours to read, into errors of ours.
+
+    Raises
+    ------
+    FileMissingError, DataError
+    """
+    try:
+        yield
     except FileNotFoundError as error:
         raise FileMissingError(f"there is no file {source.name}", fix=_siblings(source)) from error
     except OSError as error:
-        reason = (error.strerror or "input/output error").lower()
+        reason = os.strerror(error.errno or errno.EIO).lower()
         raise DataError(
             f"{source.name} cannot be read: {reason}", fix="check the file's permissions"
         ) from error
@@ -122,7 +136,9 @@ def _siblings(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
         return f"the folder {folder.name} does not exist either"
-    names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == path.suffix)[:8]
+    names = sorted(
+        entry.name for entry in folder.iterdir() if entry.suffix == path.suffix and entry.exists()
+    )[:8]
     return f"files there are: {', '.join(names)}" if names else "check the path"
 
 
