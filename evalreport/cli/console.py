@@ -56,6 +56,7 @@ class Console:
     drawn: bool = False
     doing: Callable[[], str] | None = None
     stage: tuple[str, int, int] | None = None
+    stage_from: tuple[float, int] = (0.0, 0)
     lock: AbstractContextManager[Any] = field(default_factory=RLock, repr=False)
 
     @classmethod
@@ -101,7 +102,9 @@ class Console:
                 forget(2)
 
     def hear(self, what: str, done: int, of: int) -> None:
-        """Take note of what is done now, for the line of progress."""
+        """Take note of what is done now, for the line of progress, and of when it began."""
+        if self.stage is None or self.stage[0] != what or done < self.stage[1]:
+            self.stage_from = self.elapsed, done
         self.stage = (what, done, of)
 
     def clear(self) -> None:

@@ -57,9 +57,10 @@ def draw(console: Console) -> None:
     """Show what is done now, if anything is."""
     with console.lock:
         if console.stage or console.doing:
+            seconds, first = console.elapsed - console.stage_from[0], console.stage_from[1]
             parts = (
                 console.doing() if console.doing else "",
-                describe_stage(*console.stage) if console.stage else "",
+                describe_stage(*console.stage, seconds, first) if console.stage else "",
             )
             width = width_of(sys.stderr) or NARROWEST
             line = ": ".join(filter(None, parts))[: width - 1]
@@ -67,15 +68,22 @@ def draw(console: Console) -> None:
             console.drawn = True
 
 
-def describe_stage(what: str, done: int, of: int) -> str:
-    """Return a stage in words.
+def describe_stage(what: str, done: int, of: int, seconds: float = 0.0, first: int = 0) -> str:
+    """Return a stage in words; with its pace, where so many seconds took it on from a first number.
 
     Examples
     --------
     >>> describe_stage("bootstrap draws", 1200, 2000), describe_stage("reading the study", 0, 0)
     ('bootstrap draws 1,200 of 2,000', 'reading the study')
+    >>> describe_stage("rows counted", 5_000_000, 20_000_000, 10.0)
+    'rows counted 5,000,000 of 20,000,000, 00:30 left, 500,000/s'
     """
-    return what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")
+    told = what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")
+    if done <= first or done == of or seconds < BEAT:
+        return told
+    pace = (done - first) / seconds
+    left = f", {_clock((of - done) / pace)} left" if of > done else ""
+    return f"{told}{left}, " + (f"{pace / 1e6:.1f}M/s" if pace >= 1e6 else f"{pace:,.0f}/s")
 
 
 class Progress:

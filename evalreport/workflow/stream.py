@@ -374,6 +374,7 @@ def _origin(
 def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
     """Evaluate what was counted of a stream."""
     seen = collected.seen
+    stage(f"evaluating {seen.summary.rows:,} rows")
     ev = evaluate_facts(
         seen,
         request.sampling,

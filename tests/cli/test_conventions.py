@@ -16,7 +16,7 @@ import pytest
 
 from evalreport import errors
 from evalreport.cli.console import CLEAR, Console
-from evalreport.cli.progress import Progress, Pulse, draw
+from evalreport.cli.progress import Progress, Pulse, describe_stage, draw
 from evalreport.errors import EvalreportError
 from evalreport.stages import stage
 from tests.cli.running import run
@@ -134,6 +134,17 @@ def test_one_long_piece_of_work_shows_what_it_does(capsys: Capture, monkeypatch:
     assert capsys.readouterr().err == ""
     stage("unheard")
     assert console.stage is None
+
+
+def test_the_pace_of_a_stage_is_that_since_it_began() -> None:
+    console = Console(started=time.monotonic() - 20)
+    console.hear("reading the predictions", 0, 0)
+    console.hear("rows counted", 1_000_000, 9_000_000)
+    begun, first = console.stage_from
+    console.hear("rows counted", 5_000_000, 9_000_000)
+    assert console.stage_from == (begun, first) and first == 1_000_000
+    assert describe_stage("rows counted", 5_000_000, 9_000_000, 2.0, first).endswith("00:02 left, 2.0M/s")
+    assert describe_stage("rows counted", 9_000_000, 9_000_000, 60.0, first).endswith("of 9,000,000")
 
 
 @pytest.mark.parametrize(("isatty", "verbosity"), [(False, 0), (True, -1)])
