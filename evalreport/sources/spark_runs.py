@@ -35,7 +35,8 @@ class SparkSource:
     @property
     def is_path(self) -> bool:
         """Whether it is a path, not a table of the catalog."""
-        return "/" in self.path or self.path.endswith(".parquet") or Path(self.path).exists()
+        there = self.path != "" and Path(self.path).exists()
+        return there or "/" in self.path or self.path.endswith(".parquet")
 
     @property
     def path(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -25,8 +26,11 @@ SETTINGS = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"
 """Of a session that is begun here."""
 DELTA_JAR = "begin it with delta-spark, whose configure_spark_with_delta_pip says with which settings"
 ROOM = "let spark.local.dir name a folder with more room"
-UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE")
+UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE", "PARSE_SYNTAX_ERROR", "PARSE_EMPTY")
 """Parts of what Spark says of a table, a path, a schema or a catalog that it does not know."""
+NO_PARQUET = ("UNABLE_TO_INFER_SCHEMA", "is not a Parquet file")
+"""What it says of a folder without Parquet, and of a file that is something else."""
+JAVA_CLASS = re.compile(r"^(?:Caused by)?[: ]*(?:[a-z]\w*\.)+\w+: ")
 OTHERS = {*ACCEPTED} - {".parquet", ".pq"}
 """Endings of files that are not for Spark."""
 
@@ -210,14 +214,14 @@ def spark_errors(name: str) -> Iterator[None]:
     """Turn what Spark raises into errors of three lines; warnings about its dependencies are not shown."""
     from pyspark.errors import AnalysisException, PySparkException
 
-    chatter = logging.getLogger("DataFrameQueryContextLogger")  # a line of JSON for what is told here
-    disabled, chatter.disabled = chatter.disabled, True
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _without_chatter():
             warnings.simplefilter("ignore")
             yield
     except AnalysisException as error:
         text = _first_line(error)
+        if NO_PARQUET[0] in text:
+            raise _failed(text, name) from None
         if any(word in text for word in UNKNOWN):
             raise FileMissingError(
                 f"Spark knows no table {name}",
@@ -231,8 +235,20 @@ def spark_errors(name: str) -> Iterator[None]:
         if not type(error).__module__.startswith("py4j"):  # a client of Spark Connect comes without it
             raise
         raise _failed(str(error), name) from None
+
+
+@contextmanager
+def _without_chatter() -> Iterator[None]:
+    """Have PySpark's own line of JSON for each error, which is told here, go nowhere."""
+    loggers = [logging.getLogger(f"{kind}QueryContextLogger") for kind in ("DataFrame", "SQL")]
+    before = [logger.disabled for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.disabled = True
+        yield
     finally:
-        chatter.disabled = disabled
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def _failed(text: str, name: str) -> EvalreportError:
@@ -247,11 +263,12 @@ def _failed(text: str, name: str) -> EvalreportError:
         return UsageError("this session of Spark has no Delta", where=name, fix=DELTA_JAR)
     if "No space left on device" in text:
         return DataError("the disk of Spark is full", where=f"{name}, spark.local.dir", fix=ROOM)
+    if any(words in text for words in NO_PARQUET):
+        return DataError("Spark finds no Parquet there", where=name, fix="name Parquet, Delta, or a table")
     told = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     last = next((line for line in reversed(told) if "Error" in line or "Exception" in line), told[0])
-    return DataError(
-        f"Spark failed: {last.strip()[:200]}", where=name, fix="see the log of Spark's executors"
-    )
+    last = JAVA_CLASS.sub("", last.strip())[:200]
+    return DataError(f"Spark failed: {last}", where=name, fix="see the log of Spark's executors")
 
 
 def _first_line(error: BaseException) -> str:

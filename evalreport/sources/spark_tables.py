@@ -66,6 +66,8 @@ class SparkTable(DataSet):
 
         some = self.selected(wanted)
         if self.where:
+            none = to_arrays(_named(_schema(some).empty_table(), self.names))
+            rows_where(RawTable(none, 0, self.shown, "", FORMAT, self.names), self.where)  # each is there
             some = some.mapInArrow(partial(_kept, names=self.names, where=self.where), some.schema)
         rows = [row.asDict() for row in some.take(HEAD)]
         if rows:

@@ -117,8 +117,19 @@ def test_paths_of_this_machine_and_sql_are_not_taken_from_a_server() -> None:
 
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "no such table": (("--table", "no.such.thing"), 3, "Spark knows no table no.such.thing"),
+    "no name of a table": (("--table", "a b"), 3, "Spark knows no table a b"),
+    "nothing": (("--table", ""), 3, "Spark knows no table"),
+    "text in a folder": (("--table", "TEXTS"), 5, "Spark finds no Parquet there"),
+    "an empty folder": (("--table", "EMPTY"), 5, "Spark finds no Parquet there"),
+    "a sum that cannot be": (("--table", "by_zero"), 5, "Spark failed: [DIVIDE_BY_ZERO]"),
+    "no such file system": (("--table", "s3://b/t"), 5, "Spark failed: No FileSystem"),
     "no such path": (("--table", "/no/such/thing"), 3, "Spark knows no table /no/such/thing"),
     "no such column": (("--table", "PATH", "--score", "p"), 3, 'column "p" is not in scores.parquet'),
+    "no such column of rows": (
+        ("--table", "PATH", "--where", "p=1"),
+        3,
+        'column "p" is not in scores.parquet',
+    ),
     "another engine": (("--table", "PATH", "--engine", "memory"), 2, "a table is read by Spark"),
     "a file beside it": (("PATH", "--table", "PATH"), 2, "--table is beside other predictions"),
     "another session": (
@@ -134,7 +145,12 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: str, spark: Any, scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, code, told = REFUSED[case]
-    done = run(capsys, "report", *(str(scores) if word == "PATH" else word for word in arguments))
+    places = {"PATH": scores, "TEXTS": scores.parent / "texts", "EMPTY": scores.parent / "empty"}
+    for name in ("TEXTS", "EMPTY"):
+        places[name].mkdir()
+    (places["TEXTS"] / "a").write_text("y_true,score")
+    spark.sql("select id as y_true, 1 / id as score from range(2)").createOrReplaceTempView("by_zero")
+    done = run(capsys, "report", *(str(places.get(word, word)) for word in arguments))
     assert (done.code, done.out) == (code, "")
     assert told in done.err and len(done.err.strip().splitlines()) <= 3
 
