@@ -60,7 +60,7 @@ test-servers: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.benchmarks
 
-# up to 100,000,000 rows and 1,000 runs, 9 GB; a quarter of an hour (tests/benchmarks/LARGE.md with --write)
+# up to 100,000,000 rows and 1,000 runs (EVALREPORT_BENCH_RUNS), 4 GB, some twenty minutes; --write renews LARGE.md
 bench-large: $(INSTALLED)
 	$(BIN)/python -m tests.benchmarks.large
 

@@ -86,7 +86,7 @@ def bars(rows: int, own: float, took: float, told: float) -> Iterator[Result]:
     what = f"{rows:,} rows in Spark"
     against = f"{took / own:.1f} × the CPU of its own count and sum ({own:.2f} s)"
     yield Result(f"{what}: evaluation", f"{took:.2f} s", against, "≤ 6 ×", took <= 6 * own)
-    yield Result(f"{what}: bytes to the driver", f"{told:,}", "", "≤ 1 MB", told <= 1e6)
+    yield Result(f"{what}: bytes to the driver", f"{told:,.0f}", "", "≤ 1 MB", told <= 1e6)
 
 
 def results() -> Iterator[Result]:
@@ -103,7 +103,7 @@ def results() -> Iterator[Result]:
             took, told = child(f"er.evaluate_spark(frame, truth={truth!r}, scores='proba_*')", path)
             rows = f"{ROWS // WIDE:,} rows of 20 {what} in Spark"
             yield Result(f"{rows}: evaluation", f"{took:.2f} s")
-            yield Result(f"{rows}: bytes to the driver", f"{told:,}", "", "≤ 1 MB", told <= 1e6)
+            yield Result(f"{rows}: bytes to the driver", f"{told:,.0f}", "", "≤ 1 MB", told <= 1e6)
 
 
 if __name__ == "__main__":
