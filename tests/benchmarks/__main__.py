@@ -32,11 +32,12 @@ TAIL = """
 - **Batches of a stream sorted as they come**, and their ranges again: 0.29 s of 10,000,000 float32, where to
   put words into ranges by a table of their upper bits takes 0.08 and the ranges are sorted in any case.
   Presorted pieces do not help: 0.30 s in place of 0.29 (0.22 with NumPy's stable sort).
-- **Three times Polars' group-by** at 10,000,000 rows: facts took 0.87 s of CPU and take 0.65, of which imports
-  are 0.09, decoding 0.06, checks and codes of every row 0.09, digests of file and truth 0.06, the worst rows
-  0.03, one sort 0.05, runs and their columns 0.14, rows that repeat 0.05. The group-by decodes and counts; the
-  bar would leave 0.43. Batches of 2^15 to 2^19 rows, `pre_buffer`, files mapped into memory: no difference
-  beyond 0.02 s; memory that is given back later (`MALLOC_TRIM_THRESHOLD_`): 0.06 of the system's 0.12.
+- **Three times Polars' group-by** at 10,000,000 rows: facts took 0.87 s of CPU and take 0.65, of which
+  imports are 0.09, decoding 0.06, checks and codes of every row 0.09, digests of file and truth 0.06, the
+  worst rows 0.03, one sort 0.05, runs and their columns 0.14, rows that repeat 0.05. The group-by decodes
+  and counts; the bar would leave 0.43. Batches of 2^15 to 2^19 rows, `pre_buffer`, files mapped into memory:
+  no difference beyond 0.02 s; memory that is given back later (`MALLOC_TRIM_THRESHOLD_`): 0.06 of the
+  system's 0.12.
 - **Smaller previews of figures**: WebP's fastest method and a coarser shrinking save 6 of 35 ms, PNG at the
   lowest compression 10 of 25 ms, for files that are a fifth to a third larger.
 - **Running sums as integers.** Whole numbers in blocks, checked, added, turned back: 3.5 ms a million; as
