@@ -140,6 +140,10 @@ def test_print_unrolls_tables_and_leaves_folded_what_is_folded(opened: Open) -> 
         "[...document.querySelectorAll('.scroll')].map(b => b.scrollHeight - b.clientHeight)"
     )
     assert max(boxes) <= 1
+    matrix = page.locator("svg.matrix").bounding_box()
+    assert matrix is not None and abs(matrix["width"] - matrix["height"]) < 1, (
+        "its ground is no wider than it"
+    )
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF")
     assert len(pdf) > 50_000
@@ -154,8 +158,13 @@ def test_print_unrolls_tables_and_leaves_folded_what_is_folded(opened: Open) -> 
 
 
 def test_several_runs_are_printed_on_six_pages(opened: Open) -> None:
-    pdf = opened("comparison").pdf(format="A4")
+    page = opened("comparison")
+    heads = page.locator("h3:has(+ details:not([open], .kin))")
+    assert heads.count() > 0
+    pdf = page.pdf(format="A4")
     assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
+    page.emulate_media(media="print")
+    assert not any(head.is_visible() for head in heads.all()), "no heading of what is folded away"
 
 
 def test_a_changed_script_does_not_run(

@@ -86,6 +86,14 @@ def test_without_scripts_it_is_a_sorted_table_that_fits(front: Callable[..., Pag
     assert box is not None and box["x"] + box["width"] <= width
 
 
+def test_paper_shows_whole_numbers_beside_the_history(front: Callable[..., Page]) -> None:
+    page = front()
+    page.emulate_media(media="print")
+    left = "n => n.getBoundingClientRect().left"
+    edge = page.locator(".timeline").evaluate(left)
+    assert min(label.evaluate(left) for label in page.locator(".time .end").all()) >= edge
+
+
 class Host(SimpleHTTPRequestHandler):
     """A web host that says nothing."""
 
