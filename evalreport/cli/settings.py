@@ -30,6 +30,8 @@ RENAMED = {"slice": "slices"}
 """Keys whose option has another name inside."""
 SEVERAL = ("slice", "group", "where", "require")
 """Keys that hold one name or a list of them."""
+LISTS = (*SEVERAL, "labels", "label_names", "metrics", "unit", "columns")
+"""Keys that may hold a list."""
 MAY_RUN_CODE = ("parse", "threshold")
 """Keys that take a function of the user's, as ``module:function``."""
 PATHS = ("out", "labels", "truth_file", "tune_on", "notes", "baseline", "train", "spill")
@@ -154,6 +156,8 @@ def _plain(name: str, value: Any, path: Path) -> None:
         raise UsageError(
             f"the setting {name} is a table", where=_shown(path), fix="write one value, or a list"
         )
+    if isinstance(value, list) and name not in LISTS:
+        raise UsageError(f"the setting {name} is a list", where=_shown(path), fix="write one value")
     parts = urlsplit(str(value)) if name == "tracking_uri" else None
     if parts is not None and (parts.username or parts.password or parts.query):
         raise UsageError(

@@ -135,6 +135,8 @@ BAD = [
     ("tracking_uri = 'http://ada:pw@host'", "credentials", "MLFLOW_TRACKING_USERNAME"),
     ("tracking_uri = 'postgresql://host/db?password=pw'", "credentials", "MLFLOW_TRACKING_USERNAME"),
     ("title = { a = 1 }", "title is a table", "one value"),
+    ("seed = [1]", "seed is a list", "one value"),
+    ("positive = ['1']", "positive is a list", "one value"),
     ("check = 1", "check is not a table", "[check]"),
     ("[broken", "not valid TOML", "mend"),
 ]
