@@ -35,7 +35,7 @@ TAIL = """
 - **Three times Polars' group-by** at 10,000,000 rows: facts took 0.87 s of CPU and take 0.65, of which
   imports are 0.09, decoding 0.06, checks and codes of every row 0.09, digests of file and truth 0.06, the
   worst rows 0.03, one sort 0.05, runs and their columns 0.14, rows that repeat 0.05. The group-by decodes
-  and counts; the bar would leave 0.43. Batches of 2^15 to 2^19 rows, `pre_buffer`, files mapped into memory:
+  and counts; the bar would leave 0.43. Batches of 2^16 to 2^18 rows, `pre_buffer`, files mapped into memory:
   no difference beyond 0.02 s; memory that is given back later (`MALLOC_TRIM_THRESHOLD_`): 0.06 of the
   system's 0.12.
 - **Smaller previews of figures**: WebP's fastest method and a coarser shrinking save 6 of 35 ms, PNG at the
