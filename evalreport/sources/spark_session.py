@@ -6,7 +6,9 @@ import logging
 import os
 import re
 import shutil
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -141,7 +143,7 @@ def _begun(master: str | None) -> Any:
     if master is not None:
         builder = builder.remote(master) if remote else builder.master(master)
     try:
-        with warnings.catch_warnings(), _without_stderr():
+        with warnings.catch_warnings(), _without_stderr(), uninterrupted():
             warnings.simplefilter("ignore")
             return builder.getOrCreate()
     except Exception as error:  # py4j and Java say so in many classes
@@ -150,6 +152,31 @@ def _begun(master: str | None) -> Any:
             where=f"--spark-master {master}" if master else "Spark's own settings",
             fix=f"check the address; {GRPC}" if remote else f"check the master, as in local[2]; {JAVA}",
         ) from error
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C and SIGTERM back until the block ends: Java that is left while it starts never ends.
+
+    Examples
+    --------
+    >>> with uninterrupted():
+    ...     print("Java starts")
+    Java starts
+    """
+    ours = threading.current_thread() is threading.main_thread()
+    held: list[int] = []
+    before = {
+        which: signal.signal(which, lambda number, _: held.append(number))
+        for which in ((signal.SIGINT, signal.SIGTERM) if ours else ())
+    }
+    try:
+        yield
+    finally:
+        for which, handler in before.items():
+            signal.signal(which, handler or signal.SIG_DFL)
+        for number in held[:1]:
+            signal.raise_signal(number)
 
 
 @contextmanager

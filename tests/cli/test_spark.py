@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import warnings
@@ -22,6 +23,7 @@ from evalreport.sources.mlflow_client import Store
 from evalreport.sources.quiet import quiet
 from evalreport.sources.runs import DatasetSource, RunInfo
 from evalreport.sources.spark_runs import SparkSource, logged_table, tagged_table
+from evalreport.sources.spark_session import uninterrupted
 from tests.cli.running import run
 from tests.engines.test_spark import assert_close
 from tests.engines.test_stream_classes import scored
@@ -289,3 +291,12 @@ def test_the_example(
     )
     assert (tmp_path / "spark_report.html").is_file()
     assert json.loads(ev.to_json())["metrics"] == json.loads(expected.to_json())["metrics"]
+
+
+def test_an_interrupt_waits_until_java_has_started() -> None:
+    started = []
+    with pytest.raises(KeyboardInterrupt), uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        started.append(True)
+    assert started
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
