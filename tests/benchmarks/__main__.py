@@ -69,6 +69,9 @@ TAIL = """
   the sort is 0.06: twice what the bar leaves.
 - **Eight times** at 10,000,000 rows: the sort takes 0.74 s, and each array of full length up to 0.1 for pages
   of the system (2 of 4.7 s, before those that could be spared were). The bar leaves 1.4.
+- **A compiled kernel** for 10,000,000 rows (Numba, one thread, where the sort took 0.09 s and the evaluation
+  2.1): distinct scores and running sums 0.05 s in place of 0.16, rankings and sums over probabilities in one
+  pass 0.08 in place of 0.17. That is 0.2 s of the whole, where twice as fast asks for more than a second.
 - **All metrics without intervals in a tenth** of all with them: nothing is done for them that only intervals
   or curves need. At 1,000,000 rows of two classes the sort of the scores alone is a seventh of all with
   intervals, logistic and smooth fits are a third of what is left, running sums and rankings a fourth; of 77
