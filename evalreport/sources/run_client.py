@@ -63,9 +63,9 @@ class RunClient:
         self._places[run_id] = run.info.artifact_uri
         return run
 
-    def search_runs(self, *asked: Any) -> Any:
+    def search_runs(self, *asked: Any, **named: Any) -> Any:
         """Return runs, and remember where their files lie, which else takes a request for each."""
-        found = self._client.search_runs(*asked)
+        found = self._client.search_runs(*asked, **named)
         self._places.update((run.info.run_id, run.info.artifact_uri) for run in found)
         return found
 
