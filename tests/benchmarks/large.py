@@ -18,8 +18,9 @@ from tests.benchmarks.measure import Result, show, table
 HEAD = """# What was measured at scale
 
 Made by `python -m tests.benchmarks.large --write`; not edited by hand. CPU seconds and memory of one process
-for each number, what it imports included, on {cores} cores ({system}, Python {python}); GB are 1e9 bytes.
-Scores are float32, of two labels, in Parquet; DuckDB and Polars make the table of scores alone.
+for each number, which had done the same with a thousand rows (Spark: of a session that had just begun),
+on {cores} cores ({system}, Python {python}); GB are 1e9 bytes. Scores are float32,
+of two labels, in Parquet; DuckDB and Polars make the table of scores alone.
 
 """
 MODEL = """
