@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,7 @@ from tests.report.test_systems_page import drawn
 from tests.tracking import MlflowServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, Page, Request
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = (
@@ -95,6 +96,14 @@ def patient(browser: Browser, **options: Any) -> BrowserContext:
     context = browser.new_context(**options)
     context.set_default_timeout(WAIT)
     return context
+
+
+def until(frame: Frame, condition: str) -> None:
+    """Wait by asking again and again: a page whose policy forbids `eval` cannot watch for itself."""
+    end = time.monotonic() + WAIT / 1000
+    while not frame.evaluate(condition):
+        assert time.monotonic() < end, condition
+        frame.wait_for_timeout(20)
 
 
 def listen(page: Page, trouble: list[str], address: str) -> Callable[[], None]:

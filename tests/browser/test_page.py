@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from tests.browser.conftest import AXE, patient
+from tests.browser.conftest import AXE, patient, until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -221,7 +221,7 @@ def test_works_in_a_sandboxed_frame(
     frame.click("button[data-key=f1]")
     assert frame.get_attribute("button[data-key=f1]", "aria-pressed") == "true"
     frame.click("nav a[href='#provenance']")
-    frame.wait_for_function("document.querySelector('#provenance').getBoundingClientRect().top < 200")
+    until(frame, "document.querySelector('#provenance').getBoundingClientRect().top < 200")
     assert frame.evaluate("document.activeElement.id") == "provenance-title"
     assert [text for text in messages if "can escape its sandboxing" not in text] == []
     page.context.close()
