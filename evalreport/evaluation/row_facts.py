@@ -272,7 +272,7 @@ def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]
     step = max(1, BLOCK // max(scores.shape[1], 1))
     for start in range(0, len(p), step):  # a block of rows stays in cache; its columns would not
         rows = slice(start, start + step)
-        bits = (scores[rows] + kind.type(0)).view(np.uint64)  # -0.0 is 0.0
+        bits = (scores[rows].astype(kind, copy=False) + kind.type(0)).view(np.uint64)  # -0.0 is 0.0
         keys[rows] = _mixed(bits, ours) + _mixed(truth[rows].astype(np.uint64), theirs)
         told[rows] = scores[rows].max(axis=1) % 1 != 0
     if p.texts is not None:
