@@ -150,12 +150,14 @@ class Board:
 
     @cached_property
     def ranking(self) -> tuple[RankedRun, ...]:
-        """The runs, the best first: values of the rows that all share, with the intervals of the runs."""
+        """The runs, the best first: each with its own value and interval; all have the same rows.
+
+        Where a run has no result, its value is that of its contributions, which has no interval.
+        """
         values: dict[str, Result] = {}
-        for place, run in enumerate(self.runs):
-            own, value = self.result(run.name, self.metric.name), float(self.field.values[place])
-            ends = (own.low, own.high) if isinstance(own, Estimate) else (None, None)
-            values[run.name] = Estimate(value, run.facts.rows, *ends)
+        for run, value in zip(self.runs, self.field.values, strict=True):
+            own = self.result(run.name, self.metric.name)
+            values[run.name] = own if isinstance(own, Estimate) else Estimate(float(value), run.facts.rows)
         return self.field.ranked(values)
 
     @property

@@ -11,7 +11,6 @@ from evalreport.panels.history import Moment, day, days, history
 from evalreport.panels.parts import Cell, Column, Facts, Section, Table
 from evalreport.panels.site_board import leaderboard_of
 from evalreport.panels.words import NOTHING, Sentence, listed, paragraph, say, shortened
-from evalreport.values import Estimate
 
 MOST_NAMED = 3
 """Runs that the sentence names; the rest is counted."""
@@ -134,17 +133,14 @@ def _champions(board: Board) -> Sentence:
     champions = board.champions
     if not champions:
         return say("Each run by the time of its start.")
-    values = {entry.run: entry.value or 0.0 for entry in board.ranking}
-    first, last = (_plain(board, values[run.name]) for run in (champions[0], champions[-1]))
+    ranked = {entry.run: entry for entry in board.ranking}
+    first, last = (
+        valued(ranked[run.name].result, board.metric.style) for run in (champions[0], champions[-1])
+    )
     if len(champions) == 1:
         return say("The champion, {name:short}, has {last}.", name=champions[0].name, last=last)
     times = "once" if len(champions) == 2 else f"{len(champions) - 1} times"
     return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
-
-
-def _plain(board: Board, value: float) -> str:
-    known = next((e for e in board.ranking if e.value == value), board.ranking[0])
-    return valued(Estimate(value, 0, known.low, known.high), board.metric.style)
 
 
 def _shared(board: Board) -> Section | None:

@@ -56,6 +56,22 @@ def test_systems_of_files(files: Write, tmp_path: Path, capsys: Capture) -> None
     assert "| new |" in plain.out
 
 
+def test_a_run_outside_of_the_interval_of_its_system(files: Write, tmp_path: Path, capsys: Capture) -> None:
+    """The mean of five runs is known better than a run: the best one need not lie in its interval."""
+    for seed in range(5):
+        predictions(2.5 if seed == 4 else 0.3, seed).to_csv(tmp_path / f"wide{seed}.csv", index=False)
+    wide = "wide=" + ",".join(str(tmp_path / f"wide{seed}.csv") for seed in range(5))
+    page = tmp_path / "page.html"
+    named = ["--system", wide, "--system", files("new", 1.6, 3), "--sort-by", "accuracy"]
+    done = run(capsys, "compare", *named, "--json", "-o", str(page))
+    assert done.code == 0, done.err
+    system = next(one for one in done.json["comparison"]["systems"] if one["system"] == "wide")
+    accuracy = system["metrics"]["accuracy"]
+    best = max(accuracy["values"])
+    assert best > accuracy["high"]
+    assert f"5 runs, {min(accuracy['values']):.0%} to {best:.0%}" in page.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from evalreport.comparison.system_values import SystemDifference, SystemResult, SystemsComparison
-from evalreport.estimates import interval, valued
-from evalreport.format import count, counted
+from evalreport.estimates import beside, interval, valued
+from evalreport.format import at, count, counted, decimals
 from evalreport.metrics.catalogue import find
 from evalreport.panels.comparison.stated import stated
 from evalreport.panels.comparison.verdict import Versus
@@ -48,8 +48,9 @@ def forest(found: SystemsComparison) -> Forest:
     ]
     ends = [end for result in results.values() if isinstance(result, Estimate) for end in _ends(result)]
     axis = around([*dots, *ends], (metric.low, metric.high))
-    shown = [Estimate(value, 0, *axis) for value in (axis[0], sum(axis) / 2, axis[1])]
-    ticks = tuple((1000 * k / 2, valued(value, metric.style)) for k, value in enumerate(shown))
+    places = decimals(*axis, metric.style)
+    values = (axis[0], sum(axis) / 2, axis[1])
+    ticks = tuple((1000 * k / 2, at(value, places, metric.style)) for k, value in enumerate(values))
     rows = tuple(_row(one, found, results[one.system], axis) for one in found.systems)
     level = f"{found.level * 100:.10g}% interval"
     return Forest(rows, ticks, (metric.title, "Mean", level, "Best run looks better by"))
@@ -82,11 +83,11 @@ def around(values: Iterable[float], bounds: tuple[float, float] = (-1e300, 1e300
 
 def _row(one: SystemResult, found: SystemsComparison, result: Result, axis: tuple[float, float]) -> ForestRow:
     metric, value = main_metric(found), one.metrics[found.primary]
+    # A run is no estimate of the system: it may lie outside of the interval of the mean.
     known = [x for x in value.values if x is not None]
     gloss = say(counted(len(one.runs), "run"))
     if len(known) > 1:
-        ends = (Estimate(x, 0, value.low, value.high) for x in (min(known), max(known)))
-        low, high = (valued(end, metric.style) for end in ends)
+        low, high = (beside(x, result, metric.style) for x in (min(known), max(known)))
         gloss = say(f"{counted(len(one.runs), 'run')}, {low} to {high}")
     row = forest_row(found.primary, one.system, gloss, result, metric.style, axis=axis)
     flattery = value.best_run_flatters
