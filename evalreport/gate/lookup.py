@@ -9,10 +9,12 @@ from evalreport.bounds import Bound
 from evalreport.errors import UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.gate.results import CheckKind
+from evalreport.intervals.proportions import exact_like
 from evalreport.intervals.sampling import CERTAIN
 from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
+from evalreport.metrics.strategies import Proportion
 from evalreport.text import marked
 from evalreport.values import Estimate, Result, Undefined
 
@@ -63,6 +65,10 @@ class MeasuredBound:
 def measured_value(ev: Evaluation, bound: Bound) -> MeasuredBound:
     """Return the value that a bound is about, with its interval.
 
+    The interval of a proportion is exact: a model that meets the bound exactly is failed, and passed, in at
+    most half of the error that the level leaves. Wilson's, which the report gives, is right on average and
+    fails such a model in up to 16% (n = 17, 0.99).
+
     Raises
     ------
     UsageError
@@ -70,15 +76,17 @@ def measured_value(ev: Evaluation, bound: Bound) -> MeasuredBound:
     """
     metric, result = _of_part(ev, bound) if bound.part else _of_all(ev, bound)
     bound.check_possible(metric.low, metric.high)
-    interval = None
+    interval, level = None, ev.sampling.level
     if isinstance(result, Estimate) and result.low is not None and result.high is not None:
         interval = (result.low, result.high)
+        if isinstance(metric.strategy, Proportion):
+            interval = exact_like(result.value, *interval, level)
     return MeasuredBound(
         bound,
         result.value,
         interval,
         ev.rows,
-        ev.sampling.level,
+        level,
         exact=metric.interval == "none" or result.reason in CERTAIN,
         reason=result.reason or "",
         note=result.reason if result.reason in CERTAIN else "",

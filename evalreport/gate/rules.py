@@ -74,8 +74,8 @@ def rule_checks(
     >>> for text in ("accuracy >= 0.9", "accuracy >= 0.6"):
     ...     (result,) = rule_checks(ev, [Bound.parse(text)])
     ...     print(result.outcome, result.shown, sep=": ")
-    failed: 0.500 (0.299 to 0.701)
-    inconclusive: 0.500 (0.299 to 0.701)
+    failed: 0.500 (0.272 to 0.728)
+    inconclusive: 0.500 (0.272 to 0.728)
     """
     found = [
         measured_change(ev, bound, against, run) if bound.change else measured_value(ev, bound)
