@@ -240,26 +240,31 @@ def error_page() -> str:
 
 def setting_page() -> str:
     """Every key that a settings file may hold."""
-    from evalreport.cli.settings import CHECK, KNOWN, MAY_RUN_CODE, PATHS
+    from evalreport.cli.settings import CHECK, KNOWN
+    from evalreport.cli.untrusted import OF_CHECK, SETTINGS
 
     told: dict[str | None, str] = {}
     for _, command in commands():
         for param in command.params:
             told.setdefault(param.name, getattr(param, "help", None) or "")
-    notes = {
-        **dict.fromkeys(MAY_RUN_CODE, "may name code, from a trusted file alone"),
-        **dict.fromkeys(PATHS, "a path"),
+    words = {
+        "code": "may name code, only in a trusted file",
+        "server": "only in a trusted file",
+        "cluster": "only in a trusted file",
+        "path": "a path",
+        "list or @path": "a list, or a path after @",
     }
+    reach = {**SETTINGS, **OF_CHECK}
     rows = [
-        (f"`{key}`", plain(told.get(key) or told.get(f"{key}s") or ""), notes.get(key, ""))
+        (f"`{key}`", plain(told.get(key) or told.get(f"{key}s") or ""), words.get(reach[key], ""))
         for key in (*KNOWN, *CHECK)
     ]
     return (
         "# Settings\n\nAn option beats `EVALREPORT_<OPTION>` in the environment, which beats `[tool.evalreport]` in "
         "`pyproject.toml`, which beats `evalreport.toml`; `evalreport config` shows each value and where it comes from. "
         f"{', '.join(f'`{key}`' for key in CHECK)} stand in `[tool.evalreport.check]`.\n\n"
-        "A tracking server, or code to run, named in a file of the repository is ignored with a warning, and a path that "
-        "leads out of the repository is refused, until you name the file with `--config` or set "
+        "A tracking server, a cluster, or code to run, named in a file of the repository is ignored with a warning, and a path that "
+        "leads out of the repository, itself or by a link, is refused, until you name the file with `--config` or set "
         "`EVALREPORT_TRUST_CONFIG=1`.\n\n" + table(("key", "what it does", ""), rows)
     )
 

@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from evalreport.errors import FileMissingError, UsageError, nearest
+from evalreport.cli.untrusted import OF_CHECK, SETTINGS, why_ignored
+from evalreport.errors import EvalreportError, FileMissingError, UsageError, nearest
 
-KNOWN = (
-    *("artifact", "format", "task", "truth", "truth_file", "pred", "score", "scores", "score_kind", "text"),
-    *("parse", "fuzzy", "labels", "ordered", "positive", "id", "weight", "group", "slice", "example_text"),
-    *("batch_axis", "list_separator", "fold", "where", "missing", "weight_kind", "no_scores", "answers"),
-    *("threshold", "tune_on", "hold", "prevalence", "confidence", "resamples", "seed", "metrics", "sort_by"),
-    *("title", "unit", "label_names", "notes", "no_examples", "checklist", "prefix", "out", "experiment"),
-    *("filter", "max_runs", "columns", "champion", "jobs", "fail_fast", "color", "tracking_uri"),
-    *("engine", "approximate", "memory", "spill", "spark_master"),
-)
+KNOWN = tuple(SETTINGS)
 """Keys that `[tool.evalreport]` may set, named as the options."""
-CHECK = ("require", "use", "baseline", "inconclusive", "train")
+CHECK = tuple(OF_CHECK)
 """Keys of `[tool.evalreport.check]`."""
 SWEEPS = ("thresholds", "optuna", "runs")
 """Commands below `sweep`; each takes the settings."""
@@ -32,11 +25,6 @@ SEVERAL = ("slice", "group", "where", "require")
 """Keys that hold one name or a list of them."""
 LISTS = (*SEVERAL, "labels", "label_names", "metrics", "unit", "columns")
 """Keys that may hold a list."""
-MAY_RUN_CODE = ("parse", "threshold")
-"""Keys that take a function of the user's, as ``module:function``."""
-PATHS = ("out", "labels", "truth_file", "tune_on", "notes", "baseline", "train", "spill")
-"""Keys that may name a file or a folder: of `labels` what follows ``@``."""
-_TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 
 
 @dataclass(frozen=True)
@@ -47,8 +35,8 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
     check: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    refused: tuple[UsageError, ...] = ()
-    """Settings that a stranger's file may not make; raised when no trusted file takes its place."""
+    refused: tuple[EvalreportError, ...] = ()
+    """Errors of the files that were found; raised when no file of ``--config`` takes their place."""
 
     def defaults(self, command: str) -> dict[str, Any]:
         """Return the default values of a command's parameters."""
@@ -68,33 +56,59 @@ class Settings:
 def load(path: str | None) -> Settings:
     """Read the settings: a named file, or the nearest pyproject.toml over ./evalreport.toml.
 
+    Errors of files that were not named are returned, because a later ``--config`` may take their place.
+
     Raises
     ------
+    FileMissingError
+        There is no file of that name.
     UsageError
-        Unknown keys (the nearest is named), broken TOML, credentials in a tracking URI.
+        The named file: unknown keys (the nearest is named), broken TOML, credentials in a tracking URI.
     """
     if path is not None:
-        file = Path(path)
-        if not file.is_file():
-            raise FileMissingError(f"no such settings file: {path}", where="--config", fix="check the path")
-        return _settings([(file, _read(file))], trusted=True)
-    layers = []
-    if (plain := Path("evalreport.toml")).is_file():
-        layers.append((plain, _read(plain)))
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (project := folder / "pyproject.toml").is_file():
-            layers.append((project, _read(project)))
-            break
-    return _settings(layers, trusted=os.environ.get("EVALREPORT_TRUST_CONFIG") == "1")
+        return _settings([_named(path)], trusted=True)
+    try:
+        layers = [(file, _read(file)) for file in _files_here()]
+        return _settings(layers, trusted=os.environ.get("EVALREPORT_TRUST_CONFIG") == "1")
+    except UsageError as error:
+        return Settings(refused=(error,))
+
+
+def _named(path: str) -> tuple[Path, dict[str, Any]]:
+    file = Path(path)
+    if not os.path.isfile(file):
+        raise FileMissingError(f"no such settings file: {path}", where="--config", fix="check the path")
+    return file, _read(file)
+
+
+def _files_here() -> list[Path]:
+    """Return the settings files of this folder, the weaker first; none where the folder was deleted."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        return []
+    plain = Path("evalreport.toml")
+    projects = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    nearest_project = next(filter(os.path.isfile, projects), None)
+    return [file for file in (plain if os.path.isfile(plain) else None, nearest_project) if file is not None]
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except OSError as error:
+        why = (error.strerror or "input/output error").lower()
         raise UsageError(
-            f"{path.name} is not valid TOML: {error}", where=_shown(path), fix="mend the file"
+            f"{path.name} cannot be read: {why}",
+            where=_shown(path),
+            fix="make it readable, or name another settings file with --config",
+        ) from error
+    except (ValueError, RecursionError) as error:  # also whole numbers of over 4,300 digits
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise UsageError(
+            f"{path.name} is not valid TOML: {why}",
+            where=_shown(path),
+            fix="fix the file, or name another settings file with --config",
         ) from error
     if path.name != "pyproject.toml" and "tool" not in data:
         return data
@@ -123,20 +137,22 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
     origins: dict[str, str] = {}
     check: dict[str, Any] = {}
     warnings: list[str] = []
-    refused: list[UsageError] = []
+    refused: list[EvalreportError] = []
     for path, data in layers:
-        rules = _table(data.pop("check", {}), "check", path)
-        for name, value in _known(rules, CHECK, path).items():
-            refused += [] if trusted else _leading_out(name, value, path)
-            check[name], origins[f"check.{name}"] = value, _shown(path)
-        for name, value in _known(data, KNOWN, path).items():
-            _plain(name, value, path)
-            warning = None if trusted else _distrusted(name, value, path)
-            if warning is not None:
-                warnings.append(warning)
-                continue
-            refused += [] if trusted else _leading_out(name, value, path)
-            values[name], origins[name] = value, _shown(path)
+        rules = _known(_table(data.pop("check", {}), "check", path), CHECK, path)
+        settings = _known(data, KNOWN, path)
+        for name, value in (*rules.items(), *settings.items()):
+            _check_kind(name, value, path)
+            try:
+                why = "" if trusted else why_ignored(name, value, path, _shown(path))
+            except UsageError as error:
+                refused.append(error)
+            else:
+                warnings += [why] if why else []
+                if why:
+                    continue
+            into, key = (check, f"check.{name}") if name in rules else (values, name)
+            into[name], origins[key] = value, _shown(path)
     return Settings(values, origins, check, tuple(warnings), tuple(refused))
 
 
@@ -150,7 +166,7 @@ def _known(data: Mapping[str, Any], known: tuple[str, ...], path: Path) -> dict[
     return found
 
 
-def _plain(name: str, value: Any, path: Path) -> None:
+def _check_kind(name: str, value: Any, path: Path) -> None:
     """Refuse values that no option takes, and secrets."""
     if isinstance(value, dict):
         raise UsageError(
@@ -165,43 +181,3 @@ def _plain(name: str, value: Any, path: Path) -> None:
             where=_shown(path),
             fix="keep them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
         )
-
-
-def _distrusted(name: str, value: Any, path: Path) -> str | None:
-    """Return a warning when a file that may have come with a repository sets what only the user may."""
-    if name == "tracking_uri":
-        why = f"a cloned repository must not choose the server. Pass --tracking-uri, {_TRUST}"
-    elif name == "spark_master":
-        why = f"a cloned repository must not choose the cluster. Pass --spark-master, {_TRUST}"
-    elif name in MAY_RUN_CODE and _runs_code(str(value)):
-        why = f"a cloned repository must not choose code to run. Pass --{name}, {_TRUST}"
-    else:
-        return None
-    return f"{name} in {_shown(path)} is ignored: {why}"
-
-
-def _leading_out(name: str, value: Any, path: Path) -> list[UsageError]:
-    """Return the error of a path that leads out of the folder of a file that may have come with a repository.
-
-    Links are followed: one inside the repository may lead out of it as well.
-    """
-    if name not in PATHS or not isinstance(value, str) or (name == "labels" and not value.startswith("@")):
-        return []
-    try:
-        inside = Path(value.removeprefix("@")).resolve().is_relative_to(path.parent.resolve())
-    except (OSError, RuntimeError, ValueError):  # a circle of links, a name that no system takes
-        inside = False
-    if inside:
-        return []
-    fix = f"{'write' if name == 'out' else 'read'} below that folder, {_TRUST}"
-    return [
-        UsageError(f"{name} leads out of the folder of {path.name}: {value}", where=_shown(path), fix=fix)
-    ]
-
-
-def _runs_code(value: str) -> bool:
-    if ":" not in value:
-        return False
-    from evalreport.parsing.function import is_function
-
-    return is_function(value)

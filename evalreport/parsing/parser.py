@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from evalreport import __version__
 from evalreport.errors import DataError, UsageError, nearest
@@ -78,23 +78,38 @@ def make_parser(spec: str, labels: Sequence[str], *, fuzzy: bool = False) -> Par
     >>> parse_all(["Intent: card_linking.", "Sorry, I can't help with that."], parser).codes
     array([ 1, -1], dtype=int32)
     """
-    kind, _, rest = spec.partition(":")
-    if fuzzy and kind != "auto":
+    if fuzzy and spec.partition(":")[0] != "auto":
         raise UsageError(
             "fuzzy works with the parser 'auto' alone", where=f"parser {spec!r}", fix="drop fuzzy"
         )
     names = tuple(labels)
-    if kind == "regex" and rest:
-        return _pattern_parser(spec, rest, LabelIndex(names))
-    if rest:
-        return _function_parser(spec, names)
-    if spec not in BUILT_IN:
-        raise UsageError(
-            f"there is no parser {spec!r}",
-            where="parser",
-            fix=f"{nearest(spec, BUILT_IN)}; or regex:PATTERN, or module:function",
-        )
-    return _built_in(spec, names, fuzzy)
+    match kind_of(spec):
+        case "built-in":
+            return _built_in(spec, names, fuzzy)
+        case "pattern":
+            return _pattern_parser(spec, spec.partition(":")[2], LabelIndex(names))
+        case "function":
+            return _function_parser(spec, names)
+        case "unknown":
+            raise UsageError(
+                f"there is no parser {spec!r}",
+                where="parser",
+                fix=f"{nearest(spec, BUILT_IN)}; or regex:PATTERN, or module:function",
+            )
+
+
+def kind_of(spec: str) -> Literal["built-in", "pattern", "function", "unknown"]:
+    """Return what a parser is, as `make_parser` reads it; only a function runs code of the user's.
+
+    Examples
+    --------
+    >>> kind_of("auto"), kind_of("regex:(a|b)"), kind_of("serving.parse:label"), kind_of("atuo")
+    ('built-in', 'pattern', 'function', 'unknown')
+    """
+    kind, _, rest = spec.partition(":")
+    if not rest:
+        return "built-in" if spec in BUILT_IN else "unknown"
+    return "pattern" if kind == "regex" else "function"
 
 
 def parse_all(texts: Iterable[object], parser: Parser) -> Parsed:

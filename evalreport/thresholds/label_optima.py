@@ -76,13 +76,18 @@ class LabelObjective:
             return cls(name, "pooled")
         if name in ROWS:
             return cls(name, "rows")
-        if ":" in name:
+        if cls.is_function(name):
             return cls(name, "function", load(name, "objective"))
         known = (*EACH, *POOLED, *ROWS)
         raise UsageError(
             f"there is no objective {name!r} for thresholds of several labels",
             fix=f"{nearest(name, known)}; or module:function of yours",
         )
+
+    @staticmethod
+    def is_function(name: str) -> bool:
+        """Return whether a goal is ``module:function``, whose module `parse` imports."""
+        return ":" in name
 
     def value(self, truth: Flags, predicted: Flags, weights: Array) -> float:
         """Return the value of predictions.

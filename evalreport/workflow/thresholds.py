@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,6 +17,7 @@ from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Origin, Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities, on_scale
 from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.label_optima import LabelObjective
 from evalreport.thresholds.labels import label_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
@@ -199,6 +201,22 @@ def label_goal(wanted: str) -> str:
     """
     goal = wanted.removeprefix("max-")
     return "f1_macro" if goal == "f1" else goal
+
+
+def is_chosen_by_function(wanted: str) -> bool:
+    """Return whether a threshold is chosen by a function of the user's, whose module is imported.
+
+    Everything is, that is not a number, a bound, or an objective of ours.
+
+    Examples
+    --------
+    >>> [is_chosen_by_function(text) for text in ("0.5", "max-f1", "cost:10", "max-scoring:value")]
+    [False, False, False, True]
+    """
+    with suppress(UsageError):
+        if number_of(wanted) is not None or Objective.parse(wanted):
+            return False
+    return not is_bound(wanted) and LabelObjective.is_function(label_goal(wanted))
 
 
 def check_each(bounds: Sequence[PartBound], space: LabelSpace, wanted: str) -> None:

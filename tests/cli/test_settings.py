@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import click
@@ -138,11 +140,13 @@ BAD = [
     ("seed = [1]", "seed is a list", "one value"),
     ("positive = ['1']", "positive is a list", "one value"),
     ("check = 1", "check is not a table", "[check]"),
-    ("[broken", "not valid TOML", "mend"),
+    ("[broken", "not valid TOML", "fix the file"),
+    ("a = " + "[" * 5000, "nested too deeply", "fix the file"),
+    ("seed = 1" + "0" * 5000, "not valid TOML", "fix the file"),
 ]
 
 
-@pytest.mark.parametrize(("text", "message", "more"), BAD, ids=[text for text, _, _ in BAD])
+@pytest.mark.parametrize(("text", "message", "more"), BAD, ids=[text[:20] for text, _, _ in BAD])
 def test_bad_settings_are_named(capsys: Capture, text: str, message: str, more: str) -> None:
     settings(text)
     done = run(capsys, "report", "rows.csv", "--score", "p")
@@ -251,6 +255,32 @@ def test_paths_below_the_repository_are_free(capsys: Capture, monkeypatch: Patch
     done = run(capsys, "report", "../rows.csv", "--score", "p", "-q")
     assert done.code == 0, done.err
     assert Path("reports/evalreport.html").is_file()
+
+
+def test_a_file_that_cannot_be_read_is_named_and_replaced(capsys: Capture, monkeypatch: Patch) -> None:
+    """Not even the command of the fix worked: the file was read before `--config` was."""
+    settings("score = 'q'")
+    Path("inner").mkdir()
+    Path("inner/rows.csv").write_text(ROWS)
+    Path("inner/own.toml").write_text("score = 'p'\n")
+    monkeypatch.chdir("inner")
+    read = Path.read_text
+
+    def refuse(path: Path, *arguments: object, **named: object) -> str:
+        if path.name == "pyproject.toml":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return read(path, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    done = run(capsys, "report", "rows.csv")
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        "error: pyproject.toml cannot be read: permission denied",
+        f"  at   {Path('..') / 'pyproject.toml'}",
+        "  fix  make it readable, or name another settings file with --config",
+    ]
+    done = run(capsys, "report", "rows.csv", "--config", "own.toml")
+    assert done.code == 0, done.err
 
 
 def test_a_settings_file_that_is_not_there(capsys: Capture) -> None:

@@ -144,6 +144,8 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
         "19: a cloned repository chooses neither server nor code; certificates are always checked",
         (
             "cli/test_settings.py::test_a_cloned_repository_chooses_neither_server_nor_code",
+            "security/test_clone.py::test_exactly_the_declared_options_run_code",
+            "security/test_clone.py::test_no_setting_of_a_clone_runs_code",
             "security/test_rules.py::test_certificates_are_never_waived",
         ),
     ),

@@ -1,0 +1,140 @@
+"""What a settings file that came with a repository may set: decided here alone, for every setting.
+
+A file found in the working directory or above it may have been written by anyone. It describes data and
+reports; it chooses no code, no server and no place outside its own folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from glob import has_magic, iglob
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+from evalreport.errors import UsageError
+
+Reach: TypeAlias = Literal["nothing", "server", "cluster", "code", "path", "list or @path"]
+"""What the value of a setting can reach beside the data that the user names."""
+
+
+def _reach(what: Reach, *names: str) -> dict[str, Reach]:
+    return dict.fromkeys(names, what)
+
+
+SETTINGS: Mapping[str, Reach] = MappingProxyType(
+    {
+        **_reach("nothing", "artifact", "format", "task", "truth", "pred", "score", "scores", "score_kind"),
+        **_reach("nothing", "text", "fuzzy", "ordered", "positive", "id", "weight", "group", "slice"),
+        **_reach("nothing", "example_text", "batch_axis", "list_separator", "fold", "where", "missing"),
+        **_reach("nothing", "weight_kind", "no_scores", "answers", "hold", "prevalence", "confidence"),
+        **_reach("nothing", "resamples", "seed", "metrics", "sort_by", "title", "unit", "label_names"),
+        **_reach("nothing", "no_examples", "checklist", "prefix", "experiment", "filter", "max_runs"),
+        **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
+        **_reach("nothing", "memory"),
+        **_reach("code", "parse", "threshold"),
+        **_reach("server", "tracking_uri"),
+        **_reach("cluster", "spark_master"),
+        **_reach("path", "truth_file", "tune_on", "notes", "out", "spill"),
+        **_reach("list or @path", "labels"),
+    }
+)
+"""Keys that `[tool.evalreport]` may set, named as the options, and what each can reach."""
+OF_CHECK: Mapping[str, Reach] = MappingProxyType(
+    {**_reach("nothing", "require", "use", "inconclusive"), **_reach("path", "baseline", "train")}
+)
+"""Keys of `[tool.evalreport.check]`, and what each can reach."""
+_WRITTEN = ("out", "spill")
+"""Folders; what is written there is never written through a link."""
+_TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
+
+
+def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
+    """Return why a setting of an untrusted file is ignored; empty where it is not.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SETTINGS` or `OF_CHECK`.
+    value : Any
+    file : Path
+        The settings file; paths may not lead out of its folder.
+    shown : str
+        The file as a person in this folder would write it.
+
+    Raises
+    ------
+    UsageError
+        A path that leads out of the folder of the file.
+
+    Examples
+    --------
+    >>> why_ignored("threshold", "max-f1", Path("pyproject.toml"), "pyproject.toml")
+    ''
+    >>> why_ignored("threshold", "max-a:b", Path("pyproject.toml"), "pyproject.toml").partition(":")[0]
+    'threshold in pyproject.toml is ignored'
+    """
+    option = f"--{name.replace('_', '-')}"
+    match {**SETTINGS, **OF_CHECK}[name]:
+        case "server" | "cluster" as reach:
+            what = f"the {reach}"
+        case "code" if _NAMES_CODE[name](str(value)):
+            what = "code to run"
+        case "path":
+            _refuse_outside(name, str(value), file, shown)
+            return ""
+        case "list or @path" if isinstance(value, str) and value.startswith("@"):
+            _refuse_outside(name, value.removeprefix("@"), file, shown)
+            return ""
+        case _:
+            return ""
+    return (
+        f"{name} in {shown} is ignored: a cloned repository must not choose {what}. Pass {option}, {_TRUST}"
+    )
+
+
+def _parser_names_code(spec: str) -> bool:
+    from evalreport.parsing.parser import kind_of
+
+    return kind_of(spec) == "function"
+
+
+def _threshold_names_code(wanted: str) -> bool:
+    from evalreport.workflow.thresholds import is_chosen_by_function
+
+    return is_chosen_by_function(wanted)
+
+
+_NAMES_CODE: Mapping[str, Callable[[str], bool]] = {
+    "parse": _parser_names_code,
+    "threshold": _threshold_names_code,
+}
+"""Of each setting that can reach code: whether a value does, as the code that reads the value decides it."""
+
+
+def _refuse_outside(name: str, value: str, file: Path, shown: str) -> None:
+    """Refuse a path that leads out of the folder of the file, itself or by a link anywhere on or below it."""
+    root = file.parent.resolve()
+    try:
+        places = [Path(value)] if name in _WRITTEN else _places_read(value)
+        outside = not all(place.resolve().is_relative_to(root) for place in places)
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no system accepts
+        outside = True
+    if outside:
+        verb = "write" if name in _WRITTEN else "read"
+        raise UsageError(
+            f"{name} leads out of the folder of {file.name}: {value}",
+            where=shown,
+            fix=f"{verb} below that folder, {_TRUST}",
+        )
+
+
+def _places_read(value: str) -> Iterator[Path]:
+    """Yield a path, what it matches as a pattern, and all links below these: each of them may be read."""
+    yield Path(value)
+    found = iglob(value, recursive=True) if has_magic(value) else [value]  # noqa: PTH207 (it may begin anywhere)
+    for path in found:
+        yield Path(path)
+        for folder, folders, files in os.walk(path):
+            yield from (one for name in (*folders, *files) if (one := Path(folder, name)).is_symlink())
