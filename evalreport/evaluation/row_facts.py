@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.evaluation.rounding import decimals, met_by_rounding
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import PIECE
 from evalreport.facts.counts import Array, sums
@@ -26,9 +25,12 @@ HALF = 0.5
 """The least score that the more likely one of two labels can have."""
 KEYS = 20
 """Different rows from which on a common divisor of how often each occurs is no accident (chance 2⁻²⁰)."""
-EVEN = 0.01
-"""Relative difference below which two gaps between scores are alike. Of scores without a grid one
-pair of neighbouring gaps in 200 is; finer, and rounded logits, whose steps grow, would seem to have none."""
+TRIPLES = 2.33
+"""Standard deviations of the number of triples by which they must be missing: one sample in 100 by chance."""
+NEAR = 100
+"""Rows of neighbouring scores whose rate of positives tells how often equal scores should differ in truth."""
+AGREED = 4.0
+"""Standard deviations by which scores of both truths must be missing, and half of those expected."""
 MEANT = 0.01
 """Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
 
@@ -46,9 +48,8 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
     decisions, of the prevalence) is that of independent rows.
     ``absent_labels``: labels without an example, where averages over classes leave some out.
     ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
-    that share their text with a row of another truth; ``repeated_rows``: rows whose truth and scores stood
-    there before, where the scores are fine enough for that to be no accident, and neither rounding nor
-    saturation (zeros and ones) explains it.
+    that share their text with a row of another truth; ``repeated_rows``: without texts, rows whose truth and
+    scores another row has, where rows that only share their inputs would not repeat like this (`Repeats`).
 
     Examples
     --------
@@ -59,8 +60,10 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
     """
     facts = _effective(p) | _absent(p)
     if not isinstance(p.scores, NoScores):
-        if not isinstance(p.space, Binary) or p.texts is not None:
-            repeats = _repeats(p, p.scores)
+        if p.texts is not None:
+            repeats = {}
+        elif not isinstance(p.space, Binary):
+            repeats = Repeats.of([np.unique(row_keys(p, p.scores.values), return_counts=True)[1]]).facts()
         elif table is None or p.weighted:
             repeats = _table_repeats(ScoreTable.of(p.scores.values, p.y_true.astype(np.bool_)))
         else:
@@ -119,74 +122,66 @@ def _shape(scores: Probabilities | Decisions) -> dict[str, float]:
     return {"constant_scores": float(constant), "hard_scores": float(hard)}
 
 
-def _repeats(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]:
-    """Rows beyond the first of each truth, score and text.
-
-    A forest of trees gives few distinct scores, so that rows repeat by themselves. It is no accident where
-    most scores occur once, or where the whole sample stands there several times: how often each row occurs
-    then has a common divisor, which chance gives to one row in two, and to a sample of `KEYS` never.
-    """
-    found = Repeats.of([np.unique(row_keys(p, scores.values), return_counts=True)[1]])
-    alone = found.once == found.rows or p.texts is not None  # rounding makes no texts equal
-    return found.facts(None if alone else decimals(scores.values))
-
-
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
-    """The same of a table of rows that weigh 1, where the scores are not just rounded."""
-    parts = (
-        part[piece][told]
-        for piece in _pieces(table)
-        for scores in (table.scores[piece],)
-        # a piece, which ascends, is looked through only where a whole number lies between its ends
-        for told in (np.floor(scores) != scores if math.ceil(scores[0]) <= scores[-1] else slice(None),)
-        for part in (table.pos, table.neg)
+    """Rows beyond the first of each truth and score, of a table of rows that weigh 1."""
+    pieces = [slice(start, start + PIECE) for start in range(0, len(table), PIECE)]
+    found = Repeats.of(part[piece] for piece in pieces for part in (table.pos, table.neg))
+    if found.rows == found.kinds:
+        return {}
+    due, mixed = (
+        sum(counts) for counts in zip(*(_mixed_scores(table, piece) for piece in pieces), strict=True)
     )
-    found = Repeats.of(parts)
-    by_rounding = not found.copied and found.kinds - found.once <= _met_by_rounding(table)
-    return {} if by_rounding else found.facts()
+    alike = mixed < due / 2 and due - mixed > AGREED * math.sqrt(due)
+    return found.facts(alike=alike)
 
 
-def _pieces(table: ScoreTable) -> Iterator[slice]:
-    return (slice(start, start + PIECE) for start in range(0, len(table), PIECE))
+def _mixed_scores(table: ScoreTable, piece: slice) -> tuple[float, int]:
+    """Of scores that several rows have, how many should have both truths by the rates near them, and have.
 
-
-def _met_by_rounding(table: ScoreTable) -> float:
-    """Return how many scores rounding may have given to several rows, judged by the gaps between scores.
-
-    Rounded scores meet by themselves, whatever was rounded: probabilities to decimals or to floats of 16
-    bits, or the logits before. Half as many rows as there are in a step lie on a step that is taken already,
-    and as often a gap is as wide as the one before it; scores without a grid have gaps of all widths, and
-    copies change none. Rounded in 17 ways, at most two of 60 simulated samples (of 500, 3,000 and 20,000
-    rows) were taken for copies; 1.5% of 500 rows pasted once more were found in 43 of 60, of more in all.
+    Independent rows that share their inputs share a score, but not always the truth; copies do.
     """
-    alike, many = 0, 0
-    for piece in _pieces(table):  # gaps of all would take as much memory as the table
-        gaps = np.diff(np.asarray(table.scores[piece], dtype=np.float64))
-        alike += int(np.count_nonzero(np.abs(np.diff(gaps)) <= EVEN * np.maximum(gaps[1:], gaps[:-1])))
-        many += len(gaps)
-    return 2 * (alike - EVEN / 2 * many + math.sqrt(alike))
+    pos, neg = (np.asarray(part[piece], dtype=np.float64) for part in (table.pos, table.neg))
+    rows = pos + neg
+    block = ((np.cumsum(rows) - rows) // NEAR).astype(np.int64)
+    shared = np.unique(block, return_inverse=True)[1]
+    rate = (np.bincount(shared, pos) / np.bincount(shared, rows))[shared]
+    several = rows > 1
+    rate, rows = rate[several], rows[several]
+    both = pos[several] * neg[several] > 0
+    return float((1 - rate**rows - (1 - rate) ** rows).sum()), int(np.count_nonzero(both))
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """How often kinds of rows occur.
+    """How often kinds of rows occur: kinds have the same truth and the same scores.
+
+    Equal rows need not be copies. Categorical inputs have few combinations, a forest has few scores, and
+    rounding makes scores meet. But rows drawn independently, from whatever distribution over kinds, leave a
+    trace: the numbers of kinds that occur once, twice and three times satisfy 2 f2² <= 3 f1 f3 on average
+    (the moments of a Poisson mixture are log-convex: Good 1953, Biometrika 40:237; Cauchy-Schwarz). Many
+    pairs and hardly a triple are copies. So are samples in which each kind occurs a multiple of the same
+    number of times, which chance gives to one kind in two and to a sample of `KEYS` never.
 
     Parameters
     ----------
-    rows, kinds, once : int
-        Rows, different ones, and those of these that occur once.
+    rows, kinds, once, twice, thrice : int
+        Rows, different ones, and those of these that occur once, twice and three times.
     common : int
         The greatest number that divides how often each occurs.
 
     Examples
     --------
     >>> (Repeats.of([np.ones(30)]) + Repeats.of([np.full(2, 2)])).facts()
-    {'repeated_rows': 2.0}
+    {}
+    >>> (Repeats.of([np.ones(300)]) + Repeats.of([np.full(100, 2)])).facts()
+    {'repeated_rows': 100.0}
     """
 
     rows: int = 0
     kinds: int = 0
     once: int = 0
+    twice: int = 0
+    thrice: int = 0
     common: int = 0
 
     @classmethod
@@ -196,28 +191,39 @@ class Repeats:
         for part in parts:
             rows, kinds = int(part.sum()), int(np.count_nonzero(part))
             if rows == kinds:
-                found += cls(rows, kinds, kinds, min(kinds, 1))
+                found += cls(rows, kinds, kinds, common=min(kinds, 1))
                 continue
-            once = int(np.count_nonzero(part == 1))
+            once, twice, thrice = (int(np.count_nonzero(part == times)) for times in (1, 2, 3))
             common = 1 if once else int(np.gcd.reduce(part.astype(np.int64)))  # 5 ns a number
-            found += cls(rows, kinds, once, common)
+            found += cls(rows, kinds, once, twice, thrice, common)
         return found
 
     def __add__(self, other: Repeats) -> Repeats:
-        common = math.gcd(self.common, other.common)
-        return Repeats(self.rows + other.rows, self.kinds + other.kinds, self.once + other.once, common)
+        return Repeats(
+            self.rows + other.rows,
+            self.kinds + other.kinds,
+            self.once + other.once,
+            self.twice + other.twice,
+            self.thrice + other.thrice,
+            math.gcd(self.common, other.common),
+        )
 
     @property
     def copied(self) -> bool:
-        """Whether the whole sample stands there several times."""
-        return self.kinds >= KEYS and self.common > 1
+        """Whether rows repeat as independent rows do not."""
+        if self.kinds >= KEYS and self.common > 1:
+            return True
+        pairs = max(self.twice - 2 * math.sqrt(self.twice), 0.0)  # a low end of how many are expected
+        triples = 2 * pairs**2 / (3 * max(self.once, 1))
+        return triples - self.thrice > TRIPLES * math.sqrt(triples)
 
-    def facts(self, rounded: npt.NDArray[Any] | None = None) -> dict[str, float]:
-        """Return the rows beyond the first of each kind, where neither accident nor rounding made them."""
+    def facts(self, *, alike: bool = False) -> dict[str, float]:
+        """Return the rows beyond the first of each kind, where these may be copies; none otherwise.
+
+        `alike`: their truths agree more than those of independent rows would.
+        """
         again = self.rows - self.kinds
-        fine = self.once > self.kinds / 2 and self.kinds >= self.rows / 2
-        fine = fine and (rounded is None or again > met_by_rounding(rounded, self.rows))
-        return {"repeated_rows": float(again)} if again and (fine or self.copied) else {}
+        return {"repeated_rows": float(again)} if again and (alike or self.copied) else {}
 
 
 def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities: bool) -> dict[str, float]:
@@ -249,11 +255,10 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
 
 
 def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """Return a number for each row of truth, scores and text: equal for equal rows, else by rare accident.
+    """Return a number for each row of truth and scores: equal for equal rows, else by rare accident.
 
-    Rows whose highest score is a whole number are left out: saturated, they are alike and no copies. A sum
-    of bits times odd factors drawn once (multiply-shift hashing, Dietzfelbinger et al. 1997): a million rows
-    of a thousand scores are never sorted.
+    A sum of bits times odd factors drawn once (multiply-shift hashing, Dietzfelbinger et al. 1997): a million
+    rows of a thousand scores are never sorted.
 
     Examples
     --------
@@ -268,18 +273,13 @@ def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]
         kind = np.dtype(np.float64)
     words = scores.shape[1] * kind.itemsize // 8  # two scores of single precision are one
     ours, theirs = (rng.integers(0, 2**63, width, dtype=np.uint64) for width in (words, truth.shape[1]))
-    keys, told = np.zeros(len(p), dtype=np.uint64), np.ones(len(p), dtype=np.bool_)
+    keys = np.zeros(len(p), dtype=np.uint64)
     step = max(1, BLOCK // max(scores.shape[1], 1))
     for start in range(0, len(p), step):  # a block of rows stays in cache; its columns would not
         rows = slice(start, start + step)
         bits = (scores[rows].astype(kind, copy=False) + kind.type(0)).view(np.uint64)  # -0.0 is 0.0
         keys[rows] = _mixed(bits, ours) + _mixed(truth[rows].astype(np.uint64), theirs)
-        told[rows] = scores[rows].max(axis=1) % 1 != 0
-    if p.texts is not None:
-        codes: dict[Any, int] = {}
-        known = [codes.setdefault(text, len(codes)) for text in p.texts]
-        keys += _mixed(np.array(known, dtype=np.uint64)[:, None], rng.integers(0, 2**63, 1, dtype=np.uint64))
-    return keys[told]
+    return keys
 
 
 def _mixed(bits: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -15,7 +15,6 @@ from evalreport.engines.stream import BinaryStream, Holders, KeyHolder, TruthDig
 from evalreport.errors import DataError
 from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.parts import Swap
-from evalreport.evaluation.rounding import decimals
 from evalreport.evaluation.row_facts import (
     Repeats,
     absent_labels,
@@ -37,9 +36,6 @@ from evalreport.intervals.classwise import PLACE, class_rows
 from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.predictions import Predictions, Threshold
 from evalreport.scores import NoScores, Probabilities, clipped_notes
-
-SOME = 1000
-"""Rows of a batch whose decimals are looked at."""
 
 
 class RowFacts:
@@ -75,7 +71,6 @@ class RowFacts:
                 "constant": bool((values == first).all()),
                 "hard": isinstance(batch.scores, Probabilities) and not (np.floor(values) != values).any(),
                 "off": unlike_scores(batch) if known else None,
-                "decimals": decimals(values[:SOME]).tolist(),
             }
         )
         self.keys.add(row_keys(batch, values))
@@ -96,7 +91,6 @@ class RowFacts:
             "constant": one["constant"] and seen["constant"] and one["first"] == seen["first"],
             "hard": one["hard"] and seen["hard"],
             "off": sum(off) if off else None,
-            "decimals": np.add(one["decimals"], seen["decimals"]).tolist(),
         }
 
     def found(self) -> dict[str, float]:
@@ -106,8 +100,7 @@ class RowFacts:
         off, hard = self._seen["off"], self._seen["hard"]
         constant = self._seen["constant"] and self._seen["cells"] > 1
         facts = {"constant_scores": float(constant), "hard_scores": float(hard and not constant)}
-        rounded = np.array(self._seen["decimals"])
-        facts |= (self.repeats + Repeats.of(self.keys.times())).facts(rounded)
+        facts |= (self.repeats + Repeats.of(self.keys.times())).facts()
         return facts if off is None else {**facts, "off_scores": off}
 
     def close(self) -> None:

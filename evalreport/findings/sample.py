@@ -142,33 +142,35 @@ def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
     ]
 
 
-@rule(section="provenance", action="Drop the repeats, or name what belongs together with --group.")
+@rule(
+    section="provenance",
+    action="Check for duplicated rows. If they are duplicates, drop them or pass --group: they make intervals too narrow.",
+)
 def duplicates(ev: Evaluation) -> Told | None:
     """Texts that occur more than once, some of them with different truths."""
     again = ev.facts.get("duplicate_texts", 0)
     apart = ev.facts.get("conflicting_texts", 0)
-    if again < max(2, REPEATED * ev.rows) and not apart:
+    if (ev.clusters is not None or again < max(2, REPEATED * ev.rows)) and not apart:
         return None
-    claim = (
-        "{again:rows} of {n:count} {again:repeats|repeat} a text that stands elsewhere in the sample, so that the intervals are "
-        "too narrow"
-    )
-    claim += "; {apart:rows} {apart:shares|share} a text with one of another truth." if apart else "."
+    claim = "{again:rows} of {n:count} {again:repeats|repeat} the text of another and may be {again:a duplicate|duplicates}"
+    claim += "; {apart:rows} {apart:has|have} the text of another with a different label." if apart else "."
     return Told(claim, {"again": again, "apart": apart, "n": ev.rows})
 
 
 @rule(
     section="provenance",
-    action="Look whether rows were joined or pasted twice: drop the repeats, or name what belongs together with --group.",
+    action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --group: they make "
+    "intervals too narrow.",
 )
 def repeated_rows(ev: Evaluation) -> Told | None:
-    """Rows that equal another in truth, score and text, where no group says that they belong together."""
+    """Rows that equal another in truth and score, more than few distinct inputs explain, where no group says
+    that they belong together."""
     again = ev.facts.get("repeated_rows", 0)
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
     return Told(
-        "{again:rows} of {n:count} {again:repeats|repeat} another in its truth and, to the last digit, in its score, so that the "
-        "intervals are too narrow.",
+        "{again:rows} of {n:count} {again:has|have} exactly the label and score of another, more than chance explains, and "
+        "may be {again:a duplicate|duplicates}.",
         {"again": again, "n": ev.rows},
     )
 
