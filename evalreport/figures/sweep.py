@@ -15,7 +15,7 @@ from evalreport.study.judged import Study
 from evalreport.study.values import ParameterColumn
 from evalreport.study.views.axes import ticks_of
 from evalreport.study.views.course import history_view, intermediate_view, timeline_view
-from evalreport.study.views.outcome import front_view
+from evalreport.study.views.outcome import front_view, infeasible_view
 from evalreport.study.views.space import parallel_view, slice_views
 from evalreport.text import printable
 from evalreport.values import Undefined
@@ -40,7 +40,13 @@ def history(study: Study) -> Figure:
     """Draw the value of each trial, states apart, and the best so far."""
     view = history_view(study.trials, study.objective.name)
     figure, axes = new_figure(6.0, 4.2)
-    for state, colour, marker in (("complete", BLUE, "o"), ("pruned", GREY, "x"), ("failed", ORANGE, "s")):
+    marks = (
+        ("complete", BLUE, "o"),
+        ("infeasible", ORANGE, "^"),
+        ("pruned", GREY, "x"),
+        ("failed", ORANGE, "s"),
+    )
+    for state, colour, marker in marks:
         points = [(p.number, p.value) for p in view.points if p.state == state and p.value is not None]
         if points:
             axes.plot(*zip(*points, strict=True), marker, color=colour, markersize=4, label=state)
@@ -141,7 +147,7 @@ def intermediate(study: Study) -> Figure:
             linestyle="solid" if curve.state == "complete" else "dashed",
             marker="." if len(curve.steps) == 1 else "",
         )
-    _named(axes, "step", study.objective.name, "Intermediate values (blue: best, dashed: pruned)")
+    _named(axes, "step", study.objective.name, "Intermediate values (blue: best, dashed: not complete)")
     return figure
 
 
@@ -159,10 +165,10 @@ def timeline(study: Study) -> Figure:
         raise UsageError("no trial has a known start and end", fix="record times")
     figure, axes = new_figure(6.0, 4.2)
     for bar in view.bars:
-        colour = {"complete": BLUE, "failed": ORANGE}.get(bar.state, GREY)
+        colour = {"complete": BLUE, "failed": ORANGE, "infeasible": ORANGE}.get(bar.state, GREY)
         width = max(bar.end - bar.start, view.seconds / 500)
         axes.barh(bar.number, width, left=bar.start, color=colour, height=0.8)
-    _named(axes, "seconds", "trial", "Timeline (blue: complete, orange: failed)")
+    _named(axes, "seconds", "trial", "Timeline (blue: complete, orange: failed or infeasible)")
     return figure
 
 
@@ -181,6 +187,10 @@ def front(study: Study) -> Figure:
         points = [trial.values[:2] for trial, on_front in view if on_front is on]
         if points:
             axes.plot(*zip(*points, strict=True), "o", color=colour, markersize=size)
+    broken = [trial.values[:2] for trial in infeasible_view(study.trials)]
+    if broken:
+        axes.plot(*zip(*broken, strict=True), "^", color=ORANGE, markersize=4, label="infeasible")
+        axes.legend(fontsize=9)
     _named(axes, x.name, y.name, "Pareto front")
     return figure
 

@@ -141,6 +141,8 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
     trials, start = study.trials, f"{prefix}sweep/"
     goals = [goal.name for goal in trials.objectives]
     found = {f"{start}n_trials": float(len(trials)), f"{start}n_complete": float(len(trials.contenders))}
+    if trials.counts["infeasible"]:
+        found[f"{start}n_infeasible"] = float(trials.counts["infeasible"])
     found |= keyed({goal: trials.best(goal).values[at] for at, goal in enumerate(goals)}, f"{start}best/")
     ends = metric_keys(goals, "/") if study.several else {goals[0]: ""}
     for one in study.each:

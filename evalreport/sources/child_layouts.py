@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalreport.study import Direction, Param, Space, State, StudyObjective
+from evalreport.study.constraints import KEY, Constraints, constraints_of
 from evalreport.study.values import is_number, plain
 
 Distribution = tuple[str, Mapping[str, Any]]
@@ -59,6 +60,8 @@ class Layout:
         Pairs of parameter and distribution that the run declares.
     objectives : callable
         From the names of the metrics that are there to the objectives; empty where they are not plain.
+    constraints : callable
+        Values of the constraints that the run states; empty where it states none.
     reported : str or None
         The metric whose steps are intermediate values; None where it is the objective itself.
     """
@@ -70,6 +73,7 @@ class Layout:
     times: Callable[[Any], Times]
     distributions: Callable[[Any], Iterable[tuple[str, Distribution]]]
     objectives: Callable[[Collection[str]], tuple[StudyObjective, ...]]
+    constraints: Callable[[Any], Constraints]
     reported: str | None = None
 
     def params(self, run: Any) -> dict[str, Param]:
@@ -102,6 +106,7 @@ def storage_layout(directions: tuple[Direction, ...]) -> Layout:
         times=_run_times,
         distributions=_of_json,
         objectives=lambda _: _numbered("value", directions),
+        constraints=_stored_constraints,
         reported="intermediate_value",
     )
 
@@ -116,6 +121,7 @@ def callback_layout(directions: tuple[Direction, ...]) -> Layout:
         times=_tagged_times,
         distributions=_of_tags,
         objectives=lambda there: _named_there(directions, there),
+        constraints=_tagged_constraints,
     )
 
 
@@ -128,6 +134,42 @@ def _run_times(run: Any) -> Times:
     return start / 1000 if start else None, end / 1000 if end else None
 
 
+def _stored_constraints(run: Any) -> Constraints:
+    """Constraints as MLflow's storage writes them: JSON in tags of Optuna's own attributes."""
+    tags = run.data.tags.items()
+    return constraints_of(
+        {
+            name: _json(text)
+            for key, text in tags
+            if (name := key.removeprefix("sys_")) != key and name.startswith(KEY)
+        }
+    )
+
+
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _tagged_constraints(run: Any) -> Constraints:
+    """Constraints in a tag of the user: the callback writes user attributes of a trial, none of Optuna's own.
+
+    The tag is ``constraints``, or ``constraint`` as in Optuna's examples; other text than numbers is another
+    tag of the same name.
+    """
+    for key in (KEY, KEY.removesuffix("s")):
+        try:
+            read = ast.literal_eval(run.data.tags.get(key, ""))
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+        values = read if isinstance(read, list | tuple) else (read,)
+        if values and all(isinstance(value, int | float) for value in values):
+            return constraints_of({KEY: values})
+    return {}
+
+
 NESTED = Layout(
     (),
     is_trial=lambda _: True,
@@ -136,6 +178,7 @@ NESTED = Layout(
     times=_run_times,
     distributions=lambda _: (),
     objectives=lambda _: (),
+    constraints=_tagged_constraints,
 )
 """Plain nested runs with parameters and a metric: nothing is declared."""
 

@@ -14,6 +14,7 @@ from evalreport.sources.child_layouts import Layout, layout_of
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import PARENT_TAG, all_experiments, pages
 from evalreport.study import StudyObjective, Trial, Trials
+from evalreport.study.constraints import mark_infeasible
 from evalreport.study.values import joined
 
 _LARGEST = 1.797e308
@@ -66,7 +67,9 @@ def trials_from_children(store: Store, parent_run_id: str, metric: Metric | None
     notes = [f"{others} child runs are not trials of the study and are left out"] if others else []
     goals = _objectives(layout, trial_runs, metric, notes)
     numbered = zip(trial_runs, _numbers(layout, trial_runs), strict=True)
-    trials = _settled([_trial(store, layout, run, number, goals) for run, number in numbered], goals, notes)
+    ended = _settled([_trial(store, layout, run, number, goals) for run, number in numbered], goals, notes)
+    trials, unknown = mark_infeasible(ended, [layout.constraints(run) for run in trial_runs])
+    notes += unknown
     name = parent.info.run_name or parent_run_id
     spaces = joined(space for run in trial_runs for space in layout.spaces(run))
     return Trials(goals, trials, f"child runs of the MLflow run {name}", name, spaces, tuple(notes))

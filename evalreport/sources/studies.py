@@ -20,6 +20,7 @@ from evalreport.errors import (
 )
 from evalreport.stages import stage
 from evalreport.study import Trials
+from evalreport.study.constraints import KEY as CONSTRAINTS
 from evalreport.study.optuna_library import RUN_ID, quiet_optuna, trials_of
 from evalreport.text import redact
 
@@ -28,13 +29,15 @@ _VIEWS = """
 CREATE TEMP VIEW trial_user_attributes AS
   SELECT * FROM main.trial_user_attributes WHERE key = '$run';
 CREATE TEMP VIEW trial_system_attributes AS
-  SELECT * FROM main.trial_system_attributes WHERE key = '$run';
+  SELECT * FROM main.trial_system_attributes
+  WHERE key = '$run' OR key = '$constraints' OR key LIKE '$constraints:%';
 CREATE TEMP VIEW study_user_attributes AS
   SELECT * FROM main.study_user_attributes WHERE FALSE;
 CREATE TEMP VIEW study_system_attributes AS
   SELECT * FROM main.study_system_attributes WHERE key LIKE 'study:%';
-""".replace("$run", RUN_ID)
-"""Of the attributes, those that are read: the MLflow run of a trial, the names of the objectives."""
+""".replace("$run", RUN_ID).replace("$constraints", CONSTRAINTS)
+"""Of the attributes, those that are read: the MLflow run and the constraints of a trial, the names of the
+objectives."""
 MOST_VALUES = 500_000
 """Of trials, parameters and reported values: Optuna takes 1.8 kB and 50 µs for each (measured), so 1 GB."""
 MOST_JOURNAL = 100_000_000
@@ -45,6 +48,9 @@ _COUNTS = (
     "WHERE study_name = ?",
     "SELECT count(*) FROM trial_intermediate_values JOIN trials USING (trial_id) "
     "JOIN studies USING (study_id) WHERE study_name = ?",
+    "SELECT ifnull(sum(length(value_json)), 0) / 64 FROM trial_system_attributes "
+    "JOIN trials USING (trial_id) JOIN studies USING (study_id) "
+    "WHERE study_name = ? AND key LIKE '$constraints%'".replace("$constraints", CONSTRAINTS),
 )
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 
@@ -146,7 +152,7 @@ def _refuse_large(path: Path, name: str) -> None:
     else:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             counts = [connection.execute(query, (name,)).fetchone()[0] for query in _COUNTS]
-        found, most, what = sum(counts), MOST_VALUES, "trials, parameters and reported values"
+        found, most, what = sum(counts), MOST_VALUES, "trials, parameters, constraints and reported values"
     if found > most:
         raise UnsafeFileError(
             f"the study {name!r} has {found:,} {what}, more than {most:,}",

@@ -9,6 +9,7 @@ from typing import Any
 
 from evalreport.errors import MissingExtraError
 from evalreport.study import Space, State, StudyObjective, Trial, Trials
+from evalreport.study.constraints import constraints_of, mark_infeasible
 from evalreport.study.values import joined, plain
 
 _STATES: dict[str, State] = {
@@ -73,10 +74,11 @@ def trials_of(study: Any, source: str) -> Trials:
     (2, 'maximize')
     """
     frozen = study.get_trials(deepcopy=False)
-    trials = tuple(_trial(trial) for trial in frozen)
+    constraints = [constraints_of(trial.system_attrs) for trial in frozen]
+    trials, notes = mark_infeasible([_trial(trial) for trial in frozen], constraints)
     drawn = dict.fromkeys(pair for trial in frozen for pair in trial.distributions.items())
     spaces = joined(_space(*pair) for pair in drawn)
-    return Trials(_objectives(study), trials, source, study.study_name, spaces)
+    return Trials(_objectives(study), trials, source, study.study_name, spaces, notes)
 
 
 def _objectives(study: Any) -> tuple[StudyObjective, ...]:

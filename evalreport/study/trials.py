@@ -110,7 +110,7 @@ class Trials:
 
     @cached_property
     def completed(self) -> tuple[Trial, ...]:
-        """Trials that ran to their end, with non-finite values or without."""
+        """Trials that ran to their end and break no constraint, with non-finite values or without."""
         return tuple(trial for trial in self.trials if trial.state == "complete")
 
     @cached_property
@@ -153,12 +153,12 @@ class Trials:
         return names.index(objective)
 
     def best(self, objective: str | None = None) -> Trial:
-        """Return the best completed trial, the earliest among equals.
+        """Return the best completed trial that is feasible, the earliest among equals.
 
         Raises
         ------
         DataError
-            No trial completed with a finite value.
+            No trial completed with a finite value, or none of those meets the constraints.
         UsageError
             Several objectives and none named.
         """
@@ -172,7 +172,7 @@ class Trials:
         Raises
         ------
         DataError
-            No trial completed with finite values.
+            No trial completed with finite values, or none of those meets the constraints.
         """
         signs = [objective.sign for objective in self.objectives]
         scored = [
@@ -309,15 +309,22 @@ class Trials:
         return pd.DataFrame(columns)
 
     def _some_contenders(self) -> tuple[Trial, ...]:
-        if not self.contenders:
-            states = ", ".join(f"{count} {state}" for state, count in self.counts.items() if count)
-            odd = f", {self.n_non_finite} of them with NaN or infinite values" if self.n_non_finite else ""
+        if self.contenders:
+            return self.contenders
+        states = ", ".join(f"{count} {state}" for state, count in self.counts.items() if count)
+        odd = f", {self.n_non_finite} of them with NaN or infinite values" if self.n_non_finite else ""
+        where = f"{self.source}: {states}{odd}"
+        if self.counts["infeasible"]:
             raise DataError(
-                "no trial completed with a finite value",
-                where=f"{self.source}: {states}{odd}",
-                fix="let at least one trial finish, or look at why they failed",
+                "no trial meets the constraints of the study, so that none is the best",
+                where=where,
+                fix="run more trials, or relax the constraints",
             )
-        return self.contenders
+        raise DataError(
+            "no trial completed with a finite value",
+            where=where,
+            fix="let at least one trial finish, or look at why they failed",
+        )
 
 
 def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
@@ -332,9 +339,9 @@ def _check(study: Trials) -> None:
     _check_distinct([goal.name for goal in study.objectives], "objective", study.source)
     _check_distinct([trial.number for trial in study.trials], "trial number", study.source)
     for trial in study.trials:
-        if trial.state == "complete" and len(trial.values) != len(study.objectives):
+        if trial.state in {"complete", "infeasible"} and len(trial.values) != len(study.objectives):
             raise DataError(
-                f"trial {trial.number} is complete with {len(trial.values)} values "
+                f"trial {trial.number} is {trial.state} with {len(trial.values)} values "
                 f"for {len(study.objectives)} objectives",
                 where=f"{study.source}, trial {trial.number}",
                 fix="give one value per objective, or another state",

@@ -11,12 +11,13 @@ from typing import Any, Literal, TypeAlias, get_args
 from evalreport.codec import Whole, alike
 from evalreport.errors import DataError, nearest
 
-State: TypeAlias = Literal["complete", "pruned", "failed", "running", "waiting"]
+State: TypeAlias = Literal["complete", "infeasible", "pruned", "failed", "running", "waiting"]
 Direction: TypeAlias = Literal["maximize", "minimize"]
 Param: TypeAlias = str | int | float | bool | None
 
 STATES: tuple[State, ...] = get_args(State)
-"""Every state of a trial. Only complete trials compete; the others are shown and counted apart."""
+"""Every state of a trial. Only complete trials compete; the others are shown and counted apart. An infeasible
+trial ran to its end and breaks a constraint of the study."""
 Odd: TypeAlias = Literal["nan", "inf", "-inf"]
 Number: TypeAlias = float | Odd
 """What JSON has no number for is text."""
@@ -132,7 +133,7 @@ class Trial:
     ----------
     number : int
         Position in the study, from 0.
-    state : {"complete", "pruned", "failed", "running", "waiting"}
+    state : {"complete", "infeasible", "pruned", "failed", "running", "waiting"}
     values : tuple of float
         One per objective; empty where there is none. NaN and infinite values are kept.
     params : mapping of str to str, int, float, bool or None

@@ -274,7 +274,14 @@ def test_child_runs_with_what_may_be_odd(sqlite_store: Store, tmp_path: Path, ca
     made = nested_runs(sqlite_store, [*GRID, *odd], tmp_path)
     command = ["sweep", "runs", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri]
     body = run(capsys, *command, "--json", "-q").json["sweep"]
-    assert body["counts"] == {"complete": 11, "pruned": 0, "failed": 1, "running": 1, "waiting": 0}
+    assert body["counts"] == {
+        "complete": 11,
+        "infeasible": 0,
+        "pruned": 0,
+        "failed": 1,
+        "running": 1,
+        "waiting": 0,
+    }
     assert (body["n_non_finite"], body["best"]["values"]["val_accuracy"]) == (1, pytest.approx(0.86))
     done = run(capsys, *command)
     assert done.code == 0

@@ -131,7 +131,14 @@ def test_mlflow_storage_gives_the_study(store: Store, by_storage: str) -> None:
     trials = trials_from_children(store, by_storage)
     assert trials.objectives == (StudyObjective("value", "minimize"),)
     assert trials.study_name == "own storage"
-    assert trials.counts == {"complete": 3, "pruned": 1, "failed": 1, "running": 1, "waiting": 0}
+    assert trials.counts == {
+        "complete": 3,
+        "infeasible": 0,
+        "pruned": 1,
+        "failed": 1,
+        "running": 1,
+        "waiting": 0,
+    }
     truth = expected(5, direction="minimize")
     for trial, frozen in zip(trials.trials, truth, strict=False):
         assert dict(trial.params) == frozen.params
@@ -149,7 +156,14 @@ def test_mlflow_storage_gives_the_study(store: Store, by_storage: str) -> None:
 def test_callback_in_another_experiment_gives_the_study(store: Store, by_callback: str) -> None:
     trials = trials_from_children(store, by_callback)
     assert trials.objectives == (StudyObjective("f1", "minimize"),)
-    assert trials.counts == {"complete": 3, "pruned": 1, "failed": 1, "running": 0, "waiting": 0}
+    assert trials.counts == {
+        "complete": 3,
+        "infeasible": 0,
+        "pruned": 1,
+        "failed": 1,
+        "running": 0,
+        "waiting": 0,
+    }
     truth = expected(5, direction="minimize")
     for trial, frozen in zip(trials.trials, truth, strict=True):
         assert dict(trial.params) == frozen.params
@@ -182,7 +196,14 @@ def test_callback_with_several_objectives(store: Store) -> None:
 def test_nested_runs_give_a_sweep(store: Store, by_hand: str) -> None:
     trials = trials_from_children(store, by_hand, "f1")
     assert trials.objectives == (StudyObjective("f1", "maximize"),)
-    assert trials.counts == {"complete": 3, "pruned": 1, "failed": 2, "running": 1, "waiting": 0}
+    assert trials.counts == {
+        "complete": 3,
+        "infeasible": 0,
+        "pruned": 1,
+        "failed": 2,
+        "running": 1,
+        "waiting": 0,
+    }
     assert trials.notes == ("runs that ended without f1, counted as failed: 1",)
     first = trials.trials[0]
     assert dict(first.params) == {"depth": 3, "kernel": "rbf", "lr": 0.5, "tag": "007"}
@@ -303,3 +324,69 @@ def test_text_of_parameters_is_taken_for_what_it_looks_like() -> None:
     assert [literal(text) for text in texts] == [
         3, -0.5, 0.001, True, None, "nan", "1_000", "00.5", "v1.2", 1e30, "",
     ]  # fmt: skip
+
+
+def limited(trial: Any) -> float:
+    """The last trials are the best, and break a constraint."""
+    trial.suggest_float("C", 0.0, 1.0)
+    trial.set_user_attr("constraints", [trial.number - 2.5])
+    return float(trial.number)
+
+
+def test_constraints_of_mlflow_storage_are_met_by_the_best(store: Store) -> None:
+    where = experiment(store, "limited")
+    with quiet_optuna() as optuna, fluent(store):
+        from mlflow.optuna.storage import MlflowStorage
+
+        storage = MlflowStorage(where, batch_flush_interval=3600)
+        sampler = optuna.samplers.NSGAIISampler(constraints_func=lambda trial: (trial.number - 2.5,), seed=0)
+        made = optuna.create_study(
+            storage=storage, study_name="limited", direction="maximize", sampler=sampler
+        )
+        made.optimize(limited, n_trials=5)
+        storage.flush_all_batches()
+        parent = str(made._study_id)
+    trials = trials_from_children(store, parent)
+    assert trials.counts["infeasible"] == 2
+    assert (trials.best().number, trials.notes) == (2, ())
+
+
+def test_constraints_of_the_callback_are_user_attributes(store: Store) -> None:
+    parent = callback_sweep(
+        store, "limited", 5, limited, ("maximize",), metric_name="f1", create_experiment=True
+    )
+    trials = trials_from_children(store, parent)
+    assert [trial.state for trial in trials.trials] == ["complete"] * 3 + ["infeasible"] * 2
+    assert trials.best().number == 2
+
+
+@pytest.mark.parametrize(
+    ("tags", "state"),
+    [
+        ({"constraint": "0.5"}, "infeasible"),
+        ({"constraints": "(-1, 0)"}, "complete"),
+        ({"constraints": "[0, nan]"}, "infeasible"),  # not a number is not met
+        ({"constraint": "no trees"}, "infeasible"),  # no number, where another run has one
+    ],
+)
+def test_constraints_of_plain_nested_runs_are_tags(store: Store, tags: dict[str, str], state: str) -> None:
+    where = experiment(store, f"tags {tags}")
+    with fluent(store) as mlflow, mlflow.start_run(experiment_id=where) as parent:
+        with mlflow.start_run(nested=True, experiment_id=where, tags=tags):
+            mlflow.log_metric("f1", 0.9)
+        with mlflow.start_run(nested=True, experiment_id=where, tags={"constraints": "[-1]"}):
+            mlflow.log_metric("f1", 0.8)
+    trials = trials_from_children(store, parent.info.run_id)
+    assert {trial.values[0]: trial.state for trial in trials.trials} == {0.9: state, 0.8: "complete"}
+
+
+def test_a_tag_of_that_name_without_numbers_is_no_constraint(store: Store) -> None:
+    where = experiment(store, "other tags")
+    tags = {"constraint": "no trees"}
+    with (
+        fluent(store) as mlflow,
+        mlflow.start_run(experiment_id=where) as parent,
+        mlflow.start_run(nested=True, experiment_id=where, tags=tags),
+    ):
+        mlflow.log_metric("f1", 0.9)
+    assert trials_from_children(store, parent.info.run_id).counts["complete"] == 1

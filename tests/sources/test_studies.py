@@ -78,7 +78,14 @@ def test_a_study_is_read_whole(folder: Path, form: str) -> None:
     trials = trials_from_optuna(form.format(folder))
     assert trials.study_name == "triage"
     assert trials.objectives == (StudyObjective("value", "maximize"),)
-    assert trials.counts == {"complete": 6, "pruned": 1, "failed": 1, "running": 1, "waiting": 1}
+    assert trials.counts == {
+        "complete": 6,
+        "infeasible": 0,
+        "pruned": 1,
+        "failed": 1,
+        "running": 1,
+        "waiting": 1,
+    }
     assert trials.n_non_finite == 1
     assert math.isfinite(trials.best().values[0])
     assert trials.best().values[0] == max(trial.params["C"] for trial in trials.contenders)  # type: ignore[type-var]

@@ -49,7 +49,14 @@ def test_only_complete_trials_compete() -> None:
         {"value": 0.4},
     ]
     trials = Trials.from_records(rows, objectives="f1")
-    assert trials.counts == {"complete": 2, "pruned": 1, "failed": 1, "running": 1, "waiting": 1}
+    assert trials.counts == {
+        "complete": 2,
+        "infeasible": 0,
+        "pruned": 1,
+        "failed": 1,
+        "running": 1,
+        "waiting": 1,
+    }
     assert trials.best().number == 1
     history = trials.history()
     assert [point.best for point in history] == [None, 0.5, 0.5, 0.5, 0.5, 0.5]
@@ -190,3 +197,28 @@ def test_columns_are_all_parameters_in_order() -> None:
     with pytest.raises(UsageError, match="no parameter 'c'"):
         trials.column("c")
     assert len(trials) == 2
+
+
+def test_infeasible_trials_never_compete() -> None:
+    rows = [
+        {"values": (0.7, 3.0), "params": {"C": 1}},
+        {"values": (0.99, 0.1), "params": {"C": 2}, "state": "infeasible"},
+        {"values": (0.8, 4.0), "params": {"C": 3}},
+    ]
+    trials = Trials.from_records(rows, objectives=[StudyObjective("f1"), StudyObjective("s", "minimize")])
+    assert [trial.number for trial in trials.pareto()] == [0, 2]
+    assert (trials.best("f1").number, trials.best("s").number) == (2, 0)
+    assert [point.best for point in trials.history("f1")] == [0.7, 0.7, 0.8]
+    assert [point.value for point in trials.history("f1")] == [0.7, 0.99, 0.8]
+    assert trials.counts["infeasible"] == 1 and trials.n_non_finite == 0
+    assert Trials.from_dict(trials.to_dict()) == trials
+
+
+def test_no_feasible_trial_has_no_best() -> None:
+    rows: list[dict[str, Any]] = [{"value": 0.9, "state": "infeasible"}, {"state": "failed"}]
+    trials = Trials.from_records(rows, objectives="f1")
+    for ask in (trials.best, trials.pareto):
+        with pytest.raises(DataError, match="no trial meets the constraints") as caught:
+            ask()
+        assert "1 infeasible, 1 failed" in str(caught.value.where)
+    assert [point.best for point in trials.history()] == [None, None]

@@ -50,6 +50,9 @@ def history(study: Study) -> Section | None:
     gone = study.trials.n_non_finite
     if gone:
         summary += say("{gone:count} completed without a finite value and are left out.", gone=gone)
+    broken = study.trials.counts["infeasible"]
+    if broken:
+        summary += say("Orange: {broken:count} infeasible, which cannot be the best.", broken=broken)
     view = intermediate_view(study.trials)
     if view.curves:
         summary += say("{curves:count} reported values on their way.", curves=view.n_curves)
@@ -73,7 +76,10 @@ def history_chart(view: HistoryView, place: int) -> Chart:
     )
     best = [(p.number, p.best) for p in view.points if p.best is not None]
     complete = [(p.number, p.value) for p in done if p.value is not None and p.state == "complete"]
-    others = [(p.number, p.value) for p in done if p.value is not None and p.state != "complete"]
+    broken = [(p.number, p.value) for p in done if p.value is not None and p.state == "infeasible"]
+    others = [
+        (p.number, p.value) for p in done if p.value is not None and p.state not in {"complete", "infeasible"}
+    ]
     last = best[-1][1] if best else None
     first = next((p for p in done if p.value == last and p.state == "complete"), None)
     return Chart(
@@ -84,6 +90,7 @@ def history_chart(view: HistoryView, place: int) -> Chart:
         axes=axes,
         paths=(
             Path("dots-2", axes.dots(others)),
+            *((Path("dots-wrong", axes.dots(broken)),) if broken else ()),
             Path("dots", axes.dots(complete)),
             *((Path("line", axes.polyline(*_steps(best))),) if len(best) > 1 else ()),
         ),
@@ -106,7 +113,7 @@ def _best_label(axes: Axes, done: Sequence[HistoryPoint], last: float) -> Label:
 
 def _best_of(view: HistoryView, last: float | None) -> Sentence:
     if last is None:
-        return say("No trial completed.")
+        return say("No trial can be the best.")
     words = "Value of each of {trials:count} trials; the best is {last:significant}."
     return say(words, trials=view.n_trials, last=last)
 
@@ -155,7 +162,7 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
     return Chart(
         id="intermediate-chart",
         title="Learning curves",
-        note=say("Blue: the best. Grey: other complete trials. Dashed: pruned, or not complete."),
+        note=say("Blue: the best. Grey: other complete trials. Dashed: pruned, infeasible or not complete."),
         description=say("Values by step of {shown:count} trials.", shown=len(view.curves)),
         axes=axes,
         paths=(
@@ -204,7 +211,7 @@ def _timeline(view: Timeline) -> Chart:
     kinds: tuple[tuple[Shape, tuple[str, ...]], ...] = (
         ("span", ("complete",)),
         ("span-2", ("pruned", "running", "waiting")),
-        ("span-wrong", ("failed",)),
+        ("span-wrong", ("failed", "infeasible")),
     )
     rows = (
         (str(bar.number), STATES[bar.state], duration(bar.start), duration(bar.end - bar.start))
@@ -214,7 +221,7 @@ def _timeline(view: Timeline) -> Chart:
     return Chart(
         id="timeline-chart",
         title="Trials in time",
-        note=say("Blue: complete. Grey: pruned or not complete. Orange: failed."),
+        note=say("Blue: complete. Grey: pruned or not complete. Orange: failed or infeasible."),
         description=say("Start and end of {bars:count} trials.", bars=len(view.bars)),
         axes=axes,
         paths=tuple(Path(shape, _spans(axes, view.bars, states, scale)) for shape, states in kinds),

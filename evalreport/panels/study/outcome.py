@@ -18,7 +18,7 @@ from evalreport.panels.study.words import STATES, about
 from evalreport.panels.words import Sentence, dotted, listed, say
 from evalreport.study.judged import Study
 from evalreport.study.values import Trial
-from evalreport.study.views.outcome import drawn, front_view, ranked_trials
+from evalreport.study.views.outcome import drawn, front_view, infeasible_view, ranked_trials
 
 FEW = 6
 """Choices up to which a parameter can be filtered by."""
@@ -32,6 +32,8 @@ def front(study: Study) -> Section | None:
     if not study.several or not study.trials.contenders:
         return None
     summary = say("Blue: on the front. Grey: beaten by another trial in every objective.")
+    if study.trials.counts["infeasible"]:
+        summary += say("Orange: infeasible.")
     if len(study.trials.objectives) > 2:
         summary += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
     return Section.of("front", "Front", "What is traded for what", summary, Beside((_front(study),)))
@@ -42,9 +44,11 @@ def _front(study: Study) -> Chart:
     place = {trial.number: at for at, trial in enumerate(best_first(study))}
     on = sorted((trial for trial, on_front in view if on_front), key=lambda trial: place[trial.number])
     off = [trial for trial, on_front in view if not on_front]
+    broken = infeasible_view(study.trials)
+    shown = (*on, *off, *broken)
     axes = Axes(
-        x_axis(*padded([trial.values[0] for trial, _ in view]), x.name),
-        y_axis(*padded([trial.values[1] for trial, _ in view]), f"{y.name} ↑"),
+        x_axis(*padded([trial.values[0] for trial in shown]), x.name),
+        y_axis(*padded([trial.values[1] for trial in shown]), f"{y.name} ↑"),
     )
     rows = ((str(trial.number), *map(significant, trial.values[:2])) for trial in on[:25])
     heads = ("Trial", x.name, y.name)
@@ -58,6 +62,7 @@ def _front(study: Study) -> Chart:
         axes=axes,
         paths=(
             Path("dots-2", axes.dots(trial.values[:2] for trial in off)),
+            *((Path("dots-wrong", axes.dots(trial.values[:2] for trial in broken)),) if broken else ()),
             Path("dots", axes.dots(trial.values[:2] for trial in on)),
         ),
         values=Table.of("front-values", "Trials on the front", heads, rows),
@@ -99,7 +104,7 @@ def table(study: Study) -> Section:
         noun="trials" if len(trials) > CONTROLS else "",
         find="number of a trial",
     )
-    summary = say("Best first, then those that did not complete.")
+    summary = say("Best first, then those that cannot be the best.")
     if len(trials) < len(study.trials):
         summary += say(
             "{shown:count} of {trials:count} are shown.", shown=len(trials), trials=len(study.trials)

@@ -82,6 +82,14 @@ def _late(study: Study) -> Iterator[Warned]:
 
 def _lost(study: Study) -> Iterator[Warned]:
     gone, failed = study.trials.n_non_finite, study.trials.counts["failed"]
+    broken = study.trials.counts["infeasible"]
+    if broken:
+        yield _caution(
+            f"{broken:,} of {len(study.trials):,} trials are infeasible: they break a constraint "
+            "of the study and cannot be best.",
+            "",
+            "trials",
+        )
     if gone:
         words = "trial ended" if gone == 1 else "trials ended"
         yield _caution(f"{gone:,} {words} with a NaN or infinite value and cannot be best.", "", "trials")
@@ -136,6 +144,10 @@ def _kicker(study: Study) -> tuple[str, ...]:
 def headline(study: Study) -> Sentence:
     """Return the outcome of a sweep in one sentence."""
     trials, complete = study.trials, len(study.trials.contenders)
+    broken = trials.counts["infeasible"]
+    if not complete and broken:
+        words = "_No trial meets the constraints_: {broken:count} of {trials:count} are infeasible."
+        return say(words, broken=broken, trials=len(trials))
     if not complete:
         return say("_No trial completed_ of {trials:count} that were started.", trials=len(trials))
     if study.several:

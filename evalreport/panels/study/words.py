@@ -48,6 +48,7 @@ def placed(study: Study, section: Section) -> Section:
 
 STATES: Mapping[State, str] = {
     "complete": "complete",
+    "infeasible": "infeasible",
     "pruned": "pruned",
     "failed": "failed",
     "running": "still running",

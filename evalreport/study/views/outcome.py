@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from evalreport.errors import UsageError
 from evalreport.study import Param, Trial, Trials
 from evalreport.study.views.axes import MOST_POINTS, best_first, thinned
@@ -68,3 +70,16 @@ def front_view(trials: Trials) -> tuple[tuple[Trial, bool], ...]:
     rivals = trials.contenders
     kept = thinned(len(rivals), [at for at, trial in enumerate(rivals) if trial.number in front])
     return tuple((rivals[at], rivals[at].number in front) for at in kept)
+
+
+def infeasible_view(trials: Trials) -> tuple[Trial, ...]:
+    """Return trials with finite values that break a constraint, to be drawn beside those that compete.
+
+    Examples
+    --------
+    >>> rows = [{"value": 0.9, "state": "infeasible"}, {"value": 0.8}]
+    >>> [trial.number for trial in infeasible_view(Trials.from_records(rows, objectives="f1"))]
+    [0]
+    """
+    broken = [t for t in trials.trials if t.state == "infeasible" and all(map(math.isfinite, t.values))]
+    return tuple(broken[place] for place in thinned(len(broken), []))
