@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -20,6 +21,8 @@ EDGE = 2**63
 """Whole numbers from here on have no place in int64."""
 EXACT = 2**53
 """From here on a float no longer tells neighbouring whole numbers apart."""
+HUGE = int(np.finfo(np.float64).max)
+"""The largest whole number that a float holds."""
 HEAVIEST = 1e50
 """Weight whose fourth power, as correlations and variances take it, is still far from a float's 1e308."""
 WIDEST = 1e15
@@ -82,12 +85,24 @@ def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
     items = plain(list(values))  # type: ignore[arg-type]
     kinds = set(map(type, items))
     nested = any(issubclass(kind, (list, tuple, set, np.ndarray)) for kind in kinds)
-    if len(kinds) > 1 and not nested and not kinds <= {int, float}:
+    if kinds == {int}:
+        return _whole_numbers(items)
+    is_mixed = len(kinds) > 1 and not nested and not kinds <= {int, float}
+    if is_mixed or _loses_values(items, kinds):
         return _objects(items)
     try:
         return np.asarray(items)
     except ValueError:  # rows of unequal length
         return _objects(items)
+
+
+def _loses_values(items: list[Any], kinds: set[type]) -> bool:
+    """Return whether NumPy would cut the NUL off the end of a text, or make a large whole number a float."""
+    if kinds == {str}:
+        return any(item.endswith("\0") for item in items)
+    if kinds == {int, float}:
+        return any(isinstance(item, int) and abs(item) >= EXACT for item in items)
+    return False
 
 
 def plain(items: list[Any]) -> list[Any]:
@@ -96,6 +111,14 @@ def plain(items: list[Any]) -> list[Any]:
         items = [item.value if isinstance(item, Enum) else item for item in items]
         items = [item.item() if isinstance(item, np.generic) else item for item in items]
     return items
+
+
+def _whole_numbers(items: list[int]) -> npt.NDArray[Any]:
+    """Return whole numbers as int64, or as objects where one is too large: NumPy would make floats."""
+    try:
+        return np.asarray(items, dtype=np.int64)
+    except OverflowError:
+        return _objects(items)
 
 
 def _objects(items: Sequence[Any]) -> npt.NDArray[Any]:
@@ -140,10 +163,21 @@ def _whole(array: npt.NDArray[Any], what: str) -> npt.NDArray[Any]:
             where=f"{what}, first: row {off[0]}, {array[off[0]]}",
             fix=f"{what} holds labels; a column of scores is named with --score",
         )
-    vague = np.flatnonzero(np.abs(array) >= EXACT)
+    vague = np.flatnonzero(np.abs(array) >= exact_below(array.dtype))
     if vague.size:
         raise _too_large(what, int(vague[0]), array[vague[0]])
     return array.astype(np.int64)
+
+
+def exact_below(dtype: np.dtype[Any]) -> float:
+    """Return the number from which on floats of a dtype no longer distinguish neighboring whole numbers.
+
+    Examples
+    --------
+    >>> exact_below(np.dtype(np.float32)), exact_below(np.dtype(np.float64)) == EXACT
+    (16777216.0, True)
+    """
+    return float(2 ** (np.finfo(dtype).nmant + 1))
 
 
 def _exact(array: npt.NDArray[Any], what: str) -> npt.NDArray[np.int64]:
@@ -157,7 +191,7 @@ def _too_large(what: str, row: int, value: object) -> DataError:
     return DataError(
         f"{what} holds a number that is too large for a label",
         where=f"{what}, first: row {row}, {value}",
-        fix="write such labels as text",
+        fix="write such labels as text, in a CSV with a letter in front",
     )
 
 
@@ -185,7 +219,7 @@ def _one_kind(items: list[Any], what: str) -> npt.NDArray[Any]:
     if kind == "number":
         return _numbers(items, what)
     if kind in ("text", "bool"):
-        return np.asarray(items, dtype=str if kind == "text" else bool)
+        return text_array(items, what) if kind == "text" else np.asarray(items, dtype=bool)
     raise DataError(
         f"{what} holds values of type {kind}, not labels",
         where=f"{what}, first: row 0",
@@ -200,7 +234,7 @@ def _numbers(items: list[Any], what: str) -> npt.NDArray[Any]:
         raise _too_large(what, whole[0], items[whole[0]])
     if set(map(type, items)) == {int}:
         return np.asarray(items, dtype=np.int64)
-    return _whole(np.asarray(items, dtype=np.float64), what)
+    return _whole(_floats(items, what), what)
 
 
 def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.float64]:
@@ -235,7 +269,19 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
             where=f"{what}, first: row {strange}, {str(items[strange])[:80]!r}",
             fix="pass numbers, with a decimal point",
         )
-    return np.asarray(items, dtype=np.float64)
+    return _floats(items, what)
+
+
+def _floats(items: list[Any], what: str) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(items, dtype=np.float64)
+    except OverflowError:
+        row = next(row for row, item in enumerate(items) if isinstance(item, int) and abs(item) > HUGE)
+        raise DataError(
+            f"{what} has a number of {len(str(abs(items[row])))} digits, which no float holds",
+            where=f"{what}, first: row {row}",
+            fix="check the program that wrote the column",
+        ) from None
 
 
 def is_number(item: object) -> bool:
@@ -322,13 +368,122 @@ def _check_span(weights: npt.NDArray[np.float64], what: str) -> None:
         )
 
 
+def text_array(items: Sequence[str], what: str) -> npt.NDArray[np.str_]:
+    r"""Return texts as an array of `str`, shape (n,), of which each is what it was.
+
+    Raises
+    ------
+    DataError
+        A text that ends in NUL, which NumPy would cut off, so that two labels become one; half of a
+        surrogate pair.
+
+    Examples
+    --------
+    >>> text_array(["a", "b\0"], "y_true")
+    Traceback (most recent call last):
+    evalreport.errors.DataError: y_true has text that ends in a NUL character (U+0000)
+    """
+    refuse_nul(items, what)
+    array = np.asarray(items, dtype=str)
+    check_text(array, what)
+    return array
+
+
+def refuse_nul(items: Sequence[object], what: str) -> None:
+    """Refuse texts that end in NUL.
+
+    Raises
+    ------
+    DataError
+    """
+    row = next((row for row, item in enumerate(items) if isinstance(item, str) and item.endswith("\0")), None)
+    if row is not None:
+        raise DataError(
+            f"{what} has text that ends in a NUL character (U+0000)",
+            where=f"{what}, first: row {row}, {str(items[row])[-80:]!r}",
+            fix="write the values without NUL characters, or with another character behind them",
+        )
+
+
+def identity_texts(values: npt.ArrayLike | Sequence[Any], what: str) -> list[str | None]:
+    """Return ids, groups or values of a slice as the texts by which they are compared; None in a gap.
+
+    1, 1.0 and "1" are the same; whole numbers of any size are exact.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+    what : str
+        Name of the column, for the error.
+
+    Raises
+    ------
+    DataError
+        Floats so large that different ids may have become equal, texts that end in NUL, lists, records.
+
+    Examples
+    --------
+    >>> identity_texts([1.0, 2**64 + 1, "1", None], "id")
+    ['1', '18446744073709551617', '1', None]
+    """
+    array = as_array(values)
+    refuse_lost_identity(array, what)
+    if array.dtype.kind in "mM":  # of nanoseconds NumPy makes whole numbers
+        texts = array.astype(str).tolist()
+        return [None if text == "NaT" else text for text in texts]
+    return [None if is_gap(item) else _identity(item) for item in array.tolist()]
+
+
+def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
+    """Refuse values that are no longer what was written, or that are no names.
+
+    Raises
+    ------
+    DataError
+    """
+    if array.dtype.kind == "f":
+        vague = np.flatnonzero(np.isfinite(array) & (np.abs(array) >= exact_below(array.dtype)))
+        if vague.size:
+            raise _merged(what, int(vague[0]), array[vague[0]])
+    if array.dtype.kind != "O":
+        return
+    items = array.tolist()
+    kinds = set(map(type, items))
+    if str in kinds:
+        refuse_nul(items, what)
+    for row, item in enumerate(items if kinds - {str, int, bool, type(None)} else ()):
+        if isinstance(item, float) and math.isfinite(item) and abs(item) >= EXACT:
+            raise _merged(what, row, item)
+        if isinstance(item, (list, dict, set, np.ndarray)):
+            raise DataError(
+                f"{what} holds values of type {type(item).__name__}, which identify no row or group",
+                where=f"{what}, first: row {row}",
+                fix="write text or whole numbers, one per row",
+            )
+
+
+def _merged(what: str, row: int, value: Any) -> DataError:
+    return DataError(
+        f"{what} has floating-point numbers so large that different values may have become equal",
+        where=f"{what}, first: row {row}, {float(value):.17g}",
+        fix="write the column as whole numbers or as text, from the original values",
+    )
+
+
+def _identity(item: object) -> str:
+    is_whole = isinstance(item, float) and item.is_integer()
+    if isinstance(item, Decimal):
+        is_whole = item.is_finite() and item == item.to_integral_value()
+    return str(int(item)) if is_whole else str(item)  # type: ignore[call-overload]
+
+
 def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
     """Return ids as text, shape (n,), read-only.
 
     Raises
     ------
     DataError
-        More than one axis, or gaps.
+        More than one axis, gaps, or values that `identity_texts` refuses.
 
     Examples
     --------
@@ -347,9 +502,9 @@ def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
             where=f"ids, first: row {gaps[0]}",
             fix="give every row an id, or leave the ids out",
         )
-    array = held.astype(str)
-    check_text(array, "ids")
-    return read_only(array)  # type: ignore[no-any-return]
+    if held.dtype.kind in "iu":
+        return read_only(held.astype(str))  # type: ignore[no-any-return]
+    return read_only(text_array([text or "" for text in identity_texts(held, "ids")], "ids"))  # type: ignore[no-any-return]
 
 
 class Repeated(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import check_text, plain
+from evalreport.cells import plain, text_array
 from evalreport.errors import DataError, nearest
 from evalreport.format import counted
 from evalreport.text import marked
@@ -216,7 +216,7 @@ def _check_distinct(labels: Sequence[Label]) -> None:
                 fix="labels are distinct, also as text: 1 and '1' are the same label",
             )
         seen[str(label)] = label
-    check_text(np.array(list(seen)), "labels")
+    text_array(list(seen), "labels")
 
 
 def column_order(columns: Sequence[str], labels: LabelSpace, what: str) -> list[int] | None:

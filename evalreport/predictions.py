@@ -17,13 +17,12 @@ import numpy.typing as npt
 
 from evalreport.answers import Codes, codes_of, counted_wrong, decisions
 from evalreport.cells import (
-    as_array,
-    check_text,
     checked_weights,
-    gaps_of,
+    identity_texts,
     ids_as_text,
     read_only,
     repeated_ids,
+    text_array,
 )
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import UNPARSED, Binary, LabelSpace, Multiclass, column_order
@@ -70,20 +69,21 @@ class Categorical:
     values: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: npt.ArrayLike) -> Categorical:
+    def of(cls, values: npt.ArrayLike, what: str = "values of a column") -> Categorical:
         """Return a column from raw values; a gap is a value of its own, named ``(missing)``.
+
+        Raises
+        ------
+        DataError
+            Values that `evalreport.cells.identity_texts` refuses; `what` names the column.
 
         Examples
         --------
         >>> Categorical.of(["b", None, "b"])
         Categorical(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
         """
-        array = as_array(values)
-        named = list(map(str, array.tolist()))
-        for row in gaps_of(array).tolist():
-            named[row] = "(missing)"
-        text = np.asarray(named, dtype=str)
-        check_text(text, "values of a column")
+        named = ["(missing)" if text is None else text for text in identity_texts(values, what)]
+        text = text_array(named, what)
         distinct, codes = np.unique(text, return_inverse=True)
         return cls(read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
 
@@ -251,9 +251,9 @@ def predictions(
         weighted=weights is not None and bool((mass != 1).any()),  # equal weights are none
         threshold=point,
         ids=named,
-        groups=None if groups is None else Categorical.of(groups),
-        folds=None if folds is None else _disjoint(Categorical.of(folds), named),
-        slices={name: Categorical.of(values) for name, values in (slices or {}).items()},
+        groups=None if groups is None else Categorical.of(groups, "groups"),
+        folds=None if folds is None else _disjoint(Categorical.of(folds, "folds"), named),
+        slices={name: Categorical.of(values, name) for name, values in (slices or {}).items()},
         texts=texts,
         parsed=parsed,
         notes=(

@@ -55,7 +55,7 @@ def test_numbers_too_large_to_tell_apart_are_refused(values: Any, row: int) -> N
     with pytest.raises(DataError, match="too large for a label") as caught:
         to_labels(values, "y_true")
     assert f"first: row {row}, " in caught.value.where
-    assert caught.value.fix == "write such labels as text"
+    assert caught.value.fix == "write such labels as text, in a CSV with a letter in front"
 
 
 def test_large_whole_numbers_keep_their_last_digit() -> None:

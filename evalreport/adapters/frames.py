@@ -13,7 +13,7 @@ import numpy as np
 
 from evalreport.cells import gaps_of
 from evalreport.errors import DataError, UsageError
-from evalreport.sources.readers.arrow import Array, check_schema, to_array
+from evalreport.sources.readers.arrow import Array, check_schema, to_array, whole_numbers
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.limits import choose
 from evalreport.sources.reading import named_after_labels
@@ -108,11 +108,14 @@ def _series(column: Any, name: str) -> Array:
         return _read_only(column.to_numpy())
     if column.dtype == object:
         values = _without_gaps(column.to_numpy())
-        if set(map(type, values.tolist())) <= {str, type(None)}:
+        kinds = set(map(type, values.tolist())) - {type(None)}
+        if kinds <= {str}:
             return _read_only(values)
+        if kinds == {int}:  # of any size, which Arrow's types are not
+            return _read_only(whole_numbers(values.tolist()))
     try:
         chunked = pa.chunked_array([pa.array(column, from_pandas=True)])
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         reason = " ".join(str(error).split())[:120]
         raise DataError(
             f"column {name!r} cannot be read: {reason}",

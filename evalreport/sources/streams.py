@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.answers import answers_of, with_gaps
+from evalreport.cells import ids_as_text
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.labels import LabelSpace
 from evalreport.predictions import Predictions, predictions
@@ -127,8 +128,7 @@ class PredictionStream:
             y_pred = with_gaps(y_pred, lost)
         ids = None
         if request.id is not None:
-            ids = columns[request.id]
-            check_ids(ids, request.id)
+            ids = _ids(columns[request.id], request.id)
         rows = predictions(
             self.space,
             y_true,
@@ -171,9 +171,7 @@ class LabelsStream(PredictionStream):
 
     def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
         found, request = find(table, replace(self.request, where=())), self.request
-        ids = None if request.id is None else table.columns[request.id]
-        if request.id is not None and ids is not None:
-            check_ids(ids, request.id)
+        ids = None if request.id is None else _ids(table.columns[request.id], request.id)
         rows = predictions(
             self.space,
             found.y_true,
@@ -183,6 +181,12 @@ class LabelsStream(PredictionStream):
             missing=request.missing,
         )
         return rows, ids
+
+
+def _ids(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    """Return checked ids, which are shown as they are when all rows are read at once."""
+    check_ids(values, name)
+    return values if values.dtype.kind in "iu" else ids_as_text(values)
 
 
 def column_of(name: str, names: Collection[str]) -> str:

@@ -6,7 +6,7 @@ its last entry (pyarrow 25.0); both are avoided here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,8 @@ def _is_readable(kind: Any) -> bool:
     if is_text(kind) or types.is_null(kind) or types.is_boolean(kind):
         return True
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    return bool(numeric or types.is_temporal(kind)) and not types.is_duration(kind)
+    is_time = types.is_temporal(kind) and not (types.is_duration(kind) or types.is_interval(kind))
+    return bool(numeric or is_time)
 
 
 def to_arrays(table: Any) -> Mapping[str, Array]:
@@ -100,10 +101,11 @@ def to_array(column: Any, name: str) -> Array:
     kind = column.type
     if types.is_dictionary(kind) and not is_text(kind.value_type):
         column = column.cast(kind.value_type)
-    elif types.is_temporal(kind):
+        kind = column.type
+    if types.is_temporal(kind):
         column = column.cast(pa.large_string())
     elif types.is_decimal(kind):
-        column = column.cast(pa.float64())
+        return _decimals(column)
     array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     kind = array.type
     if types.is_dictionary(kind) or is_text(kind):
@@ -115,6 +117,30 @@ def to_array(column: Any, name: str) -> Array:
     if types.is_null(kind) or is_list(kind) or types.is_nested(kind):  # 15.0 calls fixed sizes not nested
         return _objects(array.to_pylist())
     return _numbers(array)
+
+
+def _decimals(column: Any) -> Array:
+    """Return decimals as floats, or as whole numbers of any size where all are whole."""
+    values = column.to_pylist()
+    known = [value for value in values if value is not None]
+    if not all(value == value.to_integral_value() for value in known):
+        return np.array([np.nan if value is None else float(value) for value in values])
+    return whole_numbers([None if value is None else int(value) for value in values])
+
+
+def whole_numbers(values: Sequence[int | None]) -> Array:
+    """Return whole numbers as int64, with gaps as float64, or as objects where these would not be exact.
+
+    Examples
+    --------
+    >>> whole_numbers([1, None]), whole_numbers([1, 2**63])
+    (array([ 1., nan]), array([1, 9223372036854775808], dtype=object))
+    """
+    try:
+        numbers = np.array([0 if value is None else value for value in values], dtype=np.int64)
+    except OverflowError:
+        return _objects(list(values))
+    return with_gaps(numbers, np.array([value is None for value in values], dtype=bool))
 
 
 def _matrix(array: Any) -> Array | None:

@@ -1,8 +1,9 @@
 """CSV and its kin: the separator is detected, and the types of columns follow one plain rule.
 
-Every cell is read as text first. A column whose cells are all whole numbers is int64, all numbers
-float64, all ``True`` or ``False`` bool; anything else stays the text that it is: ``007``, ``2024-01-05``
-and ``N/A`` are labels as good as others. An empty cell is a gap; ``""`` in quotes is an empty text.
+Every cell is read as text first. A column whose cells are all whole numbers is int64 (Python's own whole
+numbers where one is too large for that), all numbers float64, all ``True`` or ``False`` bool; anything
+else stays the text that it is: ``007``, ``2024-01-05`` and ``N/A`` are labels as good as others. An empty
+cell is a gap; ``""`` in quotes is an empty text.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ PROBE = 100
 """Cells that are looked at first."""
 DECLARED = re.compile(r'"?sep=(.)"?\r?\n')
 """What Excel writes, and reads, before the header."""
+MOST_DIGITS = 4000
+"""Characters of a whole number; Python reads 4300 digits."""
 BLOCK = 16 * 1024**2
 """Bytes of the longest line."""
 
@@ -135,6 +138,7 @@ class Kind:
 
     number: bool
     whole: bool
+    large: bool
     truth: bool
     empty: bool
 
@@ -151,9 +155,11 @@ class Kind:
 
         number = casts(pa.float64())
         words = set() if number else {*column.unique().to_pylist()}
+        whole = number and not _padded(column) and (casts(pa.int64()) or _is_whole(column))
         return cls(
             number,
-            number and casts(pa.int64()) and not _padded(column),
+            whole,
+            whole and not casts(pa.int64()),
             not number and words <= {"True", "False", None},
             column.null_count == len(column),
         )
@@ -162,13 +168,19 @@ class Kind:
         if self.empty or other.empty:
             return other if self.empty else self
         return Kind(
-            self.number and other.number, self.whole and other.whole, self.truth and other.truth, False
+            self.number and other.number,
+            self.whole and other.whole,
+            self.large or other.large,
+            self.truth and other.truth,
+            False,
         )
 
     def typed(self, column: Any, name: str) -> Array:
         """Return a part of the column as an array of the type of all of it."""
         import pyarrow as pa
 
+        if self.whole and self.large and not self.empty:
+            return _large_numbers(column)
         if self.number and not self.empty:
             return to_array(_cast(column, pa.int64() if self.whole else pa.float64()), name)
         return _words(column, name) if self.truth else to_array(column, name)
@@ -269,8 +281,23 @@ def _typed(column: Any, name: str) -> Array:
     try:
         whole = _cast(column, pa.int64())
     except pa.ArrowInvalid:
-        return to_array(numbers, name)
+        large = _is_whole(column) and not _padded(column)
+        return _large_numbers(column) if large else to_array(numbers, name)
     return to_array(column if _padded(column) else whole, name)
+
+
+def _is_whole(column: Any) -> bool:
+    """Whether all cells are whole numbers, of any size that is read."""
+    import pyarrow.compute as pc
+
+    whole = pc.match_substring_regex(column, r"^\s*(-?[0-9]+)?\s*$")
+    return bool(pc.all(whole).as_py()) and pc.max(pc.utf8_length(column)).as_py() <= MOST_DIGITS
+
+
+def _large_numbers(column: Any) -> Array:
+    """Return whole numbers of which one is too large for int64 as Python's own."""
+    cells = (cell.strip() if cell is not None else None for cell in column.to_pylist())
+    return np.array([int(cell) if cell else None for cell in cells], dtype=object)
 
 
 def _padded(column: Any) -> bool:

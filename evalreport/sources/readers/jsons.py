@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.cells import EXACT
 from evalreport.errors import DataError, NoTableError
-from evalreport.sources.readers.arrow import Array, to_arrays, with_gaps
+from evalreport.sources.readers.arrow import Array, to_arrays, whole_numbers
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.evaluations import TOOLS, Tool, tool_of
 from evalreport.sources.readers.limits import Select, choose, refuse_cell, refuse_decoded
@@ -273,17 +274,17 @@ def _records(
 
 
 def _array(values: Sequence[Any], name: str) -> Array:
-    """Numbers become int64 or float64 (gaps NaN), all else objects as they came."""
+    """Numbers become int64 or float64 (gaps NaN); all else, and what a float does not hold exactly, stays."""
     kinds = set(map(type, values))
     known = kinds - {type(None)}
     if str in known:
         refuse_cell(max(_lengths(values)), name)
     if known == {bool} and kinds == known:
         return np.array(values, dtype=bool)
-    if known == {int} and all(abs(value) < 2**63 for value in values if value is not None):
-        gaps = np.array([value is None for value in values])
-        return with_gaps(np.array([value or 0 for value in values], dtype=np.int64), gaps)
-    if known and known <= {int, float}:
+    if known == {int}:
+        return whole_numbers(values)
+    is_exact = not any(isinstance(value, int) and abs(value) >= EXACT for value in values)
+    if known and known <= {int, float} and is_exact:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return np.fromiter(values, dtype=object, count=len(values))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import math
 import zipfile
 import zlib
@@ -28,6 +29,8 @@ from evalreport.sources.readers.limits import (
 MAX_HEADER = 10_000
 """Bytes of the header of an array: NumPy's own limit for files that are not trusted."""
 HEADER_BYTES = MAX_HEADER + 64
+_UNPACKING = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, NotImplementedError)
+"""What is raised by a member of an archive that is broken, encrypted or compressed in an unknown way."""
 
 
 def read_npy(data: bytes, select: Select | None) -> Content:
@@ -102,7 +105,7 @@ def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: in
     The directory of the archive may lie, so the bytes are bounded again while they are read.
     """
     with (
-        broken("NPZ", zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError),
+        broken("NPZ", *_UNPACKING),
         archive.open(entry) as stream,
     ):
         head = stream.read(HEADER_BYTES)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import checked_weights, is_gap
+from evalreport.cells import checked_weights, identity_texts, is_gap, refuse_lost_identity
 from evalreport.sources.request import Columns, missing_column
 from evalreport.sources.shapes.join import Rows, check_length
 from evalreport.sources.shapes.roles import TEXT, WEIGHT
@@ -48,6 +48,7 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
     for name, values in (*slices.items(), *groups.items()):
         check_length(values, name)
+        refuse_lost_identity(values, f"column {name!r}")
     examples = _optional(rows, request.example_text, "--example-text", file)
     named = (
         [("group", name) for name in groups]
@@ -69,7 +70,7 @@ def _together(columns: list[Array]) -> Array | None:
     """One group for each combination of values."""
     if len(columns) < 2:
         return columns[0] if columns else None
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    rows = zip(*(identity_texts(column, "groups") for column in columns), strict=True)
     return np.array([str(row) for row in rows], dtype=object)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import repeated_ids
+from evalreport.cells import gaps_of, identity_texts, ids_as_text, refuse_lost_identity, repeated_ids
 from evalreport.errors import DataError
 from evalreport.format import counted
 from evalreport.sources.request import Columns, missing_column
@@ -141,7 +141,7 @@ def _refuse_other_order(table: RawTable, truth: RawTable) -> None:
     name = next((name for name in INDEX if name in table.columns and name in truth.columns), None)
     if name is None:
         return
-    ours, theirs = (list(map(_text, held.columns[name].tolist())) for held in (table, truth))
+    ours, theirs = (identity_texts(held.columns[name], name or "index") for held in (table, truth))
     row = next((row for row, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b), None)
     if row is not None:
         shown = f"column {name!r}" if name else "unnamed first column"
@@ -159,8 +159,8 @@ def _by_id(
         raise missing_column("example_id", "--id", table.names, table.name)
     if other is None:
         raise missing_column(key, "--id", truth.names, truth.name)
-    place = {_text(value): row for row, value in enumerate(truth.columns[other].tolist())}
-    ids = [_text(value) for value in table.columns[key].tolist()]
+    place = {text: row for row, text in enumerate(identity_texts(truth.columns[other], other))}
+    ids = identity_texts(table.columns[key], key)
     lost = [row for row, value in enumerate(ids) if value not in place]
     if lost:
         raise DataError(
@@ -179,12 +179,6 @@ def _by_id(
     return np.array([place[value] for value in ids], dtype=np.intp)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
 def check_ids(ids: Array, name: str) -> None:
     """Refuse ids of which some are missing, or are no names.
 
@@ -196,25 +190,25 @@ def check_ids(ids: Array, name: str) -> None:
     --------
     >>> check_ids(np.array([1, 2]), "id")
     """
-    values = ids.tolist()
     if ids.ndim != 1:
         raise DataError(
             f"{name} has shape {ids.shape}; expected one id per row",
             where=f"column {name}",
             fix="write one id per row",
         )
-    gaps = [row for row, value in enumerate(values) if value is None or value != value]  # noqa: PLR0124
-    if gaps:
+    gaps = gaps_of(ids)
+    if gaps.size:
         raise DataError(
-            f"{name} is missing for {counted(len(gaps), 'row')}",
+            f"{name} is missing for {counted(gaps.size, 'row')}",
             where=f"column {name}, first: row {gaps[0]}",
             fix="give each row an id, or name another column with --id",
         )
     check_length(ids, name)
+    refuse_lost_identity(ids, f"column {name!r}")
 
 
 def _refuse_repeated(ids: Array, name: str, names: Sequence[str]) -> None:
-    again = repeated_ids(np.array([_text(value) for value in ids.tolist()]))
+    again = repeated_ids(ids_as_text(ids))
     if again is not None:
         raise DataError(
             f"{again.shown}, so rows cannot be joined by it",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import is_gap
+from evalreport.cells import identity_texts
 from evalreport.errors import DataError
 from evalreport.format import counted
 from evalreport.sources.request import Columns, listed, missing_column, split_clause
@@ -49,7 +49,7 @@ def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str
     for clause, found in rows_where(table, clauses).items():
         if not found.any():
             name, value = split_clause(clause)
-            values = sorted(set(_texts(table.columns[name]).tolist()))
+            values = sorted(set(_texts(table, name).tolist()))
             raise DataError(
                 f"no row has {name} = {value}",
                 where=f"{table.name}, column {name}",
@@ -75,13 +75,13 @@ def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray
         name, value = split_clause(clause)
         if name not in table.columns:
             raise missing_column(name, "--where", table.names, table.name)
-        found[clause] = _texts(table.columns[name]) == value
+        found[clause] = _texts(table, name) == value
     return found
 
 
 def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
     """Return the test rows of a table whose column of splits names several parts, their clause and a note."""
-    texts = _texts(table.columns[name])
+    texts = _texts(table, name)
     values = sorted(set(texts.tolist()))
     if not 1 < len(values) <= _MOST or not all(is_part(value) for value in values):
         return None
@@ -99,20 +99,15 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
 
 
 def _folds(table: RawTable, name: str) -> str:
-    count = len(set(_texts(table.columns[name]).tolist()))
+    count = len(set(_texts(table, name).tolist()))
     read = f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
     return f"{read}; for a cross-validation, fold by fold, pass --fold {name}"
 
 
-def _texts(values: Array) -> Array:
+def _texts(table: RawTable, name: str) -> Array:
     """Values as text; whole floats as whole numbers, so that a column with gaps reads as it is written."""
-    return np.fromiter(map(_text, values.tolist()), dtype=object, count=len(values))
-
-
-def _text(item: Any) -> str:
-    if is_gap(item):
-        return ""
-    return str(int(item)) if isinstance(item, float) and item.is_integer() else str(item)
+    texts = [text or "" for text in identity_texts(table.columns[name], f"column {name!r}")]
+    return np.fromiter(texts, dtype=object, count=len(texts))
 
 
 def taken_rows(table: RawTable, kept: Array) -> RawTable:

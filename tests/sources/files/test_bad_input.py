@@ -402,7 +402,7 @@ def test_a_label_that_is_too_large_a_number(number: str) -> None:
     code, message, place, fix = lines(f"y_true,y_pred\n1,1\n{number},1\n")
     assert (code, message) == ("5", "error: y_true holds a number that is too large for a label")
     assert place.startswith("  at   p.csv, y_true, first: row 1, ")
-    assert fix == "  fix  write such labels as text"
+    assert fix == "  fix  write such labels as text, in a CSV with a letter in front"
 
 
 def test_a_column_without_a_name_is_said_so() -> None:
