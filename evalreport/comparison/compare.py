@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.comparison.alarms import roc_crossings
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
-from evalreport.comparison.judging import judged, pair_verdict, ranking
+from evalreport.comparison.judging import Look, judged, pair_verdict, ranking
 from evalreport.comparison.matching import MatchedRuns, matched_runs
 from evalreport.comparison.movement import movement, right
 from evalreport.comparison.notes import notes
@@ -112,7 +112,8 @@ def compare(
     chosen = headline_metrics(evaluations, metrics, primary)
     counted: dict[int, Counted] = {}
     matches = _matches(evaluations, called, _order(len(called), baseline), unpaired, counted)
-    found = _differences(matches, chosen, level)
+    inferred = _inferred(matches, chosen, level)
+    found = judged(inferred, {metric.name: metric.better for metric in chosen}, level)
     main = primary or _primary(evaluations[0].task, found)
     every = matches
     if baseline is not None and len(called) > 2:
@@ -133,7 +134,7 @@ def compare(
         mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
         movement=_movements(matches if details else (), alike),
-        verdicts=_verdicts(matches, found, main, details),
+        verdicts=_verdicts(matches, inferred, main, level),
         costs=costs,
         matched=tuple(point for each in alike for point in each.points),
         alarms=tuple(each.alarms for each in alike) if len(alike) <= MOST_LISTED else (),
@@ -242,13 +243,10 @@ def _counted(known: dict[int, Counted], rows: Predictions) -> Counted:
     return known[id(rows)]
 
 
-def _differences(matches: Sequence[Match], metrics: Sequence[Metric], level: float) -> tuple[Difference, ...]:
+def _inferred(matches: Sequence[Match], metrics: Sequence[Metric], level: float) -> list[InferredDifference]:
     """Metric by metric, so that what rows contribute to one is worked out once for all pairs."""
-    if not metrics:
-        return ()
     by_metric = [[_difference(metric, match, level) for match in matches] for metric in metrics]
-    in_order = [found for pairs in zip(*by_metric, strict=True) for found in pairs]
-    return judged(in_order, {metric.name: metric.better for metric in metrics}, level)
+    return [found for pairs in zip(*by_metric, strict=True) for found in pairs]
 
 
 def _difference(metric: Metric, match: Match, level: float) -> InferredDifference:
@@ -267,7 +265,7 @@ def _ranking(
     level: float,
 ) -> tuple[RankedRun, ...]:
     """Rank the runs by the differences of all pairs; a value that an evaluation lacks is that of its pair."""
-    pairs = _differences(matches, [metric], level)
+    pairs = judged(_inferred(matches, [metric], level), {metric.name: metric.better}, level)
     known = {name: value for d in pairs for name, value in zip((d.run, d.baseline), d.values, strict=True)}
     values: dict[str, Result] = {}
     for name, ev in zip(names, evaluations, strict=True):
@@ -278,24 +276,38 @@ def _ranking(
 
 
 def _verdicts(
-    matches: Sequence[Match], found: Sequence[Difference], primary: str, details: bool
+    matches: Sequence[Match], inferred: Sequence[InferredDifference], primary: str, level: float
 ) -> tuple[PairVerdict, ...]:
-    """Judge each pair over the kinds of errors, which are worked out where nobody asked for them."""
+    """Judge each pair by the primary metric and by each kind of error, whichever metrics were asked for."""
     space = matches[0].evaluations[0].space
-    wanted = tuple(dict.fromkeys((primary, *ERROR_KINDS[space.task])))
-    compared = {d.metric for d in found}
-    missing = [find(name, space.task) for name in wanted if name not in compared]
-    level = matches[0].evaluations[0].sampling.level
-    own = [*(d for d in found if d.metric in wanted), *_differences(matches, missing, level)]
+    compared = {one.difference.metric for one in inferred}
+    metrics = [find(name, space.task) for name in dict.fromkeys((primary, *ERROR_KINDS[space.task]))]
+    missing = [metric for metric in metrics if metric.name not in compared]
+    every = [*inferred, *_inferred(matches, missing, level)]
+    by_metric = [
+        _looks(metric, [one for one in every if one.difference.metric == metric.name]) for metric in metrics
+    ]
     return tuple(
         pair_verdict(
-            *match.names,
-            level,
-            [d for name in wanted for d in own if d.metric == name and (d.run, d.baseline) == match.names],
-            class_recalls(match.samples, match.names) if details and match.samples is not None else (),
+            *match.names, level, [*(looks[place] for looks in by_metric), *_of_classes(match)], primary
         )
-        for match in matches
+        for place, match in enumerate(matches)
     )
+
+
+def _looks(metric: Metric, pairs: Sequence[InferredDifference]) -> list[Look]:
+    """One metric of every pair; those without an interval are not in the family of its correction."""
+    known = [one for one in pairs if one.curve is not None]
+    family = tuple(one.difference.p or 0.0 for one in known)
+    return [
+        Look(metric.name, one, metric.better, family, known.index(one) if one in known else 0)
+        for one in pairs
+    ]
+
+
+def _of_classes(match: Match) -> list[Look]:
+    recalls = () if match.samples is None else class_recalls(match.samples, match.names)
+    return [Look(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,)) for label, one in recalls]
 
 
 def _detailed(matches: Sequence[Match]) -> Sequence[Match]:

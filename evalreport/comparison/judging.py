@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from evalreport.comparison.differences import InferredDifference
 from evalreport.comparison.values import (
@@ -49,16 +49,16 @@ def judged(
         p = [found[place].difference.p or 0.0 for place in family]
         adjusted |= dict(zip(family, zip(holm(p), holm_levels(p, level), strict=True), strict=True))
     return tuple(
-        _unadjusted(entry.difference, better)
+        _unadjusted(entry.difference, better[entry.difference.metric])
         if entry.curve is None
         else _judged(entry.difference, entry.curve, *adjusted[place], better[entry.difference.metric])
         for place, entry in enumerate(found)
     )
 
 
-def _unadjusted(entry: Difference, better: Mapping[str, Better]) -> Difference:
-    """Without an interval nothing is demonstrated; equal values are no difference, whatever the reason."""
-    known = entry.difference == 0 and better[entry.metric] in ("higher", "lower")
+def _unadjusted(entry: Difference, better: Better) -> Difference:
+    """Without an interval nothing is significant; equal values are no difference, whatever the reason."""
+    known = entry.difference == 0 and better in ("higher", "lower")
     return replace(entry, verdict="not_demonstrated") if known else entry
 
 
@@ -104,46 +104,83 @@ FEWEST_OF_CLASS = 20
 class more makes the correction for their number harder on all others."""
 
 
-def pair_verdict(
-    run: str,
-    baseline: str,
-    level: float,
-    differences: Sequence[Difference],
-    recalls: Iterable[tuple[str, Difference]] = (),
-) -> PairVerdict:
-    """Return better, worse, a trade-off (demonstrated both ways) or nothing demonstrated.
+@dataclass(frozen=True, eq=False)
+class Look:
+    """One difference among those that the verdict of a pair goes by.
 
-    Whoever looks at several numbers of two equal models finds one of them apart more often than one alone:
-    Holm's correction over all that are looked at keeps a false verdict of a pair as rare as one of a metric.
+    Parameters
+    ----------
+    name : str
+        The metric; ``recall[class]`` of a class.
+    found : InferredDifference
+    better : Better
+    family : tuple of float
+        Two-sided p values of the metric over all pairs of runs, this one at `place`.
+    place : int
+    """
+
+    name: str
+    found: InferredDifference
+    better: Better
+    family: tuple[float, ...] = ()
+    place: int = 0
+
+    @property
+    def p(self) -> float:
+        """The p value, adjusted for the number of pairs."""
+        return holm(self.family)[self.place]
+
+    def judged(self, level: float) -> Difference:
+        """Return the difference with its interval and verdict, where `level` is left to all pairs."""
+        assert self.found.curve is not None  # noqa: S101  asked before
+        own = holm_levels(self.family, level)[self.place]
+        return _judged(self.found.difference, self.found.curve, self.p, own, self.better)
+
+
+def pair_verdict(run: str, baseline: str, level: float, looks: Sequence[Look], primary: str) -> PairVerdict:
+    """Return better, worse, a trade-off (significant both ways) or no significant difference.
+
+    Of several numbers of two equal models one differs more often than a single one does: Holm's correction
+    over all that are looked at keeps a false verdict of a pair as rare as one of a metric.
 
     Parameters
     ----------
     level : float
         Confidence level.
-    differences : sequence of Difference
-        Of the primary metric and of the kinds of errors, each corrected for the number of pairs of runs.
-    recalls : iterable of (class, Difference)
-        Of the recall of each class, each by itself.
+    looks : sequence of Look
+        The primary metric, and those that count one kind of error.
+    primary : str
+        Name of the primary metric, which is among them.
 
     Examples
     --------
-    >>> more = Difference("recall", "new", "old", (0.9, 0.8), 0.1, p_adjusted=0.01, verdict="better")
-    >>> less = Difference("specificity", "new", "old", (0.8, 0.9), -0.1, p_adjusted=0.02, verdict="worse")
-    >>> pair_verdict("new", "old", 0.95, [more, less])
-    PairVerdict(run='new', baseline='old', verdict='trade_off', better=('recall',), worse=('specificity',))
+    >>> from evalreport.intervals.inversion import StudentCurve
+    >>> def look(name, gap, error):
+    ...     curve = StudentCurve(gap, error)
+    ...     start = Difference(name, "new", "old", (0.8 + gap, 0.8), gap, p=curve.p)
+    ...     return Look(name, InferredDifference(start, curve), "higher", (curve.p,))
+    >>> found = pair_verdict("new", "old", 0.95, [look("recall", 0.1, 0.02), look("f1", -0.1, 0.03)], "f1")
+    >>> found.verdict, found.better, found.worse
+    ('trade_off', ('recall',), ('f1',))
 
-    Of two that are looked at, 0.04 alone is not enough:
+    Of two that are looked at, a p value of 0.04 is not enough:
 
-    >>> barely, same = replace(more, p_adjusted=0.04), replace(less, p_adjusted=0.9)
-    >>> pair_verdict("new", "old", 0.95, [barely, same]).verdict
-    'not_demonstrated'
+    >>> found = pair_verdict("new", "old", 0.95, [look("recall", 0.0411, 0.02), look("f1", 0.0, 0.03)], "f1")
+    >>> round(found.primary.adjusted.level, 3), found.verdict
+    (0.975, 'not_demonstrated')
     """
-    named = [(d.metric, d) for d in differences] + [(f"recall[{label}]", d) for label, d in recalls]
-    looks = [(name, d.verdict, d.p_adjusted) for name, d in named if d.p_adjusted is not None]
-    corrected = holm([p for *_, p in looks])
-    held = [(name, verdict) for (name, verdict, _), p in zip(looks, corrected, strict=True) if p < 1 - level]
-    better, worse = (tuple(name for name, verdict in held if verdict == word) for word in ("better", "worse"))
-    return PairVerdict(run, baseline, _outcome(bool(better), bool(worse)), better, worse)
+    known = [look for look in looks if look.found.curve is not None and look.better in ("higher", "lower")]
+    levels = holm_levels([look.p for look in known], level)
+    held = {look.name: look.judged(own) for look, own in zip(known, levels, strict=True)}
+    plain = {look.name: _unadjusted(look.found.difference, look.better) for look in looks}
+    every = {**plain, **held}
+    better, worse = (
+        tuple(name for name, d in held.items() if d.verdict == word) for word in ("better", "worse")
+    )
+    outcome = _outcome(bool(better), bool(worse))
+    if all(d.verdict == "undefined" for d in every.values()):
+        outcome = "undefined"
+    return PairVerdict(run, baseline, outcome, better, worse, tuple(held), every.get(primary))
 
 
 def _outcome(better: bool, worse: bool) -> PairOutcome:

@@ -78,8 +78,10 @@ def _support(p: Predictions) -> Array:
     return np.asarray(rows, dtype=np.float64)
 
 
-def class_recalls(samples: PairedSamples, names: tuple[str, str]) -> tuple[tuple[str, Difference], ...]:
-    """Return the difference of the recall of each class with enough examples, each judged by itself.
+def class_recalls(
+    samples: PairedSamples, names: tuple[str, str]
+) -> tuple[tuple[str, InferredDifference], ...]:
+    """Return the difference of the recall of each class with enough examples.
 
     Of a binary problem there is none: its two classes are recall and specificity.
     """
@@ -92,9 +94,7 @@ def class_recalls(samples: PairedSamples, names: tuple[str, str]) -> tuple[tuple
         found = [_cell_recall(cells[code], samples, names) for code in codes]
     else:
         found = [_recall(samples, names, int(code)) for code in codes]
-    labels = [run.space.names[code] for code in codes]
-    better, level = {"recall": COUNTED[0].better}, samples.sampling.level
-    return tuple((label, judged([one], better, level)[0]) for label, one in zip(labels, found, strict=True))
+    return tuple((run.space.names[code], one) for code, one in zip(codes, found, strict=True))
 
 
 def _cell_recall(cells: Array, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:

@@ -14,7 +14,7 @@ from evalreport.thresholds.objectives import Costs
 from evalreport.values import Estimate
 
 Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
-PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated"]
+PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated", "undefined"]
 CLASS = "class: "  # how the scope of a class begins; that of a slice is ``column = value``
 DEMONSTRATED = ("better", "worse")  # verdicts of a difference whose interval excludes 0
 
@@ -201,10 +201,21 @@ class RankedRun:
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """What is demonstrated of a run against its baseline: over each kind of errors and the primary metric.
+    """The verdict of a run against its baseline, which every headline, table and gate states.
 
-    Corrected for their number (Holm), so that two equal runs are told apart in no more than 5% of samples.
-    `better` and `worse` name metrics; the recall of a class is ``recall[class]``.
+    Parameters
+    ----------
+    run, baseline : str
+    verdict : str
+        ``better`` or ``worse`` where something differs significantly in one direction only, ``trade_off`` in
+        both directions, ``undefined`` where no difference has an interval.
+    better, worse : tuple of str
+        Metrics that differ significantly; the recall of a class is ``recall[class]``.
+    over : tuple of str
+        All metrics that were looked at: the primary one and those that count one kind of error. Intervals
+        are corrected for their number (Holm), so that two equal runs differ in at most 5% of samples.
+    primary : Difference or None
+        The difference of the primary metric, with the interval that this correction leaves to it.
     """
 
     run: str
@@ -212,6 +223,8 @@ class PairVerdict:
     verdict: PairOutcome
     better: tuple[str, ...] = ()
     worse: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+    primary: Difference | None = None
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,8 @@ def test_recalls_of_classes_are_counted_by_hand() -> None:
     run, baseline = models.multiclass(np.random.default_rng(0), 400, np.full(3, 1 / 3), skills=(2.6, 1.2))
     found = class_recalls(models.sides([run, baseline]), ("new", "old"))
     assert [label for label, _ in found] == list(run.space.names)
-    for code, (_, d) in enumerate(found):
+    for code, (_, one) in enumerate(found):
+        d = one.difference
         rows = run.y_true == code
         values = tuple(float((np.asarray(p.y_pred)[rows] == code).mean()) for p in (run, baseline))
         assert d.values == pytest.approx(values) and d.difference == pytest.approx(values[0] - values[1])

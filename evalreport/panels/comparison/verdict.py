@@ -76,7 +76,7 @@ def summary(comparison: Comparison) -> Sentence:
         _moved(comparison),
         _could(comparison),
         same_matching(comparison),
-        _several(comparison),
+        _corrected(comparison),
     )
 
 
@@ -95,24 +95,37 @@ def _moved(comparison: Comparison) -> Sentence:
 
 
 def _could(comparison: Comparison) -> Sentence:
-    (first, *others) = comparison.of(comparison.primary)
-    if others or first.verdict != "not_demonstrated" or first.detectable is None:
+    """The smallest difference of the primary metric that a verdict of so many rows finds."""
+    (first, *others) = comparison.verdicts
+    main = first.primary
+    if others or first.verdict != "not_demonstrated" or main is None or main.detectable is None:
         return NOTHING
     words = "Too few rows: no possible difference"
-    if first.detectable.difference is not None:
+    if main.detectable.difference is not None:
         words = f"A difference of {{difference}} in {spoken(title_of_metric(comparison, comparison.primary))}"
     return say(
-        words + " would be demonstrated with {power:percent} probability.",
-        difference=detectable(first, first.detectable),
-        power=first.detectable.power,
+        words + " would be significant with {power:percent} probability.",
+        difference=detectable(main, main.detectable),
+        power=main.detectable.power,
     )
 
 
-def _several(comparison: Comparison) -> Sentence:
-    pairs = len(comparison.pairings)
-    if pairs == 1:
+def _corrected(comparison: Comparison) -> Sentence:
+    """What verdicts are about, and for how many numbers they are corrected."""
+    if not any(one.over for one in comparison.verdicts):
         return NOTHING
-    return say("Verdicts are corrected for {pairs:count} comparisons (Holm).", pairs=pairs)
+    over = max((one.over for one in comparison.verdicts), key=len)
+    classes = sum(name.startswith("recall[") for name in over)
+    titles = [spoken(title_of_metric(comparison, name)) for name in over if not name.startswith("recall[")]
+    named = listed([say("{title}", title=title) for title in titles])
+    words = "Verdicts are by {named}"
+    if classes:
+        words += " and the recall of {classes:count} {classes:class|classes}"
+    pairs = len(comparison.pairings)
+    if len(over) > 1 or pairs > 1:
+        words += ", with Holm's correction"
+        words += " for {pairs:count} comparisons" if pairs > 1 else ""
+    return say(words + ".", named=named, classes=classes, pairs=pairs)
 
 
 def pairs(comparison: Comparison) -> Section | None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from evalreport.comparison.pairing import Pairing
 from evalreport.comparison.values import (
-    DEMONSTRATED,
     Comparison,
     Detectable,
     Difference,
     McNemarResult,
     Movement,
+    PairOutcome,
     PairVerdict,
     RankedRun,
 )
 from evalreport.findings.words import spoken
 from evalreport.format import plural
-from evalreport.labels import Binary, Multilabel
+from evalreport.labels import Binary, LabelSpace, Multilabel
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import ERROR_KINDS
 from evalreport.panels.comparison.stated import in_words, size, style_of
@@ -39,8 +40,7 @@ def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
     >>> both_sides(found, found.verdicts[0]).text
     'run 2 finds 40 more “1” but raises 40 more false alarms than run 1.'
     """
-    pair = (verdict.run, verdict.baseline)
-    moved = next((entry for entry in comparison.movement if (entry.run, entry.baseline) == pair), None)
+    moved = _movement(comparison, verdict)
     sides = [
         listed(list(_phrases(comparison, metrics, moved, gain=gain)))
         for metrics, gain in ((verdict.better, True), (verdict.worse, False))
@@ -52,26 +52,35 @@ def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
 def _phrases(
     comparison: Comparison, metrics: Sequence[str], moved: Movement | None, *, gain: bool
 ) -> Iterator[Sentence]:
+    """What is better, or worse: errors in counts of rows, all other metrics by their names."""
     space = comparison.evaluations[0].space
-    labels = [match[1] for name in metrics if (match := _CLASS.fullmatch(name))]
-    counted = moved is not None and not isinstance(space, Multilabel)
     mark = "*" if gain else "_"
+    labels = [match[1] for name in metrics if (match := _CLASS.fullmatch(name))]
     if labels:
+        counted = moved is not None and not isinstance(space, Multilabel)
         yield _of_classes(labels, moved if counted else None, mark, gain=gain)
-    plain = [name for name in metrics if not _CLASS.fullmatch(name)]
-    if isinstance(space, Binary) and moved is not None:
-        for name in (name for name in plain if name in ERROR_KINDS["binary"]):
-            yield _of_kind(space, name, moved, mark, gain=gain)
-        plain = [name for name in plain if name not in ERROR_KINDS["binary"]]
-    if plain:
-        titles = listed([say("{title}", title=spoken(find(name, space.task).title)) for name in plain])
-        yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=titles)
+    uncounted = []
+    for name in (name for name in metrics if not _CLASS.fullmatch(name)):
+        words = _of_kind(space, name, moved, mark, gain=gain)
+        if words:
+            yield words
+        else:
+            uncounted.append(say("{title}", title=spoken(find(name, space.task).title)))
+    if uncounted:
+        yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=listed(uncounted))
 
 
-def _of_kind(space: Binary, name: str, moved: Movement, mark: str, *, gain: bool) -> Sentence:
-    """Positives that are found, or false alarms: the net of what was fixed and broken in that class."""
+def _of_kind(space: LabelSpace, name: str, moved: Movement | None, mark: str, *, gain: bool) -> Sentence:
+    """Positives that are found, or false alarms: the net of what was fixed and broken in that class.
+
+    Nothing where rows were not counted, or point the other way than the metric (of which weights decide).
+    """
+    if not isinstance(space, Binary) or moved is None or name not in ERROR_KINDS["binary"]:
+        return NOTHING
     label = space.names[1] if name == "recall" else space.names[0]
     fixed, broken, _ = moved.by_class.get(label, (0, 0, 0))
+    if (fixed > broken) != gain or fixed == broken:
+        return NOTHING
     rows = abs(fixed - broken)
     if name == "recall":
         word = "more" if gain else "fewer"
@@ -84,14 +93,14 @@ def _of_kind(space: Binary, name: str, moved: Movement, mark: str, *, gain: bool
 def _of_classes(labels: Sequence[str], moved: Movement | None, mark: str, *, gain: bool) -> Sentence:
     """The net of all classes whose recall differs; of labels of a set, which share rows, their number."""
     classes = quoted(labels[0]) if len(labels) == 1 else f"{len(labels)} classes"
-    if moved is None:
+    nets = [] if moved is None else [moved.by_class.get(label, (0, 0, 0)) for label in labels]
+    net = sum(fixed - broken for fixed, broken, _ in nets)
+    if (net > 0) != gain or net == 0:
         word = "better" if gain else "worse"
         return say(f"has the {mark}{word}{mark} recall of {{classes}}", classes=classes)
-    nets = [moved.by_class.get(label, (0, 0, 0)) for label in labels]
-    rows = abs(sum(fixed - broken for fixed, broken, _ in nets))
     word = "more" if gain else "fewer"
     of = "{classes}" if len(labels) == 1 else "of {classes}"
-    return say(f"finds {mark}{{rows:count}} {word}{mark} {of}", rows=rows, classes=classes)
+    return say(f"finds {mark}{{rows:count}} {word}{mark} {of}", rows=abs(net), classes=classes)
 
 
 MOST_NAMED = 3
@@ -104,26 +113,71 @@ def title_of_metric(comparison: Comparison, name: str) -> str:
 
 
 def headline(comparison: Comparison) -> Sentence:
-    """Return which run is better, how sure that is, and of a trade-off both sides."""
+    """Return the verdict of two runs, in the words of its own; of several runs their ranking.
+
+    Every place that states the outcome of a comparison in words says this sentence, or one of `verdicts`.
+    """
     if len(comparison.names) > 2:
         return ranked(comparison)
-    if comparison.verdicts and comparison.verdicts[0].verdict == "trade_off":
-        return both_sides(comparison, comparison.verdicts[0])
-    return _of_two(comparison, comparison.of(comparison.primary)[0])
+    return in_a_sentence(comparison, comparison.verdicts[0])
 
 
-def _of_two(comparison: Comparison, d: Difference) -> Sentence:
-    run, base, title = "{d.run:short}", "{d.baseline:short}", title_of_metric(comparison, d.metric)
-    match d.verdict:
-        case "better":
-            words = f"{run} is *better* than {base}: {title} {{gap}}."
-        case "worse":
-            words = f"{run} is _worse_ than {base}: {title} {{gap}}."
+def in_a_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
+    """Return the verdict of a pair: what is better and worse in counts, else the primary metric.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = [1] * 100 + [0] * 100
+    >>> some, none = [1] * 60 + [0] * 140, [0] * 200
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (some, none)], primary="specificity")
+    >>> in_a_sentence(found, found.verdicts[0]).text
+    'run 2 is worse than run 1: it finds 60 fewer “1”; Specificity 0 points.'
+    """
+    main = verdict.primary
+    gap = NOTHING if main is None else in_words(main)
+    title = title_of_metric(comparison, comparison.primary)
+    known = {"verdict": verdict}
+    match verdict.verdict:
+        case "trade_off":
+            return both_sides(comparison, verdict)
+        case "better" | "worse":
+            mark = "*" if verdict.verdict == "better" else "_"
+            lead = say(
+                f"{{verdict.run:short}} is {mark}{verdict.verdict}{mark} than {{verdict.baseline:short}}:",
+                known,
+            )
+            return lead + _what_differs(comparison, verdict, gap)
         case "not_demonstrated":
-            words = f"*No difference is demonstrated* between {run} and {base}: {title} {{gap}}."
+            words = "*No significant difference* between {verdict.run:short} and {verdict.baseline:short}"
+            return say(words + (": {title} {gap}." if gap else "."), known, title=title, gap=gap)
         case "undefined":
-            return say(f"{run} and {base} cannot be compared by {title}: {{why}}.", {"d": d}, why=because(d))
-    return say(words, {"d": d}, gap=in_words(d))
+            words = "{verdict.run:short} and {verdict.baseline:short} cannot be compared by {title}: {why}."
+            return say(words, known, title=title, why="it is undefined" if main is None else because(main))
+
+
+def _what_differs(comparison: Comparison, verdict: PairVerdict, gap: Sentence) -> Sentence:
+    """The errors that differ in counts, then the primary metric."""
+    gain = verdict.verdict == "better"
+    side = verdict.better if gain else verdict.worse
+    names = [name for name in side if name != comparison.primary]
+    if comparison.primary in side:  # which sums up the classes
+        names = [name for name in names if not _CLASS.fullmatch(name)]
+    moved = _movement(comparison, verdict)
+    differs = listed(list(_phrases(comparison, names, moved, gain=gain)))
+    main = (
+        say("{title} {gap}", title=title_of_metric(comparison, comparison.primary), gap=gap)
+        if gap
+        else NOTHING
+    )
+    if not differs:
+        return joined(main, say("."))
+    return joined(say("it {differs}", differs=differs), say("; {main}.", main=main) if main else say("."))
+
+
+def _movement(comparison: Comparison, verdict: PairVerdict) -> Movement | None:
+    pair = (verdict.run, verdict.baseline)
+    return next((entry for entry in comparison.movement if (entry.run, entry.baseline) == pair), None)
 
 
 def because(d: Difference) -> str:
@@ -131,29 +185,25 @@ def because(d: Difference) -> str:
     return d.reason or "it is undefined"
 
 
+AGAINST: Mapping[PairOutcome, str] = {
+    "better": "{better:count} {better:is|are} *better*",
+    "worse": "{worse:count} {worse:is|are} _worse_",
+    "trade_off": "{trade_off:count} {trade_off:is|are} better in some ways and worse in others",
+    "not_demonstrated": "{not_demonstrated:count} {not_demonstrated:is|are} not significantly different",
+    "undefined": "{undefined:count} cannot be compared",
+}
+"""What a number of runs is in comparison with the baseline, by their verdict."""
+
+
 def against(comparison: Comparison) -> Sentence:
-    """Return how many of several runs are better and worse than the baseline, by the primary metric."""
+    """Return how many of several runs are better, worse and neither than the baseline, by their verdicts."""
     if comparison.baseline is None or len(comparison.names) < 3:
         return NOTHING
-    main = comparison.of(comparison.primary)
-    better, worse = ([d for d in main if d.verdict == word] for word in DEMONSTRATED)
+    counts: Mapping[str, int] = Counter(one.verdict for one in comparison.verdicts)
     base = comparison.names[comparison.baseline]
-    by = title_of_metric(comparison, comparison.primary)
-    told = "*None of {rivals:count} runs* is demonstrated to differ from"
-    if better or worse:
-        told = " and ".join(_counted(better, worse, len(main))) + " than"
-    words = f"{told} {{base:short}} by {by}."
-    return say(words, rivals=len(main), better=len(better), worse=len(worse), base=base)
-
-
-def _counted(better: Sequence[Difference], worse: Sequence[Difference], rivals: int) -> Iterator[str]:
-    whole = " of {rivals:count} runs"
-    for name, found, word in (("better", better, "*better*"), ("worse", worse, "_worse_")):
-        if len(found) == rivals:
-            yield f"{'Both' if rivals == 2 else 'All {rivals:count}'} runs are {word}"
-        elif found:
-            yield f"{{{name}:count}}{whole} {{{name}:is|are}} {word}"
-            whole = ""
+    outcomes = listed([say(words, counts) for outcome, words in AGAINST.items() if counts.get(outcome)])
+    words = "Of {runs:count} runs compared with {base:short}, {outcomes}."
+    return say(words, runs=len(comparison.verdicts), base=base, outcomes=outcomes)
 
 
 def ranked(comparison: Comparison) -> Sentence:
