@@ -132,6 +132,7 @@ def _checked(
     options: dict[str, Any],
     candidate: ModelCandidate | None,
 ) -> int:
+    from evalreport.codec import encode
     from evalreport.gate.documents import CheckedRun, as_dicts
     from evalreport.gate.results import is_open
 
@@ -156,6 +157,8 @@ def _checked(
             line(text)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
         body |= {"checks": told} if options["jsonl"] else {}
+        if outcome.against is not None:
+            body["against"] = {**encode(outcome.against.verdicts[0]), "headline": outcome.verdict}
         if candidate is not None:
             body["model"] = _settled(console, candidate, outcome, strict=strict)
         return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
@@ -192,14 +195,16 @@ def _run(item: Item, outcome: CheckedItem) -> CheckedRun:
     from evalreport.gate.documents import CheckedRun
 
     ev = outcome.evaluation
-    claims = tuple(finding.claim for finding in ev.findings if finding.severity == "error")
-    return CheckedRun(item.name, outcome.results, title(ev).partition("  ")[2], claims)
+    claims = [finding.claim for finding in ev.findings if finding.severity == "error"]
+    verdict = [] if outcome.against is None else [outcome.verdict]
+    return CheckedRun(item.name, outcome.results, title(ev).partition("  ")[2], (*verdict, *claims))
 
 
 def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
     from evalreport.gate.results import tally
 
     head = [title(outcome.evaluation)] if several else []
+    head += [] if outcome.against is None else [outcome.verdict]
     return [*head, *gate.result_lines(outcome.results), tally(outcome.results)]
 
 

@@ -85,7 +85,7 @@ def compare(
     unpaired : bool
         The runs were scored on other examples: nothing is matched.
     details : bool
-        Whether classes, slices and single examples are compared, too.
+        Whether classes, slices and operating points are compared, too.
     costs : Costs, optional
         What outcomes of two classes cost: runs are also matched where that is lowest.
 
@@ -133,7 +133,7 @@ def compare(
         parts=tuple(part for samples, pair in joined for part in part_differences(samples, pair)),
         mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
-        movement=_movements(matches if details else (), alike),
+        movement=_movements(matches if len(called) <= MOST_RUNS else (), alike),
         verdicts=_verdicts(matches, inferred, main, level),
         costs=costs,
         matched=tuple(point for each in alike for point in each.points),

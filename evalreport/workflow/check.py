@@ -15,6 +15,8 @@ from evalreport.gate.data import TrainingRows, data_checks
 from evalreport.gate.results import CheckResult, is_open, tally
 from evalreport.gate.rules import NEEDS, check_change, rule_checks
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import PRIMARY
+from evalreport.panels.comparison.words import headline as of_pair
 from evalreport.panels.verdict.headline import headline
 from evalreport.sinks.registry import GateVerdict, promote, record
 from evalreport.sources.mlflow_client import Store, connect
@@ -47,19 +49,26 @@ class GateRequest(RulesRequest):
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """What changes are measured from, and how it was named."""
+    """What changes are measured from, how it was named, and what it is called."""
 
     name: str
     evaluation: Evaluation
+    shown: str
 
 
 @dataclass(frozen=True)
 class CheckedItem:
-    """An evaluation with its checks, and the files that were written."""
+    """An evaluation with its checks, the files that were written, and the comparison with the baseline."""
 
     evaluation: Evaluation
     results: tuple[CheckResult, ...]
     paths: tuple[Path, ...] = ()
+    against: Comparison | None = None
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in one sentence: of the comparison with the baseline, else of the evaluation."""
+        return (headline(self.evaluation) if self.against is None else of_pair(self.against)).text
 
 
 def check_item(item: Item, request: Request, gate: GateRequest, where: Destination) -> CheckedItem:
@@ -75,28 +84,26 @@ def check_item(item: Item, request: Request, gate: GateRequest, where: Destinati
     """
     ev = evaluation_of(item, with_metrics(request, gate.bounds))
     results: tuple[CheckResult, ...] = ()
+    against = None
     if not (where.several and gate.baseline is not None and is_item(item, gate.baseline.name)):
-        results = _rules(ev, gate)
+        if gate.baseline is not None:
+            against = _against(item.name, ev, gate.baseline, gate.bounds)
+        run = "" if against is None else against.names[1]
+        results = rule_checks(ev, gate.bounds, gate.use, against=against, run=run)
     if ev.predictions is not None:
         results += data_checks(ev.predictions, gate.train, named="withheld" not in ev.facts)
-    return CheckedItem(ev, results, deliver_evaluation(ev, item, request, where).paths)
+    return CheckedItem(ev, results, deliver_evaluation(ev, item, request, where).paths, against)
 
 
-def _rules(ev: Evaluation, gate: GateRequest) -> tuple[CheckResult, ...]:
-    changes = [bound for bound in gate.bounds if bound.change]
-    against = None
-    if changes and gate.baseline is not None:
-        against = _against(ev, gate.baseline.evaluation, changes)
-    return rule_checks(ev, gate.bounds, gate.use, against=against, run="run")
-
-
-def _against(ev: Evaluation, baseline: Evaluation, changes: Sequence[Bound]) -> Comparison:
-    """Compare what rules ask for, and no more."""
-    whole = tuple(dict.fromkeys(find(b.metric, ev.task).name for b in changes if not b.part))
+def _against(name: str, ev: Evaluation, baseline: Baseline, bounds: Sequence[Bound]) -> Comparison:
+    """Compare what the verdict of the pair and rules ask for, and no more."""
+    changes = [bound for bound in bounds if bound.change]
     for bound in changes:
         check_change(ev, bound)
+    asked = [find(bound.metric, ev.task).name for bound in changes if not bound.part]
     parts = any(bound.part for bound in changes)
-    return compare([ev, baseline], baseline=1, names=("run", "baseline"), metrics=whole, details=parts)
+    metrics = tuple(dict.fromkeys((*PRIMARY[ev.task], *asked)))
+    return compare([baseline.evaluation, ev], names=(baseline.shown, name), metrics=metrics, details=parts)
 
 
 def baseline_of(
@@ -116,7 +123,8 @@ def baseline_of(
         if changes:
             raise UsageError(f"{changes[0]!r} needs a baseline", where="--require", fix=NEEDS)
         return None
-    return Baseline(name, evaluation_of(_item(name, tracking_uri), with_metrics(request, bounds)))
+    item = _item(name, tracking_uri)
+    return Baseline(name, evaluation_of(item, with_metrics(request, bounds)), item.name)
 
 
 def _item(name: str, tracking_uri: str | None) -> Item:
@@ -238,7 +246,7 @@ def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fail
     verdict = GateVerdict(
         "passed" if passed else "failed" if failed else "inconclusive",
         tally(results),
-        headline(outcome.evaluation).text,
+        outcome.verdict,
         f"runs:/{run.run_id}",
         candidate.store.page_of_run(run.experiment_id, run.run_id),
     )

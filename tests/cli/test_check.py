@@ -74,6 +74,20 @@ def test_without_rules_the_data_are_checked(capsys: Capture) -> None:
     assert "5,572 rows, no gaps; 2 of 2 labels occur" in done.out
 
 
+def test_the_verdict_against_a_baseline_is_that_of_compare(capsys: Capture) -> None:
+    rows = ("--score", "score", *FAST)
+    done = run(capsys, "check", "nb.parquet", *rows, "--baseline", "lr.parquet", "--markdown", "check.md")
+    both = run(capsys, "compare", "lr.parquet", "nb.parquet", *rows)
+    assert done.out.splitlines()[0] == both.out.splitlines()[0]
+    assert done.out.startswith("nb raises 7 fewer false alarms but finds 160 fewer “spam”")
+    assert "nb raises 7 fewer false alarms" in Path("check.md").read_text("utf-8")
+    told = json.loads(run(capsys, "check", "nb.parquet", *rows, "--baseline", "lr.parquet", "--json").out)
+    other = json.loads(run(capsys, "compare", "lr.parquet", "nb.parquet", *rows, "--json").out)
+    (verdict,) = other["comparison"]["verdicts"]
+    against = told["runs"][0]["against"]
+    assert against == {**verdict, "headline": other["comparison"]["headline"]}
+
+
 def test_a_baseline_on_paired_rows(capsys: Capture) -> None:
     passed = run(capsys, "check", LR, *FAST, "--baseline", COLLAPSED, "--require", "f1_macro drops <= 0.01")
     assert passed.code == 0
