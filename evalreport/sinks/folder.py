@@ -187,6 +187,20 @@ def write_files(files: Mapping[Path, bytes]) -> None:
         _remove(beside.values(), made)
 
 
+def remove_file(place: Path) -> None:
+    """Remove a file.
+
+    Raises
+    ------
+    UsageError
+        It cannot be removed.
+    """
+    try:
+        place.unlink()
+    except OSError as error:
+        raise _cannot(place, error, "removed") from error
+
+
 def _make_folder(place: Path, made: list[Path]) -> None:
     """Make the folder of a file, and note the folders that this takes."""
     if place.is_dir():  # else a rename would find it out, when others have been renamed
@@ -223,24 +237,26 @@ def refuse_link(place: Path, folder: Path) -> None:
     ------
     UsageError
     """
-    steps = [
-        place,
-        *(parent for parent in place.parents if parent.is_relative_to(folder) and parent != folder),
-    ]
-    for step in steps:
-        if step.is_symlink():
-            raise UsageError(
-                f"{step.name} is a link, which is not written through",
-                where=str(step),
-                fix="remove the link, or name another place",
-            )
+    link = link_on_the_way(place, folder)
+    if link is not None:
+        raise UsageError(
+            f"{link.name} is a link, which is not written through",
+            where=str(link),
+            fix="remove the link, or name another place",
+        )
 
 
-def _cannot(place: Path, error: OSError) -> UsageError:
+def link_on_the_way(place: Path, folder: Path) -> Path | None:
+    """Return the link that a place is or is behind, from below the folder on; None where there is none."""
+    inside = (parent for parent in place.parents if parent.is_relative_to(folder) and parent != folder)
+    return next((step for step in (place, *inside) if os.path.islink(step)), None)
+
+
+def _cannot(place: Path, error: OSError, verb: str = "written") -> UsageError:
     full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    mend = "make room" if full else "check the folder's permissions"
+    fix = "make room" if full else "check the folder's permissions"
     return UsageError(
-        f"{place.name} cannot be written: {(error.strerror or 'input/output error').lower()}",
+        f"{place.name} cannot be {verb}: {(error.strerror or 'input/output error').lower()}",
         where=str(place),
-        fix=f"{mend}, or name another place with --out",
+        fix=f"{fix}, or name another place with --out",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -151,8 +152,10 @@ class Manifest:
 
     @classmethod
     def from_wire(cls, wire: ManifestRecord) -> Manifest:
-        """Return the manifest of a file."""
-        return cls(wire.files, frozenset(wire.metrics), wire.heads, wire.sent)
+        """Return the manifest of a file, without names that lead out: we wrote none of those."""
+        files = {path: known for path, known in wire.files.items() if is_inside(path)}
+        heads = {path: head for path, head in wire.heads.items() if path in files}
+        return cls(files, frozenset(wire.metrics), heads, wire.sent)
 
     def as_bytes(self) -> bytes:
         """Return the manifest as the file that lies in the run."""
@@ -166,6 +169,18 @@ class Manifest:
         except DataError:
             return cls()
         return made
+
+
+def is_inside(path: str) -> bool:
+    r"""Return whether a name, written with ``/``, is that of a file inside the folder it is relative to.
+
+    Examples
+    --------
+    >>> [is_inside(path) for path in ("runs/a.html", "../a", "/a", "a/../../b", "C:\\a", "a\0", "", "./a")]
+    [True, False, False, False, False, False, False, False]
+    """
+    strange = re.match("[A-Za-z]:", path) or "\\" in path or "\0" in path
+    return not strange and not {"", ".", ".."} & set(path.split("/"))
 
 
 def _digest(data: bytes) -> str:

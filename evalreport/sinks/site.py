@@ -1,19 +1,39 @@
-"""The folder of a site: our files are known by a manifest, others' are left alone, stale ones of ours go."""
+"""The folder of a site: our files are known by a manifest, others' are left alone, stale ones of ours go.
+
+The folder may have come with a repository, its manifest too: what that lists is ours only where it has a name
+of a site's files, and is no link and behind none.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalreport.codec import dumps
 from evalreport.errors import DataError, some_of
-from evalreport.sinks.folder import MANIFESTS, is_page, refuse_link, write_file, write_files
+from evalreport.sinks.folder import (
+    MANIFESTS,
+    is_page,
+    link_on_the_way,
+    refuse_link,
+    remove_file,
+    write_file,
+    write_files,
+)
 from evalreport.sinks.manifest import Manifest
 
 RECORD = f"{MANIFESTS}/site.json"
+KEPT = f"{MANIFESTS}/site"
+"""Folder of what is kept of each run, so that it is evaluated once."""
+_NAMES = re.compile(
+    r"index\.html|runs\.(csv|json)|pairs\.csv|(runs|compare)/[^/]+\.(html|json)"
+    rf"|{re.escape(KEPT)}/[^/]+\.(json|npy)"
+)
+"""All names that a site gives its files."""
 
 
 @dataclass
@@ -31,11 +51,11 @@ class SiteFolder:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as place:
     ...     site = SiteFolder(Path(place))
-    ...     SiteFolder(Path(place)).write({"index.html": b"new", "old.html": b"old"})
+    ...     SiteFolder(Path(place)).write({"index.html": b"new", "runs/old.html": b"old"})
     ...     site = SiteFolder(Path(place))
     ...     site.write({"index.html": b"new"}), site.finish(["index.html"])
     2
-    (0, ['old.html'])
+    (0, ['runs/old.html'])
     """
 
     folder: Path
@@ -46,17 +66,22 @@ class SiteFolder:
         refuse_link(self.folder / RECORD, self.folder)
         self.manifest = Manifest()
         with suppress(OSError):
-            self.manifest = Manifest.read((self.folder / RECORD).read_bytes())
+            known = Manifest.read((self.folder / RECORD).read_bytes())
+            self.manifest = replace(
+                known, files={path: one for path, one in known.files.items() if _NAMES.fullmatch(path)}
+            )
 
     def stands(self, path: str) -> bool:
         """Tell whether a file is there as it was last written."""
         return self.manifest.stands(path, self.read(path) or b"")
 
     def read(self, path: str) -> bytes | None:
-        """Return a file of ours; None where there is none."""
+        """Return a file of ours; None where there is none, or a link on the way to it."""
         place = self.folder / path
+        if link_on_the_way(place, self.folder) is not None:
+            return None
         with suppress(OSError):
-            return None if place.is_symlink() else place.read_bytes()
+            return place.read_bytes()
         return None
 
     def check(self, paths: Collection[str]) -> None:
@@ -95,13 +120,19 @@ class SiteFolder:
         return len(new)
 
     def finish(self, kept: Collection[str]) -> list[str]:
-        """Remove the files of ours that the site no longer has, unless somebody has changed them since."""
+        """Remove the files of ours that the site no longer has, unless somebody has changed them since.
+
+        Raises
+        ------
+        UsageError
+            One cannot be removed.
+        """
         stale = sorted(path for path in self.manifest.files if path not in kept)
         gone = []
         for path in stale:
             data = self.read(path)
             if data is not None and self.manifest.wrote(path, data):
-                (self.folder / path).unlink()
+                remove_file(self.folder / path)
                 gone.append(path)
         whole = {path: data for path in kept if (data := self.read(path)) is not None}
         self.manifest = Manifest.of(whole, [], Manifest(), {})

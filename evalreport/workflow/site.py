@@ -23,7 +23,7 @@ from evalreport.panels.site import board_headline
 from evalreport.report.site import site_files, site_payload
 from evalreport.sinks.folder import MANIFESTS
 from evalreport.sinks.sink import Logged
-from evalreport.sinks.site import SiteFolder, digest_of
+from evalreport.sinks.site import KEPT, SiteFolder, digest_of
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.text import slug
@@ -33,7 +33,6 @@ from evalreport.workflow.report import same_inputs
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
 from evalreport.workflow.site_pages import (
-    KEPT,
     SiteReference,
     SiteTask,
     comparison_paths,
@@ -158,7 +157,8 @@ def made_site(
     names = distinct([item.name for item in runs])
     ended = [(name, item) for name, item in zip(names, runs, strict=True) if _run(item).status == "FINISHED"]
     tasks = {name: SiteTask(item, name, _stem(_run(item))) for name, item in ended}
-    folder.check(["index.html", "runs.csv", "pairs.csv", "runs.json", *_all_paths(tasks.values())])
+    compared = [path for task in tasks.values() for path in comparison_paths(task.stem)]
+    folder.check(["index.html", "runs.csv", "pairs.csv", "runs.json", *_all_paths(tasks.values()), *compared])
     site = _Site(folder, request, wanted, tasks, do)
     reference = _champion_first(site)
     site.make(
@@ -192,7 +192,7 @@ def _run(item: Item) -> RunInfo:
 
 
 def _stem(run: RunInfo) -> str:
-    return f"{slug(run.name)[:24]}-{run.run_id[:8]}"
+    return f"{slug(run.name)[:24]}-{slug(run.run_id)[:8]}"
 
 
 def since(run: RunInfo, tag: str) -> int | None:

@@ -21,8 +21,7 @@ from evalreport.panels.verdict.headline import headline
 from evalreport.predictions import Predictions
 from evalreport.report.names import INPUTS_TAG
 from evalreport.report.render import render
-from evalreport.sinks.folder import MANIFESTS
-from evalreport.sinks.site import digest_of
+from evalreport.sinks.site import KEPT, digest_of
 from evalreport.values import Undefined
 from evalreport.workflow.compare import Compared
 from evalreport.workflow.compare_deliver import as_record
@@ -31,9 +30,6 @@ from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.report import inputs_tag
 from evalreport.workflow.request import Destination, Request
 from evalreport.workflow.runs import Item
-
-KEPT = f"{MANIFESTS}/site"
-"""Folder of what is kept of each run, so that it is evaluated once."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from evalreport.sources.runs import RunInfo
 from evalreport.values import Estimate
 from evalreport.workflow.report import code_digest
 from evalreport.workflow.request import Destination
-from evalreport.workflow.site import MadeSite, log_site, since
+from evalreport.workflow.site import MadeSite, _stem, log_site, since
 from evalreport.workflow.site_pages import paths_of
 from tests.cli.running import run
 from tests.tracking import make_run
@@ -141,6 +143,54 @@ def test_other_code_of_the_same_version_is_other_code(tmp_path: Path) -> None:
         return code_digest(package)
 
     assert code("a", "<p>") == code("b", "<p>") != code("c", "<b>")
+
+
+def plant(out: Path, files: dict[str, bytes]) -> None:
+    """Write the manifest of a site that claims to have written files."""
+    (out / ".evalreport").mkdir(parents=True, exist_ok=True)
+    known = {path: [sha256(data).hexdigest()] for path, data in files.items()}
+    manifest = {"schema": 2, "files": known, "metrics": [], "heads": {}, "sent": None}
+    (out / ".evalreport" / "site.json").write_text(json.dumps(manifest))
+
+
+def test_a_planted_manifest_removes_nothing(letters: Store, tmp_path: Path, capsys: Capture) -> None:
+    """Absolute names, names that climb out, names behind a link, and names that a site never writes."""
+    out, victims = tmp_path / "clone" / "public", tmp_path / "victims"
+    (out / "real").mkdir(parents=True)
+    victims.mkdir()
+    places = [victims / "a.html", tmp_path / "clone" / "b.html", out / "notes.txt", out / "real" / "c.html"]
+    for place in places:
+        place.write_text("precious")
+    (out / "compare").symlink_to(victims)
+    names = [str(victims / "a.html"), "../b.html", "runs/../../b.html", "compare/a.html", "notes.txt"]
+    plant(out, dict.fromkeys([*names, "real/c.html", ".evalreport/../notes.txt"], b"precious"))
+    assert run(capsys, *call(letters, out)).code == 2  # `compare` is a link
+    (out / "compare").unlink()
+    assert run(capsys, *call(letters, out), "--json").json["site"]["removed"] == 0
+    assert [place.read_text() for place in places] == ["precious"] * 4
+    listed = json.loads((out / ".evalreport" / "site.json").read_text())["files"]
+    assert not listed.keys() & {*names, "real/c.html"}
+
+
+@pytest.mark.parametrize("folder", ["runs", "compare", ".evalreport/site"])
+def test_nothing_is_read_written_or_removed_behind_a_link(
+    letters: Store, tmp_path: Path, capsys: Capture, folder: str
+) -> None:
+    out, outside = tmp_path / "site", tmp_path / "outside"
+    assert run(capsys, *call(letters, out)).code == 0
+    (out / folder).rename(outside)
+    (out / folder).symlink_to(outside)
+    before = files_of(outside)
+    put(letters, tmp_path, "new", table(0.95))
+    done = run(capsys, *call(letters, out))
+    assert done.code == 2
+    assert "is a link, which is not written through" in done.err
+    assert files_of(outside) == before
+
+
+def test_an_id_of_a_run_is_no_path() -> None:
+    found = RunInfo("../../../etc", "calm heron", "1", "1", "FINISHED")
+    assert _stem(found) == "calm-heron-etc"
 
 
 def test_files_of_others_are_not_replaced(letters: Store, tmp_path: Path, capsys: Capture) -> None:

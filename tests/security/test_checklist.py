@@ -115,6 +115,8 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "sinks/test_contract.py::test_no_path_of_a_payload_leads_out",
             "sinks/test_folder.py::test_links_are_not_written_through",
+            "cli/test_site.py::test_a_planted_manifest_removes_nothing",
+            "cli/test_site.py::test_nothing_is_read_written_or_removed_behind_a_link",
             "sinks/test_folder.py::test_what_cannot_be_written_is_exit_2_and_leaves_nothing",
             "cli/test_streams.py::test_a_device_is_written_into_and_stays_one",
             "cli/test_streams.py::test_a_disk_that_fails_half_way_leaves_nothing",
