@@ -20,7 +20,6 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from evalreport.sinks import turns
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
 from evalreport.sources.spark_session import spark_session
@@ -185,11 +184,7 @@ def _drawn_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests see no tracking server and no terminal of the machine they run on, and log without a wait.
-
-    A logging waits for others that began together with it; the tests in which some did set that again.
-    """
-    monkeypatch.setattr(turns, "SETTLE", 0.0)
+    """Tests see no tracking server and no terminal of the machine they run on."""
     ours = (name for name in os.environ if name.startswith(("MLFLOW_", "EVALREPORT_")))
     for name in [*ours, *(name for name in TERMINAL if name in os.environ)]:
         monkeypatch.delenv(name)

@@ -51,8 +51,6 @@ UNIT_TAG = "evalreport.unit"
 """What a row is called, one and many."""
 TABLE_TAG = "evalreport.table"
 """The table of Spark, or its Parquet or Delta path, that holds the predictions of a run: set by the user."""
-TIME_TAG = "evalreport.logged"
-"""Timestamp of the metrics, in milliseconds: each logging has to be later than the one before."""
 
 INPUTS_TAG = "evalreport.inputs"
 """Digest of what an evaluation is made of, and the folder of its predictions: a call on many runs passes over

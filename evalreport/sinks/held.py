@@ -11,8 +11,8 @@ from typing import Any
 
 from evalreport.errors import ServerError
 from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.marks import UNFINISHED
 from evalreport.sinks.sink import Tracking
+from evalreport.sinks.writer import UNFINISHED
 
 MAX_COMPARED = 256 * 1024**2
 """Bytes; a file of our name that is larger is not ours."""

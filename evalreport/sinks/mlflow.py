@@ -1,36 +1,36 @@
 """A payload into a finished MLflow run: through the client alone, in place, and only when it changed.
 
-Nothing is written before everything has been checked. While a logging is under way the digest tag says so;
-the digest comes last, so that one that was cut short is done again.
+Nothing is written before everything has been checked. While a logging is in progress the digest tag shows it;
+the digest comes last, so that one that was interrupted is done again.
 """
 
 from __future__ import annotations
 
 import logging
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from evalreport.errors import UsageError
+from evalreport.errors import LoggingInterrupted, UsageError
 from evalreport.format import counted
 from evalreport.report.payload import Payload
 from evalreport.sinks.held import Held
 from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.marks import UNFINISHED, Mark, now
 from evalreport.sinks.plan import Job, Plan, planned
 from evalreport.sinks.sink import Logged, State, Tracking
-from evalreport.sinks.turns import Turn, refuse_deleted, swallowed, turn
 from evalreport.sinks.verify import Lacking, lacking_files, missing_points
+from evalreport.sinks.writer import UNFINISHED, Writer, mixed, not_stored, refuse_deleted
 from evalreport.stages import stage
 
 logger = logging.getLogger(__name__)
 
 TOGETHER = 8
-"""Files that are sent between two looks at the run: with the time limits of their requests these end before
-our mark grows old, and a local store takes them in a third of the time of eight looks."""
+"""Files that are sent between two looks at the run: a local store stores them in a third of the time of eight
+looks."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,17 @@ class MlflowSink:
         Raises
         ------
         RunNotFoundError, UsageError
-            See `check_run`; also files of our names that we did not write, which are listed, or are links.
+            See `check_run`; also files of our names that we did not write, which are listed, or are links;
+            another logging of the run at the same time.
+        LoggingInterrupted
+            The user has stopped it after the run was changed.
         UnsafeFileError
             The run's artifacts are at an address where we do not go.
         ServerError
         """
         run = check_run(self.tracking, self.run_id, allow_running=self.allow_running)
         where = f"run {self.run_id[:8]} ({run.info.run_name})"
-        at = now() if timestamp is None else timestamp
+        at = time.time_ns() // 1_000_000 if timestamp is None else timestamp
         job = Job(payload, self.tracking, self.run_id, where, at, self.force, self.repair)
         plan = planned(job, run)
         if not plan.nothing and not dry_run:
@@ -142,68 +145,83 @@ def _theirs(keys: Sequence[str], held: Held) -> list[str]:
 
 
 def _written(job: Job, plan: Plan) -> Plan:
-    """Have our turn, plan again by what the run holds then, and write; return the plan that was followed."""
-    mark = Mark.new(plan.sent.timestamp, job.payload.digest)
-    with turn(job.tracking, job.run_id, job.tag, plan.held.tag, mark, job.where) as (mine, run):
-        again = planned(job, run, tag=plan.held.tag)
-        if again.nothing:
-            mine.give_back()
-        else:
-            _write(job, again, mine)
-        return again
+    """Write, and return the plan that was followed: another one if the run was logged meanwhile."""
+    run = job.tracking.ask(methodcaller("get_run", job.run_id), job.where)
+    refuse_deleted(run, job.where)
+    if run.data.tags.get(job.tag, "") != plan.held.tag:
+        plan = planned(job, run)
+    if not plan.nothing:
+        try:
+            _write(job, plan, Writer(job.tracking, job.run_id, job.tag, plan.held.tag, job.where))
+        except KeyboardInterrupt:
+            raise LoggingInterrupted(job.where) from None
+    return plan
 
 
-def _write(job: Job, plan: Plan, mine: Turn) -> None:
+def _write(job: Job, plan: Plan, writer: Writer) -> None:
     """Write in an order that can be cut anywhere: the manifest before its files, the digest last.
 
     What the run does not hold afterwards is sent once more; the digest says that all of it was seen there.
     """
     logger.info("writing %s into %s", plan.todo or "the digest", job.where)
-    _put(job, mine, {plan.held.manifest_path: plan.manifest.as_bytes()})
-    _send(job, plan, mine, plan.todo)
-    lacking = _lacking(job, plan, mine.look())
+    path = plan.held.manifest_path
+    record = {path: plan.manifest.as_bytes()}
+    writer.begin()
+    _put(job, writer, record)
+    if _lacking_files(job, plan, record):
+        _put(job, writer, record)
+        if _lacking_files(job, plan, record):
+            raise not_stored(path, job.where)
+    _send(job, plan, writer, plan.todo)
+    lacking = _lacking(job, plan, writer.look())
     if lacking:
         logger.info("sent once more: %s", lacking)
-        _put(job, mine, {path: plan.whole[path] for path in lacking.files if path == plan.held.manifest_path})
-        _send(job, plan, mine, lacking)
-        lacking = _lacking(job, plan, mine.look())
+        _send(job, plan, writer, lacking)
+        lacking = _lacking(job, plan, writer.look())
     if lacking:
-        raise swallowed(str(lacking), job.where)
-    mine.end(job.payload.digest)
+        raise not_stored(str(lacking), job.where)
+    writer.end(job.payload.digest)
+    if _lacking_files(job, plan, record):
+        raise mixed(job.run_id, job.where)
     logger.info("verified %d files and %d metrics of %s", len(plan.files), len(plan.sent.metrics), job.where)
 
 
 def _lacking(job: Job, plan: Plan, run: Any) -> Lacking:
-    """Return what the run does not hold of the plan; a size that was there before proves nothing."""
-    whole = plan.whole
-    sizes = {path: len(data) for path, data in whole.items()}
-    read = [path for path, size in sizes.items() if plan.held.sizes.get(path) == size]
-
-    def stands(path: str, data: bytes) -> bool:
-        return data == whole[path]
-
+    """Return what the run does not hold of the plan."""
     return Lacking(
-        lacking_files(job.tracking, job.run_id, sizes, stands, read, job.where),
+        _lacking_files(job, plan, plan.files),
         missing_points(job.tracking, run, plan.sent.metrics, plan.sent.timestamp, job.where),
         {name: text for name, text in plan.tags.items() if run.data.tags.get(name) != text},
     )
 
 
-def _send(job: Job, plan: Plan, mine: Turn, what: Lacking) -> None:
-    _put(job, mine, {path: plan.files[path] for path in what.files if path in plan.files})
+def _lacking_files(job: Job, plan: Plan, files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the files that the run does not hold; a size that was there before proves nothing."""
+    sizes = {path: len(data) for path, data in files.items()}
+    before = {**plan.held.sizes, plan.held.manifest_path: sizes.get(plan.held.manifest_path)}
+    read = [path for path, size in sizes.items() if before.get(path) == size]
+
+    def stands(path: str, data: bytes) -> bool:
+        return data == files[path]
+
+    return lacking_files(job.tracking, job.run_id, sizes, stands, read, job.where)
+
+
+def _send(job: Job, plan: Plan, writer: Writer, what: Lacking) -> None:
+    _put(job, writer, {path: plan.files[path] for path in what.files if path in plan.files})
     if what.metrics or what.tags:
         batch = _batch(job, plan, what)
-        mine.write(lambda client: client.log_batch(job.run_id, **batch))
+        writer.write(lambda client: client.log_batch(job.run_id, **batch))
 
 
-def _put(job: Job, mine: Turn, files: Mapping[str, bytes]) -> None:
+def _put(job: Job, writer: Writer, files: Mapping[str, bytes]) -> None:
     sent = 0
     for parent, names in _together(files):
         stage("sending files", sent, len(files))
         with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
             for name in names:
                 _make(Path(folder) / name, files[f"{parent}/{name}" if parent else name])
-            mine.write(methodcaller("log_artifacts", job.run_id, folder, parent or None))
+            writer.write(methodcaller("log_artifacts", job.run_id, folder, parent or None))
         sent += len(names)
 
 

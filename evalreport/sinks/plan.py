@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,16 +12,15 @@ from typing import Any
 
 from evalreport.errors import NotFoundError, UsageError
 from evalreport.format import counted
-from evalreport.report.names import TIME_TAG, digest_tag, manifest_of
+from evalreport.report.names import digest_tag, manifest_of
 from evalreport.report.payload import LONGEST_TAG, Payload
 from evalreport.sinks.folder import refuse_link
 from evalreport.sinks.held import Held, OtherSizeError, held_by
 from evalreport.sinks.manifest import Manifest, Points, Sent
-from evalreport.sinks.marks import Mark, now
 from evalreport.sinks.sink import Tracking
 from evalreport.sinks.tags import NOTE_TAG, TABLES_TAG, with_block, with_tables
-from evalreport.sinks.turns import busy
 from evalreport.sinks.verify import Lacking, history, missing_points
+from evalreport.sinks.writer import busy
 
 IMAGES_TAG = "mlflow.loggedImages"
 FOLDER = "images"
@@ -129,8 +127,8 @@ def link_of(tracking: Tracking, run: Any, model_id: str, where: str) -> Link:
     return Link(model.model_id, model.name, datasets[0].name, datasets[0].digest)
 
 
-_YEAR = 366 * 24 * 3600 * 1000
-"""Milliseconds ahead of now from which a timestamp is a broken clock's, and is not gone beyond."""
+LATEST = 2**63 - 1
+"""The greatest timestamp that a store can hold."""
 
 
 @dataclass(frozen=True)
@@ -193,51 +191,39 @@ class Plan:
     link: Link
     notes: tuple[str, ...]
 
-    @property
-    def whole(self) -> dict[str, bytes]:
-        """All files as they are to stand, the manifest too."""
-        return {self.held.manifest_path: self.manifest.as_bytes(), **self.files}
 
-
-def planned(job: Job, run: Any, tag: str | None = None) -> Plan:
+def planned(job: Job, run: Any) -> Plan:
     """Return what has to be written into a run so that it holds a payload.
 
     Parameters
     ----------
     job : Job
     run : mlflow.entities.Run
-    tag : str, optional
-        What the digest tag held before we set our mark; by default what it holds.
 
     Raises
     ------
     UsageError
-        Another logging is under way; files of our names that we did not write, or that are links.
+        Files of our names that we did not write, or that are links.
     UnsafeFileError
         The run's artifacts are at an address where we do not go.
     ServerError
     """
-    tag = run.data.tags.get(job.tag, "") if tag is None else tag
-    mark = Mark.read(tag)
-    if mark is not None and mark.alive(now()):
-        raise busy(job.where)
+    tag = run.data.tags.get(job.tag, "")
     new = job.files(run.info.start_time or 0)
     held = _held(job, run, new, tag)
     stand = {path for path in new if _stands(job, held, path)}
-    same, timestamp = _timestamp(job, held, mark)
+    same, timestamp = _timestamp(job, held)
     files = {path: held.ours[path] if path in stand else data for path, data in new.items()}
     sent = Sent.of(job.payload, timestamp, files)
     absent = missing_points(job.tracking, run, sent.metrics, timestamp, job.where) if same else sent.metrics
     if same and _covered(job, run, absent, timestamp):
-        sent = Sent.of(job.payload, max(job.timestamp, timestamp + 1), files)
+        sent = Sent.of(job.payload, _fresh(job, run), files)
         absent = sent.metrics
     tags, notes = _tags(job.payload, run.data.tags)
     todo = Lacking({path: "missing" for path in new if path not in stand}, absent, tags)
     whole = tag == job.payload.digest
     if whole and todo and not job.force:
         notes.append(f"the run had lost {todo}")
-    if absent and int(_number(run.data.tags.get(TIME_TAG, ""))) < sent.timestamp:
-        tags[TIME_TAG] = str(sent.timestamp)
     return Plan(
         held=held,
         files=files,
@@ -282,22 +268,29 @@ def _stands(job: Job, held: Held, path: str) -> bool:
     )
 
 
-def _timestamp(job: Job, held: Held, mark: Mark | None) -> tuple[bool, int]:
+def _timestamp(job: Job, held: Held) -> tuple[bool, int]:
     """Return whether this payload was logged before, wholly or in part, and the timestamp to use.
 
-    The same payload keeps its timestamp, or the histories of its metrics would be doubled. Another one takes
-    now, or the millisecond after those before, if a clock went back by less than a year.
+    The same payload keeps its timestamp, or the histories of its metrics would be doubled. Another one uses
+    a fresh one.
     """
-    earlier = [known for known in (held.manifest.sent, mark) if known is not None]
-    for known in earlier:
-        if known.digest == job.payload.digest and 0 < known.timestamp < job.timestamp + _YEAR:
-            return True, known.timestamp
-    if job.repair and held.manifest.sent is None and held.tag == job.payload.digest:
+    before = held.manifest.sent
+    if before is not None and before.digest == job.payload.digest and 0 < before.timestamp <= LATEST:
+        return True, before.timestamp
+    if job.repair and before is None and held.tag == job.payload.digest:
         return True, _logged_at(job)
-    latest = [_number(held.run.data.tags.get(TIME_TAG, "")), *(known.timestamp for known in earlier)]
-    return False, max(
-        job.timestamp, *(known + 1 for known in latest if job.timestamp <= known < job.timestamp + _YEAR), 0
-    )
+    return False, _fresh(job, held.run)
+
+
+def _fresh(job: Job, run: Any) -> int:
+    """Return now, or the millisecond after the values that the run shows.
+
+    They would hide the new ones if a clock was wrong then or is wrong now. A run gives the time of a metric
+    only with the metric itself.
+    """
+    keys = {*job.payload.metrics, *job.payload.series}
+    shown = (int(metric.timestamp) + 1 for metric in run.data._metric_objs if metric.key in keys)
+    return min(max(job.timestamp, 0, *shown), LATEST)
 
 
 def _logged_at(job: Job) -> int:
@@ -314,10 +307,6 @@ def _covered(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -
         for key, points in absent.items()
         if key in job.payload.metrics and key in run.data.metrics
     )
-
-
-def _number(text: str) -> int:
-    return int(text) if re.fullmatch(r"[0-9]{1,15}", text) else 0
 
 
 def _tags(payload: Payload, held: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:

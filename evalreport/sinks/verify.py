@@ -13,8 +13,8 @@ from evalreport.format import counted
 from evalreport.report.names import Part, digest_tag, manifest_of
 from evalreport.sinks.held import content, listed
 from evalreport.sinks.manifest import Manifest, Points
-from evalreport.sinks.marks import UNFINISHED
 from evalreport.sinks.sink import Tracking
+from evalreport.sinks.writer import UNFINISHED
 
 
 @dataclass(frozen=True)

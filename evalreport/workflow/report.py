@@ -14,8 +14,8 @@ from evalreport.codec import dumps
 from evalreport.evaluation.model import Evaluation
 from evalreport.report.names import FOLDER, INPUTS_TAG, SITE, digest_tag, is_ours
 from evalreport.report.render import templates_of
-from evalreport.sinks.marks import UNFINISHED
 from evalreport.sinks.mlflow import MlflowSink
+from evalreport.sinks.writer import UNFINISHED
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo
 from evalreport.workflow.collect import SENSITIVE_TAG, with_unit

@@ -71,7 +71,7 @@ def test_every_artifact_and_tag_is_named() -> None:
         names.SWEEP,
     ]
     told += [names.COMPARISON, names.SWEEP_POINTS, names.MANIFEST]
-    told += [names.DIGEST_TAG, names.VERSION_TAG, names.SWEEP_TAGS, names.GATE_TAGS, names.TIME_TAG]
+    told += [names.DIGEST_TAG, names.VERSION_TAG, names.SWEEP_TAGS, names.GATE_TAGS]
     assert all(f"`{name}`" in page for name in told)
 
 

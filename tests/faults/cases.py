@@ -82,15 +82,15 @@ def end_case(store: Store, folder: Path | None, at: int, name: str, *, after: bo
 
 
 def together_case(store: Store, folder: Path | None, count: int) -> int:
-    """Log one run by several processes at once: one completes it, no other claims what is not so; 0."""
+    """Log one run by several processes at once: a mixture is reported by one of them, and repaired; 0."""
     made = fresh_run(store, folder)
     ends = ended_together(log_command(store.uri, made.run_id), count)
     codes = Counter(code for code, _ in ends)
-    assert codes[0] >= 1, ends
     assert set(codes) <= {0, 2}, ends
     assert all("another logging is writing into this run" in err for code, err in ends if code == 2), ends
-    check_claims(store, made.run_id, complete=True)
-    check_mended(store, made)
+    if not any("parts of both" in err for _, err in ends):
+        check_claims(store, made.run_id, complete=True)
+    check_mended(store, made, "--repair")
     return 0
 
 

@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 import pytest
 
 from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
-from evalreport.report.names import DIGEST_TAG, MANIFEST, TIME_TAG
+from evalreport.report.names import DIGEST_TAG, MANIFEST
 from evalreport.report.payload import Payload, Series, split_json
-from evalreport.sinks import marks, turns
 from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.marks import STALE, UNFINISHED, Mark
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.sink import Logged
 from evalreport.sinks.tags import BEGIN, END
+from evalreport.sinks.verify import CheckedPart, check_part
+from evalreport.sinks.writer import UNFINISHED
 from evalreport.sources.mlflow_client import Store, connect
 from evalreport.sources.quiet import quiet
 from tests.tracking import MadeRun, MlflowServer, files_of, fluent, log_bytes, make_run
@@ -232,11 +232,36 @@ def test_a_clock_that_went_back_hides_no_value(sqlite_store: Store, local_run: M
         assert snapshot_metrics(sqlite_store, local_run)["eval/f1"] == 0.25
 
 
-@pytest.mark.parametrize("tag", ["9" * 40, "-5", "soon", "²"])
-def test_a_broken_time_tag_is_not_believed(sqlite_store: Store, tmp_path: Path, tag: str) -> None:
-    made = make_run(sqlite_store, tags={TIME_TAG: tag}, folder=tmp_path)
-    do(sqlite_store, made, payload())
-    assert snapshot(sqlite_store, made)["history"]["eval/f1"] == [(0, NOW, 0.75)]
+@pytest.mark.parametrize("ahead", [10 * 365 * 86_400_000, 9 * 10**17])
+def test_a_clock_that_was_years_ahead_hides_no_value(
+    sqlite_store: Store, local_run: MadeRun, ahead: int
+) -> None:
+    do(sqlite_store, local_run, payload(f1=0.75), timestamp=NOW + ahead)
+    assert do(sqlite_store, local_run, payload(f1=0.75)).state == "unchanged"
+    other = payload(f1=0.25, digest="digest-2")
+    assert do(sqlite_store, local_run, other).state == "written"
+    assert snapshot_metrics(sqlite_store, local_run)["eval/f1"] == 0.25
+    assert do(sqlite_store, local_run, other).state == "unchanged"
+
+
+@pytest.mark.parametrize("force", [False, True])
+@pytest.mark.parametrize(
+    "tag",
+    [
+        UNFINISHED,
+        f"{UNFINISHED} abc on deadbeef0000/77 since 999999999999999 at 1 of x",
+        f"{UNFINISHED} {'9' * 4000}",
+        "9" * 40,
+        "-5",
+        "²",
+    ],
+)
+def test_no_value_of_the_tag_locks_a_run(
+    sqlite_store: Store, local_run: MadeRun, tag: str, force: bool
+) -> None:
+    sqlite_store.ask(lambda client: client.set_tag(local_run.run_id, DIGEST_TAG, tag))
+    assert do(sqlite_store, local_run, payload(), force=force).state == "written"
+    assert_whole(sqlite_store, local_run, payload())
 
 
 def test_the_description_keeps_what_the_user_wrote(store: Store, run: MadeRun) -> None:
@@ -370,6 +395,20 @@ def test_a_store_that_takes_nothing_is_known_before_a_file_lies_there(
     assert snapshot(sqlite_store, made) == before
 
 
+class Nth(Watched):
+    """A store in which another program acts once, just before the n-th call of a name."""
+
+    def __init__(self, store: Store, call: str, at: int, act: Callable[[], object]) -> None:
+        super().__init__(store)
+        self.call, self.left, self.act = call, at, act
+
+    def before(self, name: str) -> None:
+        if name == self.call:
+            self.left -= 1
+            if self.left == -1:
+                self.act()
+
+
 class Interrupted(Watched):
     """A store in which somebody else acts once, just before a call of ours."""
 
@@ -383,40 +422,85 @@ class Interrupted(Watched):
             self.act()
 
 
-def test_while_one_writes_another_says_so_and_leaves_it_alone(sqlite_store: Store, tmp_path: Path) -> None:
+def test_of_two_loggings_the_first_stops_and_names_the_repair(sqlite_store: Store, tmp_path: Path) -> None:
+    """Whichever files the first one sends when the second one begins, the first one reports the mixture."""
+    other = payload(f1=0.25, digest="digest-2", colour="blue")
+    for at in range(3):
+        made = make_run(sqlite_store, folder=tmp_path)
+        second = Nth(sqlite_store, "log_artifacts", at, lambda made=made: do(sqlite_store, made, other))
+        with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
+            MlflowSink(second, made.run_id).log(payload(), timestamp=NOW)
+        assert f"log --run-id {made.run_id} --repair" in caught.value.fix
+        assert not checked(sqlite_store, made).whole, "the file of the first came after those of the second"
+        assert do(sqlite_store, made, other, repair=True, timestamp=NOW + 5).state == "written"
+        assert_holds(sqlite_store, made, other)
+
+
+def test_a_second_logging_before_the_first_write_is_no_mixture(sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     other = payload(f1=0.25, digest="digest-2", colour="blue")
-    refusals: list[str] = []
-
-    def late() -> None:
-        with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
-            do(sqlite_store, made, other)
-        refusals.append(caught.value.fix)
-
-    both = Interrupted(sqlite_store, "log_batch", late)
-    assert MlflowSink(both, made.run_id).log(payload(), timestamp=NOW).state == "written"
-    assert refusals == ["wait until it has ended, and log again"]
-    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == "digest-1"
-    assert do(sqlite_store, made, other, timestamp=NOW + 5).state == "written"
+    after_tag = Nth(sqlite_store, "get_run", 2, lambda: do(sqlite_store, made, other))
+    with pytest.raises(UsageError, match=r"another logging is writing into this run$") as caught:
+        MlflowSink(after_tag, made.run_id).log(payload(), timestamp=NOW)
+    assert caught.value.fix == "wait until it has ended, and log again"
+    assert_whole(sqlite_store, made, other)
 
 
-def test_files_that_another_logging_just_wrote_are_not_strangers(sqlite_store: Store, tmp_path: Path) -> None:
+def test_a_logging_that_ends_between_plan_and_write_is_seen(sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
     do(sqlite_store, made, payload())
     other = payload(f1=0.25, digest="digest-2", colour="blue")
-    reads = iter(range(10))
+    meanwhile = Nth(sqlite_store, "get_run", 1, lambda: do(sqlite_store, made, other))
+    third = payload(f1=0.5, digest="digest-3")
+    assert MlflowSink(meanwhile, made.run_id).log(third, timestamp=NOW).state == "written"
+    assert_holds(sqlite_store, made, third)
 
-    class Late(Interrupted):
-        """The other writes after our look at the manifest and before our look at the files."""
 
-        def before(self, name: str) -> None:
-            if name == self.call and next(reads) == 1:
-                self.act()
+def test_a_file_that_comes_late_from_another_logging_is_reported_and_repaired(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    """The first one has asked whether it may write, and its write arrives after the second has completed."""
+    made = make_run(sqlite_store, folder=tmp_path)
+    other = payload(f1=0.25, digest="digest-2", colour="blue")
+    late = Nth(sqlite_store, "log_artifacts", 1, lambda: do(sqlite_store, made, other))
+    with pytest.raises(UsageError, match="may now contain parts of both"):
+        MlflowSink(late, made.run_id).log(payload(), timestamp=NOW)
+    assert contents(sqlite_store, made)["evalreport.html"] == payload().files["evalreport.html"]
+    found = checked(sqlite_store, made)
+    assert not found.whole, "a mixture is seen"
+    assert "evalreport.html" in found.lacking.files
+    assert do(sqlite_store, made, other, repair=True, timestamp=NOW + 5).state == "written"
+    assert_holds(sqlite_store, made, other)
 
-    late = Late(sqlite_store, "download_artifacts", lambda: do(sqlite_store, made, other))
-    with pytest.raises(UsageError, match="another logging is writing into this run"):
-        MlflowSink(late, made.run_id).log(payload(f1=0.5, digest="digest-3"), timestamp=NOW)
-    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG] == "digest-2"
+
+def test_a_manifest_of_another_logging_at_the_end_is_a_mixture(sqlite_store: Store, tmp_path: Path) -> None:
+    made = make_run(sqlite_store, folder=tmp_path)
+
+    def act() -> None:
+        log_bytes(sqlite_store.client, made.run_id, MANIFEST, b"another one's")
+
+    end = Nth(sqlite_store, "set_tag", 1, act)
+    with pytest.raises(UsageError, match="may now contain parts of both"):
+        MlflowSink(end, made.run_id).log(payload(), timestamp=NOW)
+    assert do(sqlite_store, made, payload(), repair=True).state == "written"
+    assert_whole(sqlite_store, made, payload())
+
+
+def assert_holds(store: Store, made: MadeRun, what: Payload) -> None:
+    """The run shows all of a payload, as its manifest says; earlier points stay in the histories."""
+    held = snapshot(store, made)
+    assert checked(store, made).whole
+    assert held["files"].items() >= what.files.items()
+    assert held["tags"][DIGEST_TAG] == what.digest
+    assert held["metrics"].items() >= what.metrics.items()
+    assert do(store, made, what, timestamp=NOW + 10).state == "unchanged"
+
+
+def checked(store: Store, made: MadeRun) -> CheckedPart:
+    run = store.ask(lambda client: client.get_run(made.run_id))
+    found = check_part(store, run, "evaluation", "")
+    assert found is not None
+    return found
 
 
 def test_a_dry_run_says_all_and_writes_nothing(store: Store, run: MadeRun) -> None:
@@ -699,38 +783,21 @@ def test_a_run_that_is_deleted_meanwhile_gets_no_further_file(sqlite_store: Stor
         assert_whole(sqlite_store, made, payload())
 
 
-@pytest.mark.parametrize("late", [True, False], ids=["late", "in time"])
-def test_a_mark_of_another_machine_is_taken_over_when_it_is_old(
-    sqlite_store: Store, local_run: MadeRun, late: bool
-) -> None:
-    since = marks.now() - (STALE + 1000 if late else 1000)
-    mark = Mark("0123456789ab", "another", 1, since, NOW - 5, "digest-0").text
-    sqlite_store.ask(lambda client: client.set_tag(local_run.run_id, DIGEST_TAG, mark))
-    if late:
-        assert do(sqlite_store, local_run, payload()).state == "written"
-        assert_whole(sqlite_store, local_run, payload())
-    else:
-        with pytest.raises(UsageError, match="another logging"):
-            do(sqlite_store, local_run, payload())
-        assert snapshot(sqlite_store, local_run)["tags"][DIGEST_TAG] == mark
-
-
 @pytest.mark.parametrize("count", [6, 10])
-def test_of_several_loggings_of_one_run_one_completes(
-    store: Store, run: MadeRun, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turns, "SETTLE", marks.SETTLE)
+def test_of_several_loggings_at_once_none_is_a_silent_mixture(store: Store, run: MadeRun, count: int) -> None:
     payloads = [payload(f1=0.1 * (k % 3), digest=f"digest-{k % 3}") for k in range(count)]
 
     def attempt(what: Payload) -> str:
         try:
-            return MlflowSink(connect(store.uri), run.run_id).log(what, timestamp=marks.now()).state
-        except UsageError as error:
+            return do(connect(store.uri), run, what).state
+        except EvalreportError as error:
             return error.message
 
     with ThreadPoolExecutor(count) as pool:
         ends = list(pool.map(attempt, payloads))
-    assert set(ends) <= {"written", "unchanged", "another logging is writing into this run"}
-    assert "written" in ends
-    digest = snapshot(store, run)["tags"][DIGEST_TAG]
-    assert do(store, run, payloads[int(digest[-1])], timestamp=marks.now()).state == "unchanged"
+    if set(ends) <= {"written", "unchanged"}:
+        assert checked(store, run).whole
+    digest = "digest-1"
+    assert do(store, run, payloads[1], repair=True, timestamp=NOW + 1000).state in ("written", "unchanged")
+    assert snapshot(store, run)["tags"][DIGEST_TAG] == digest
+    assert checked(store, run).whole
