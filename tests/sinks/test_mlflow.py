@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -427,7 +428,7 @@ def test_of_two_loggings_the_first_stops_and_names_the_repair(sqlite_store: Stor
     other = payload(f1=0.25, digest="digest-2", colour="blue")
     for at in range(3):
         made = make_run(sqlite_store, folder=tmp_path)
-        second = Nth(sqlite_store, "log_artifacts", at, lambda made=made: do(sqlite_store, made, other))
+        second = Nth(sqlite_store, "log_artifacts", at, partial(do, sqlite_store, made, other))
         with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
             MlflowSink(second, made.run_id).log(payload(), timestamp=NOW)
         assert f"log --run-id {made.run_id} --repair" in caught.value.fix
