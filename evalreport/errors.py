@@ -134,6 +134,10 @@ class NoTableError(DataError):
     """A whole file without a table in it, such as settings or a few metrics as JSON."""
 
 
+class GradedError(DataError):
+    """A table with a grade per item, right or wrong, in place of two columns of labels."""
+
+
 class UnsafeFileError(DataError):
     """A file that is refused for what reading it could do (pickle, expansion, path)."""
 

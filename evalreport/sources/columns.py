@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport.errors import ColumnNotFoundError, DataError
+from evalreport.errors import ColumnNotFoundError, DataError, NoTableError
 from evalreport.labels import Binary, LabelSpace, Multiclass
 from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
+from evalreport.sources.graded import refuse_grade, refuse_misread_grade
 from evalreport.sources.readers.content import in_file
 from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
@@ -129,6 +130,7 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
     Raises
     ------
     ColumnNotFoundError, UsageError, DataError
+        A table with a grade per item in place of labels is refused as such.
 
     Examples
     --------
@@ -143,7 +145,17 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
      ('positive', 'spam'))
     """
     request = request or Columns()
-    return _find(_prepared(table, request), request, truth)
+    try:
+        found = _find(_prepared(table, request), request, truth)
+    except (ColumnNotFoundError, DataError) as error:
+        if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
+            refuse_grade(table, request)
+        raise
+    is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
+    refuse_misread_grade(
+        found.files[0], found.taken, found.y_true == found.y_pred if is_one else None, request
+    )
+    return found
 
 
 def find_folds(

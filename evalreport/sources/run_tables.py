@@ -14,6 +14,7 @@ from evalreport.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,
     EvalreportError,
+    GradedError,
     NoTableError,
     NotFoundError,
     ServerError,
@@ -23,6 +24,7 @@ from evalreport.errors import (
 )
 from evalreport.report.names import SITE
 from evalreport.sources.artifacts import Artifact, find_artifact, is_safe, list_artifacts
+from evalreport.sources.graded import refuse_grade
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.run_candidates import (
@@ -38,7 +40,7 @@ from evalreport.sources.run_candidates import (
 )
 from evalreport.sources.runs import RunInfo, parent_alone
 from evalreport.sources.shapes.arrays import as_columns
-from evalreport.sources.shapes.naming import is_beside
+from evalreport.sources.shapes.naming import GRADES, is_beside, plain_name
 from evalreport.sources.shapes.roles import ID, INDEX, LABEL_NAMES, TRUTH, WEIGHT
 from evalreport.sources.shapes.unfold import completed, truth_of
 from evalreport.sources.streams import PredictionStream
@@ -207,7 +209,7 @@ def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) 
             raise
         except EvalreportError as error:
             aside.append((candidate.name, error))
-            if not isinstance(error, NotFoundError | NoTableError):
+            if not isinstance(error, NotFoundError | NoTableError | GradedError):
                 broken.append((candidate.name, error))
             elif table is not None:
                 halves.append((candidate.name, table))
@@ -233,10 +235,21 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
     Raises
     ------
     ColumnNotFoundError
+    GradedError
+        It has a grade per item instead.
     """
+    try:
+        _check_columns(table, request)
+    except NotFoundError:
+        refuse_grade(table, request.columns)
+        raise
+
+
+def _check_columns(table: RawTable, request: RunRequest) -> None:
     columns, named = as_columns(table, completed(table, request.columns))
     truth = () if request.truth_elsewhere else truth_of(columns, named)[0].columns
-    beside = {*truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named)
+    grades = {name for name in columns.columns if name != "score" and plain_name(name) in GRADES}
+    beside = {*grades, *truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named)
     if all(name in beside or is_beside(name) for name in columns.columns if name not in truth):
         raise ColumnNotFoundError(
             f"no column of predictions or scores is in {table.name}",

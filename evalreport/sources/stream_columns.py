@@ -11,10 +11,11 @@ import numpy as np
 
 from evalreport.answers import answers_of
 from evalreport.cells import reads_as_number
-from evalreport.errors import DataError, UsageError
+from evalreport.errors import ColumnNotFoundError, DataError, NoTableError, UsageError
 from evalreport.labels import Label, distinct_labels
 from evalreport.sources.columns import Found, find
 from evalreport.sources.datasets import DataSet
+from evalreport.sources.graded import refuse_grade
 from evalreport.sources.readers.content import Content, in_file
 from evalreport.sources.reading import named_after_labels
 from evalreport.sources.request import Columns
@@ -59,6 +60,10 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
     """
     try:
         return _opened(data, request)
+    except (ColumnNotFoundError, NoTableError):
+        read = list(wanted(request)(data.names))
+        refuse_grade(_head(data.settled(read), read, request), request)
+        raise
     except DataError as error:
         text = TEXT.match(error.message)
         if text is None or data.opened[0].settle is None:

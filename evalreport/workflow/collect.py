@@ -15,6 +15,7 @@ from evalreport.predictions import Predictions
 from evalreport.provenance import Provenance
 from evalreport.report.names import UNIT_TAG
 from evalreport.sources.columns import Found, find, find_folds, find_in_files, to_predictions
+from evalreport.sources.graded import refuse_unparsed
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import listed
@@ -239,6 +240,8 @@ def _predictions(found: Found, request: Request) -> Predictions:
         answers, missing = _answers(found, request), request.columns.missing if found.text is None else None
     except EvalreportError as error:
         raise error.located(found.files[0].source)  # noqa: B904 (its own kind)
+    if answers is not None:
+        refuse_unparsed(found.files[0], answers, request.columns)
     return to_predictions(found, answers, missing=missing, weight_kind=request.columns.weight_kind)
 
 

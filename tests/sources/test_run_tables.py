@@ -13,7 +13,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.errors import ArtifactNotFoundError, ColumnNotFoundError, EvalreportError, UsageError
+from evalreport.errors import (
+    ArtifactNotFoundError,
+    ColumnNotFoundError,
+    EvalreportError,
+    GradedError,
+    UsageError,
+)
 from evalreport.sources.columns import find
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns
@@ -316,3 +322,17 @@ def test_a_run_of_autolog_alone_is_told_the_lines_that_log_predictions(
         read_run(sqlite_store, find_run(sqlite_store, made.run_id))
     assert caught.value.exit_code == 3
     assert LOGGING in caught.value.fix
+
+
+def test_a_table_of_grades_does_not_stand_before_one_of_predictions(
+    sqlite_store: Store, tmp_path: Path
+) -> None:
+    found = read(
+        sqlite_store, tmp_path, {"eval_results.csv": "id,correct\n1,True\n2,False\n", "other.csv": CSV}
+    )
+    assert found.taken == "artifact other.csv"
+
+
+def test_a_table_of_grades_alone_is_refused_as_such(sqlite_store: Store, tmp_path: Path) -> None:
+    with pytest.raises(GradedError, match="column 'correct'"):
+        read(sqlite_store, tmp_path, {"eval_results.csv": "id,y_true,correct\n1,a,True\n2,b,False\n"})

@@ -18,7 +18,7 @@ def _has_samples(document: dict[str, Any]) -> bool:
 
 
 def records(document: Any) -> Records:
-    """Return one row a sample; of a list of targets the first counts.
+    """Return one row a sample with what its scorers gave; of a list of targets the first counts.
 
     Examples
     --------
@@ -27,11 +27,25 @@ def records(document: Any) -> Records:
     [{'id': 1, 'epoch': 1, 'target': 'ham', 'completion': 'ham.'}]
     """
     rows = [
-        {**scalars(sample), "target": _target(sample.get("target")), "completion": _completion(sample)}
+        {
+            **scalars(sample),
+            **_grades(sample),
+            "target": _target(sample.get("target")),
+            "completion": _completion(sample),
+        }
         for sample in document["samples"]
         if isinstance(sample, dict)
     ]
-    return Records(rows, {"truth": "target", "text": "completion", "id": "id"})
+    parts = {"truth": "target", "text": "completion", "id": "id"}
+    scorer = next((name for sample in document["samples"] for name in _grades(sample)), None)
+    return Records(rows, parts if scorer is None else {**parts, "grade": scorer})
+
+
+def _grades(sample: Any) -> dict[str, Any]:
+    """Return the value that each scorer gave, under the scorer's name."""
+    scores = at(sample, "scores") or {}
+    values = {name: at(score, "value") for name, score in scores.items()} if isinstance(scores, dict) else {}
+    return scalars({name: value for name, value in values.items() if value is not None})
 
 
 def _target(target: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 from evalreport.sources.readers.records import Records, are_records, at, scalars, text_of
 
 ANSWER = "filtered_resps"
+GRADES = ("exact_match", "acc", "acc_norm", "em", "f1")
+"""Metrics that older releases write for each sample without a list of their names."""
 
 
 def fits(document: Any) -> bool:
@@ -36,7 +38,9 @@ def records(document: Any) -> Records:
         }
         for sample, choice in zip(document, choices, strict=True)
     ]
-    return Records(rows, {"truth": "target", "pred" if is_choice else "text": ANSWER, "id": "doc_id"})
+    parts = {"truth": "target", "pred" if is_choice else "text": ANSWER, "id": "doc_id"}
+    grade = next((name for name in (*(at(document, 0, "metrics") or ()), *GRADES) if name in rows[0]), None)
+    return Records(rows, parts if grade is None else {**parts, "grade": grade})
 
 
 def _first(answers: Any) -> Any:

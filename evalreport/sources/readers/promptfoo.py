@@ -36,12 +36,13 @@ def records(document: Any) -> Records:
         rows.append(row)
     parts = {"text": "output"}
     parts |= {"truth": EXPECTED} if any(EXPECTED in row for row in rows) else {}
+    parts |= {"grade": "success"} if any("success" in row for row in rows) else {}
     parts |= {"id": "testIdx"} if all("testIdx" in row for row in rows) else {}
     return Records(rows, parts)
 
 
 def _about(result: Any) -> dict[str, Any]:
-    about = {name: result[name] for name in ("testIdx", "promptIdx") if name in result}
+    about = {name: result[name] for name in ("testIdx", "promptIdx", "success") if name in result}
     provider = at(result, "provider", "id")
     return about if provider is None else {**about, "provider": provider}
 

@@ -52,6 +52,20 @@ SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", 
 """Columns whose values are parts of the data, each judged for itself."""
 FOLDS = ("fold", "cv_fold", "fold_id", "kfold", "fold_idx", "fold_index")
 """Columns that say by which model of a cross-validation a row was predicted."""
+GRADES = (
+    "correct",
+    "is_correct",
+    "passed",
+    "pass",
+    "success",
+    "resolved",
+    "exact_match",
+    "acc",
+    "grade",
+    "graded",
+    "score",
+)
+"""Names of a column that says of each item whether the answer was right, in the order of the search."""
 TESTS = ("test", "testing", "holdout", "hold-out", "heldout")
 PARTS = (*TESTS, "train", "training", "val", "valid", "validation", "dev", "eval", "evaluation")
 """Names of the parts of a data set."""
@@ -67,6 +81,17 @@ def words(name: str) -> list[str]:
     """
     cut = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return [word for word in re.split(r"[\W_]+", cut.lower()) if word]
+
+
+def plain_name(name: str) -> str:
+    """Return the words of a column's name in one spelling.
+
+    Examples
+    --------
+    >>> plain_name("isCorrect"), plain_name("exact match")
+    ('is_correct', 'exact_match')
+    """
+    return "_".join(words(name))
 
 
 def role(name: str) -> Role | None:
