@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-from evalreport.format import FINEST, SCALE, Style, at, change, decimals, fixed
+from evalreport.format import FINEST, SCALE, Style, at, change, decimals, fixed, gap_decimals
 from evalreport.values import Estimate, Result
 
 NONE = "–"
@@ -138,12 +138,17 @@ def gap(value: float, low: float | None, high: float | None, style: Style) -> tu
     ('+2.3 points', '−0.6 to +5.1')
     >>> gap(-0.0015, -0.0094, 0.0064, "ratio"), gap(0.5, None, None, "ratio")
     (('−0.0015', '−0.0094 to +0.0064'), ('+0.500', '–'))
+
+    An interval without 0 is not shown as one that contains it:
+
+    >>> gap(0.0454, 0.0004, 0.0904, "percent")
+    ('+4.54 points', '+0.04 to +9.04')
     """
     scale, _ = SCALE[style]
     unit = " points" if style == "percent" else ""
     if low is None or high is None:
         return (_signed(value * scale, 1) if unit else change(value)) + unit, NONE
-    places = decimals(low, high, style, value)
+    places = gap_decimals(low, high, style, value)
     ends = [_signed(end * scale, places) for end in (low, high)]
     return _signed(value * scale, places) + unit, f"{ends[0]} to {ends[1]}"
 

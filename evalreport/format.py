@@ -273,6 +273,21 @@ def decimals(low: float, high: float, style: Style, *beside: float) -> int | Non
     return int(any(_looks_exact(value * scale, style) for value in (low, high, *beside)))
 
 
+def gap_decimals(low: float, high: float, style: Style, *beside: float) -> int | None:
+    """Return the decimals of the interval of a difference: an interval without 0 shows no end as 0.
+
+    Examples
+    --------
+    >>> gap_decimals(0.0004, 0.0904, "percent"), gap_decimals(-0.0004, 0.0904, "percent")
+    (2, 1)
+    """
+    places = decimals(low, high, style, *beside)
+    near = min(abs(low), abs(high)) * SCALE[style][0]
+    while places is not None and low * high > 0 and places < FINEST and near < 0.5 * 10.0**-places:
+        places += 1
+    return places
+
+
 def _looks_exact(scaled: float, style: Style) -> bool:
     """Whether a whole number would show an end that the value is not."""
     whole = float(Decimal(scaled).quantize(Decimal(1), ROUND_HALF_UP)) if abs(scaled) < 1e15 else scaled

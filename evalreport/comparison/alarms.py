@@ -49,9 +49,25 @@ def found_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
     return np.where(there, table.tp[place], 0.0), np.where(there, table.fp[place], 0.0)
 
 
+def at_alarms(table: ScoreTable, alarms: Array) -> tuple[Array, Array]:
+    """Return true and false positives where just so many rows are flagged.
+
+    Within a tie they are on the straight line between the thresholds beside it: what flagging some of its
+    rows by chance finds. The threshold that flags "no more" flags nothing where the top tie is larger.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([1, 1, 2, 2, 2]), np.array([0, 0, 1, 1, 0]) == 1)
+    >>> [part.round(2).tolist() for part in at_alarms(table, np.array([0.0, 1.0, 3.0, 4.0]))]
+    [[0.0, 0.67, 2.0, 2.0], [0.0, 0.33, 1.0, 2.0]]
+    """
+    tp, fp = np.append(table.tp, 0.0)[::-1], np.append(table.fp, 0.0)[::-1]
+    return np.interp(alarms, tp + fp, tp), np.interp(alarms, tp + fp, fp)
+
+
 def gaps_found(pair: Tables, share: Array) -> Array:
     """Return how many more the first of two runs finds at shares of alarms."""
-    run, baseline = (found_at(t, raising(t, share * (t.positives + t.negatives)))[0] for t in pair)
+    run, baseline = (at_alarms(t, share * (t.positives + t.negatives))[0] for t in pair)
     gaps: Array = run - baseline
     return gaps
 
@@ -79,7 +95,7 @@ def alarm_list(
     scores = [
         np.append(t.scores.astype(np.float64), np.inf)[at] for t, at in zip(tables, places, strict=True)
     ]
-    cells = [found_at(t, at) for t, at in zip(tables, places, strict=True)]
+    cells = [at_alarms(table, every) for table in tables]
     made = []
     for i, alarms in enumerate(every.tolist()):
         (tp, fp), (base_tp, base_fp) = ((float(tp[i]), float(fp[i])) for tp, fp in cells)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-
 from evalreport.comparison.alarms import roc_crossings
 from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
 from evalreport.comparison.judging import Look, judged, pair_verdict, ranking
@@ -29,7 +27,8 @@ from evalreport.comparison.values import (
 from evalreport.errors import EvalreportError, UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.intervals.contributions import Counted
-from evalreport.intervals.significance import mcnemar, paired_delong
+from evalreport.intervals.inversion import StudentCurve
+from evalreport.intervals.significance import mcnemar
 from evalreport.labels import Binary, Task
 from evalreport.metrics.catalogue import find, telling
 from evalreport.metrics.named_sets import COMPARED, ERROR_KINDS, PRIMARY
@@ -343,8 +342,7 @@ def _mcnemar(match: Match) -> McNemarResult | None:
         return None
     first, second = right(both[0]), right(both[1])
     only = int((first & ~second).sum()), int((second & ~first).sum())
-    test = mcnemar(*only)
-    return McNemarResult(*match.names, *only, test.p, test.p_mid)
+    return McNemarResult(*match.names, *only, mcnemar(*only))
 
 
 def _delong(match: Match) -> DelongResult | None:
@@ -353,9 +351,10 @@ def _delong(match: Match) -> DelongResult | None:
     run, baseline = match.samples.run.predictions, match.samples.baseline.predictions
     if isinstance(run.scores, NoScores) or isinstance(baseline.scores, NoScores):
         return None
-    positive = run.y_true.astype(bool)
-    if not isinstance(run.space, Binary) or min(positive.sum(), (~positive).sum()) < 2:
+    if not isinstance(run.space, Binary):
         return None
-    test = paired_delong(run.scores.values, baseline.scores.values, positive)
-    z = test.difference / test.standard_error if test.standard_error else None
-    return DelongResult(*match.names, z, None if np.isnan(test.p) else test.p)
+    curve = paired_difference(find("roc_auc", "binary"), match.samples, match.names).curve
+    if not isinstance(curve, StudentCurve):
+        return None
+    z = curve.gap / curve.standard_error if curve.standard_error else None
+    return DelongResult(*match.names, z, curve.p)

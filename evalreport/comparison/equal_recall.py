@@ -17,17 +17,41 @@ from evalreport.facts.counts import Array, inner, sums
 from evalreport.intervals.quantiles import t_quantile
 from evalreport.thresholds.tuned import units_of
 
+MIDDLE = 0.5
 BETWEEN = 4
 """Places looked at from one threshold to the next: tied scores are far apart, and what is between counts."""
 
 
-def at_recall(run: ScoreTable, tp: float) -> tuple[float, int]:
-    """Return the false alarms of a run that finds so many, and the place of its threshold.
+def step_share(table: ScoreTable, place: int) -> float:
+    """Return where a threshold is between the two positives that enclose it: 0 is the lowest, 1 the highest.
 
-    The baseline stands anywhere between two positives; the middle of that step favours nobody (its upper end
-    spares the run half a step of false alarms: five of 37 in a test of equal rankings). Where scores are tied
-    and no threshold finds just as many, it is on the straight line between two: the lower one, which finds
-    more, would have cost the run that was moved, 64 of 65 verdicts on equal runs.
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.arange(5), np.array([0, 1, 0, 0, 1]) == 1)
+    >>> [step_share(table, place) for place in (2, 3, 4, 1)]
+    [0.0, 0.5, 1.0, 1.0]
+    """
+    first, last = (int((table.tp > table.tp[place] + end).sum()) for end in (ROUNDING, -ROUNDING))
+    last -= 1
+    return (place - first) / (last - first) if last > first else MIDDLE
+
+
+def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float, int]:
+    """Return the false positives of a run that finds so many, and the place of its threshold.
+
+    Between two positives every threshold finds as many. The run is put as far between them as its baseline
+    is, so that the same scores give the same threshold and neither is favoured (the upper end spares the run
+    half a step of false positives: five of 37 in a test of equal rankings). Where scores are tied and no
+    threshold finds just as many, it is on the straight line between two: the lower one, which finds more,
+    would have cost the run that was moved, 64 of 65 verdicts on equal runs.
+
+    Parameters
+    ----------
+    run : ScoreTable
+    tp : float
+        Of the baseline.
+    share : float
+        Where the baseline is: see `step_share`.
 
     Examples
     --------
@@ -37,10 +61,10 @@ def at_recall(run: ScoreTable, tp: float) -> tuple[float, int]:
     found, raised = np.append(run.tp, 0.0), np.append(run.fp, 0.0)
     last = int((found >= tp - ROUNDING).sum()) - 1
     if found[last] > tp + ROUNDING:
-        share = (tp - found[last + 1]) / (found[last] - found[last + 1])
-        return float(share * raised[last] + (1 - share) * raised[last + 1]), last
+        part = (tp - found[last + 1]) / (found[last] - found[last + 1])
+        return float(part * raised[last] + (1 - part) * raised[last + 1]), last
     first = int((found > tp + ROUNDING).sum())
-    place = (first + min(last, len(run) - 1) + 1) // 2
+    place = first + int(share * (min(last, len(run) - 1) - first) + 0.5)
     return float(raised[place]), place
 
 
@@ -58,7 +82,14 @@ def limits_at_recall(samples: PairedSamples, threshold: float, level: float) -> 
     threshold : float
         Of the baseline, which stays.
     level : float
+
+    Returns
+    -------
+    low, high : float
+        Both 0 where the runs order all rows alike: they then decide alike wherever they find as many.
     """
+    if _same_order(samples):
+        return 0.0, 0.0
     more, raised, square, squares, both = _middles(_differences(samples, threshold))
     square = np.maximum(square, ROUNDING)
     left = t_quantile((1 + level) / 2, max(len(samples) - 1, 1)) ** 2 - more**2 / square
@@ -94,6 +125,11 @@ def _differences(samples: PairedSamples, threshold: float) -> Array:
     linear = down(s.sum(), x), down(t.sum(), y)
     squared = down(inner(s, s), 2 * a * x + x**2), down(inner(t, t), 2 * b * y + y**2)
     return np.array([*linear, *squared, down(inner(s, t), a * y + b * x + x * y)])
+
+
+def _same_order(samples: PairedSamples) -> bool:
+    both = (scores_of(side.predictions) for side in (samples.run, samples.baseline))
+    return np.array_equal(*(np.unique(scores, return_inverse=True)[1] for scores in both))
 
 
 def _middles(every: Array) -> Array:

@@ -45,8 +45,8 @@ class MatchedPoint:
     cost : MatchedCount or None
         What 1,000 rows cost; None where no cost was stated.
     between : bool
-        Whether the run finds just as many at no threshold, as scores are tied or rows weigh: its false alarms
-        are then those on the straight line from this threshold, which finds more, to the next.
+        Whether the run finds, or flags, just as many at no threshold, as scores are tied or rows weigh: its
+        counts are then those on the straight line from this threshold, which flags more, to the next.
     """
 
     run: str
@@ -61,14 +61,15 @@ class MatchedPoint:
 
 @dataclass(frozen=True)
 class AlarmPlace:
-    """Both runs at the lowest threshold of each that raises no more than a number of alarms.
+    """Both runs at a number of alarms, within a tie as many of its rows as there are alarms left for.
 
     Parameters
     ----------
     alarms : float
-        Rows that may be flagged.
+        Rows that are flagged.
     thresholds : (float, float)
-        Run first; infinite (null in JSON) where nothing is flagged.
+        The lowest of each that flags no more, run first; infinite (null in JSON) where the top tie alone is
+        larger.
     found : MatchedCount
         With an interval at nine of the places.
     false_alarms : (float, float)

@@ -18,12 +18,15 @@ from evalreport.comparison.alarms import (
     Tables,
     alarm_list,
     alarm_numbers,
+    at_alarms,
     found_at,
     gaps_found,
     raising,
 )
 from evalreport.comparison.cheapest import Bools, cheapest, cost_of, rechosen, scores_of, spread_of
-from evalreport.comparison.equal_recall import at_recall, limits_at_recall
+from evalreport.comparison.differences import paired_difference
+from evalreport.comparison.equal_recall import at_recall, limits_at_recall, step_share
+from evalreport.comparison.judging import verdict_of
 from evalreport.comparison.matched_values import (
     AlarmList,
     MatchedCount,
@@ -36,6 +39,7 @@ from evalreport.facts import ScoreTable
 from evalreport.intervals.inversion import StudentCurve
 from evalreport.intervals.units import Units
 from evalreport.labels import Binary
+from evalreport.metrics.catalogue import find
 from evalreport.scores import NoScores
 from evalreport.thresholds.objectives import Costs
 from evalreport.thresholds.tuned import units_of
@@ -48,20 +52,21 @@ beyond, the counts stand without an interval, which would be a few thousandths o
 
 
 def fewest_moved(level: float) -> int:
-    """Return from how many rows on that two runs decide differently these can demonstrate a difference.
+    """Return from how many rows on that two runs decide differently these can be a significant difference.
 
-    With fewer not even all of them on one side would: the sign test's p is 2 / 2^m (McNemar, exactly). The
-    spread of so few rows over resamples is no guide, it calls four of four a difference (p = 0.125).
+    With fewer not even all of them on one side would: McNemar's mid-p is then 1 / 2^m. The spread of so few
+    rows over resamples is no guide: it calls four of four a difference.
 
     Examples
     --------
     >>> fewest_moved(0.95), fewest_moved(0.9)
-    (6, 5)
+    (5, 4)
     """
-    return math.ceil(1 - math.log2(1 - level))
+    return math.ceil(-math.log2(1 - level))
 
 
-KINDS: tuple[MatchKind, ...] = ("own_thresholds", "equal_recall", "equal_alarms")
+Cells = tuple[float, float]
+"""True and false positives."""
 
 
 @dataclass(frozen=True)
@@ -124,13 +129,27 @@ def matched_runs(
         return None
     at, both = (ends[0], ends[1]), (tables[0], tables[1])
     repeated = list(_resampled(samples)) if len(run) <= MOST_ROWS else []
-    # whoever finds every positive does so at any lower threshold, too: no recall says where it stands
-    every = _decided(both[1], at[1])[0] >= both[1].positives - ROUNDING
-    kinds = [kind for kind in KINDS if not (every and kind == "equal_recall")]
+    kinds = _kinds(_decided(both[0], at[0]), _decided(both[1], at[1]), both[1].positives)
     points = [_matched(kind, at, both, repeated, samples, names, costs) for kind in kinds]
     lowest = None if costs is None else _lowest_cost(both, repeated, samples, names, costs)
     found = points if lowest is None else [*points, lowest]
     return MatchedRuns(tuple(found), _alarms(at, both, repeated, samples, names))
+
+
+def _kinds(run: Cells, baseline: Cells, positives: float) -> list[MatchKind]:
+    """Points at which both runs flag something.
+
+    A baseline that finds none or all of the positives has no recall to match: one that finds all does so at
+    any lower threshold, too.
+    """
+    kinds: list[MatchKind] = []
+    if sum(run) > ROUNDING or sum(baseline) > ROUNDING:
+        kinds.append("own_thresholds")
+    if ROUNDING < baseline[0] < positives - ROUNDING:
+        kinds.append("equal_recall")
+    if sum(baseline) > ROUNDING:
+        kinds.append("equal_alarms")
+    return kinds
 
 
 def _resampled(samples: PairedSamples) -> Iterator[Tables]:
@@ -155,13 +174,19 @@ def _matched(
     point = _point(kind, own, tables)
     again = [_point(kind, own, pair) for pair in repeated]
     tp_moved, fp_moved = count.moved((point.threshold, own[1]))
-    found = count.of(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
-    alarms = count.of(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
+    if kind == "own_thresholds":
+        found = count.of_rate("recall", point.tp, point.totals[0], tp_moved)
+        alarms = count.of_rate("fpr", point.fp, point.totals[1], fp_moved)
+    else:
+        found = count.of(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
+        alarms = count.of(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
     cost = None
     if costs is not None:
         every = [p.cost(costs) for p in again]
         cost = count.of(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
-    return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost)
+    flagged = sum(_decided(tables[0], point.threshold))
+    between = kind == "equal_alarms" and flagged > point.tp[0] + point.fp[0] + ROUNDING
+    return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost, between)
 
 
 def _at_equal_recall(
@@ -176,6 +201,7 @@ def _at_equal_recall(
     gap, moved = point.fp[0] - point.fp[1], count.moved((point.threshold, own))[1]
     few = len(samples) <= MOST_ROWS
     ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
+    ends = min(ends[0], gap), max(ends[1], gap)  # they are of the middle of each step, the gap need not be
     alarms = count.judged(point.fp, ends, moved, more_is_better=False)
     cost = None
     if costs is not None:
@@ -190,28 +216,25 @@ def _at_equal_recall(
 def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _OperatingPoint:
     """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
     run, baseline = tables
-    tp, fp = _decided(baseline, own[1])
-    mine, place = _moved(kind, run, own[0], (tp, fp))
-    threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
-    threshold = own[0] if kind == "own_thresholds" else threshold
-    totals = (baseline.positives, baseline.negatives)
-    return _OperatingPoint(threshold, (mine[0], tp), (mine[1], fp), totals)
-
-
-def _moved(
-    kind: MatchKind, run: ScoreTable, own: float, baseline: tuple[float, float]
-) -> tuple[tuple[float, float], int]:
-    """True and false alarms of the run at a matched point, and where its table stands there."""
+    stays = int(np.searchsorted(baseline.scores, own[1]))
+    tp, fp = _counts(baseline, stays)
     match kind:
         case "equal_recall":
-            raised, place = at_recall(run, baseline[0])
-            return (baseline[0], raised), place
+            raised, place = at_recall(run, tp, step_share(baseline, stays))
+            mine = tp, raised
         case "equal_alarms":
-            # The lowest threshold that raises no more; above all scores where even the top tie raises more.
-            place = int(raising(run, np.array([sum(baseline)]))[0])
+            wanted = np.array([tp + fp])
+            (found,), (raised_there,) = at_alarms(run, wanted)
+            mine = float(found), float(raised_there)
+            place = int(raising(run, wanted)[0])
+            # within a tie the threshold is that which flags all of it
+            place -= sum(_counts(run, place)) < sum(mine) - ROUNDING
         case _:
-            place = int(np.searchsorted(run.scores, own))
-    return _counts(run, place), place
+            place = int(np.searchsorted(run.scores, own[0]))
+            mine = _counts(run, place)
+    threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
+    threshold = own[0] if kind == "own_thresholds" else threshold
+    return _OperatingPoint(threshold, (mine[0], tp), (mine[1], fp), (baseline.positives, baseline.negatives))
 
 
 def _decided(table: ScoreTable, threshold: float) -> tuple[float, float]:
@@ -243,6 +266,18 @@ class _Counter:
         positive, unit = p.y_true.astype(bool), units_of(p)
         found, alarms = (len(np.unique(unit[differ & side])) for side in (positive, ~positive))
         return found, alarms
+
+    def of_rate(self, metric: str, values: tuple[float, float], rows: float, moved: int) -> MatchedCount:
+        """Return a count at both runs' own thresholds, with the interval and verdict of its rate."""
+        record = find(metric, "binary")
+        rate = paired_difference(record, self.samples, ("run", "baseline")).difference
+        gap = values[0] - values[1]
+        if rate.low is None or rate.high is None or rate.low == rate.high:
+            return MatchedCount(values, gap)
+        verdict: MatchVerdict = verdict_of(rate.low, rate.high, record.better)
+        if verdict == "not_demonstrated" and moved < fewest_moved(self.samples.sampling.level):
+            verdict = "too_few_to_say"
+        return MatchedCount(values, gap, rows * rate.low, rows * rate.high, verdict)
 
     def of(
         self,
@@ -292,7 +327,7 @@ def _alarms(
     rows = tables[0].positives + tables[0].negatives
     _, marked = alarm_numbers(rows, (raised[0], raised[1]))
     again = np.array([gaps_found(pair, marked / rows) for pair in repeated])
-    found = [found_at(t, raising(t, marked))[0] for t in tables]
+    found = [at_alarms(table, marked)[0] for table in tables]
     reached = [np.append(t.scores, np.inf)[raising(t, marked)].tolist() for t in tables]
     count, free = _Counter(samples), float(max(len(samples) - 1, 1))
     spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))

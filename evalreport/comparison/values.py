@@ -102,19 +102,24 @@ class Difference:
 
 @dataclass(frozen=True)
 class McNemarResult:
-    """McNemar's test of right against wrong answers of two runs on the same examples."""
+    """McNemar's mid-p of right against wrong answers of two runs on the same examples.
+
+    It is the p value of the difference in accuracy, whose interval is its inversion.
+    """
 
     run: str
     baseline: str
     only_first: int
     only_second: int
     p: float
-    p_mid: float
 
 
 @dataclass(frozen=True)
 class DelongResult:
-    """DeLong's paired test of two ROC AUCs; `z` is None where the two rankings are the same."""
+    """DeLong's paired test of two ROC AUCs; `z` is None where the two rankings are the same.
+
+    `p` is that of the difference in ROC AUC: Student's, of the same deviate.
+    """
 
     run: str
     baseline: str

@@ -4,60 +4,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.facts.counts import Array
-from evalreport.intervals.quantiles import two_sided_p
+from evalreport.intervals.quantiles import incomplete_beta, two_sided_p
 
-EXACT_BELOW = 25
-"""Discordant pairs below which McNemar's test is the exact binomial."""
+SMALLEST = 1e-300
+"""P-values below this have no quantile of the normal; they are those of chi-square."""
 
 
-@dataclass(frozen=True)
-class McNemar:
-    """McNemar's test of two classifiers on the same examples.
+def mcnemar(only1: int, only2: int) -> float:
+    """Return McNemar's mid-p of two classifiers on the same examples, two-sided.
+
+    Its error is near the nominal one with any number of discordant pairs, where that of chi-square is up to
+    12% (four of four) and the exact test's is half of it.
 
     Parameters
     ----------
-    p : float
-        Exact binomial below 25 discordant pairs, chi-square without continuity correction from there.
-    p_mid : float
-        Mid-p, at any number.
-    """
-
-    p: float
-    p_mid: float
-
-
-def mcnemar(only1: int, only2: int) -> McNemar:
-    """Return McNemar's test from the examples that the first alone and the second alone got right.
+    only1, only2 : int
+        Examples that the first alone and the second alone got right.
 
     References
     ----------
-    McNemar 1947; Fagerland, Lydersen & Laake 2013 (mid-p).
+    McNemar 1947; Fagerland, Lydersen & Laake 2013.
 
     Examples
     --------
-    >>> test = mcnemar(10, 2)
-    >>> round(test.p, 4), round(test.p_mid, 4)
-    (0.0386, 0.0225)
+    >>> round(mcnemar(10, 2), 4), round(mcnemar(4, 0), 4), mcnemar(3, 3)
+    (0.0225, 0.0625, 1.0)
     """
     n, fewer = only1 + only2, min(only1, only2)
-    exact, at = _binomial_tail(fewer, n)
-    p_mid = 1.0 if only1 == only2 else 2 * exact - at
-    if n < EXACT_BELOW:
-        return McNemar(min(1.0, 2 * exact), p_mid)
-    return McNemar(two_sided_p((only1 - only2) / math.sqrt(n)), p_mid)
-
-
-def _binomial_tail(k: int, n: int) -> tuple[float, float]:
-    """P(X <= k) and P(X = k) of a fair binomial."""
-    logs = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(k + 1)]
-    terms = np.exp(np.array(logs) - n * math.log(2))
-    return float(terms.sum()), float(terms[-1])
+    if only1 == only2:
+        return 1.0
+    log_at = math.lgamma(n + 1) - math.lgamma(fewer + 1) - math.lgamma(n - fewer + 1) - n * math.log(2)
+    p = 2 * incomplete_beta(0.5, n - fewer, fewer + 1) - math.exp(log_at)
+    return p if p > SMALLEST else two_sided_p((only1 - only2) / math.sqrt(n))
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -117,25 +100,6 @@ def holm_levels(p: Sequence[float], level: float) -> list[float]:
     return found
 
 
-@dataclass(frozen=True)
-class PairedAuc:
-    """DeLong's test of two AUCs on the same examples.
-
-    Parameters
-    ----------
-    difference : float
-        The first AUC less the second.
-    standard_error : float
-        Of the difference; 0 when the two rankings are the same.
-    p : float
-        Two-sided; NaN where the standard error cannot be told.
-    """
-
-    difference: float
-    standard_error: float
-    p: float
-
-
 def row_placements(scores: npt.NDArray[np.floating], positive: npt.NDArray[np.bool_]) -> Array:
     """Return the DeLong placement of each row, shape (n,): against the negatives for a positive row,
     the share of positives above it for a negative one; ties count half.
@@ -152,35 +116,3 @@ def row_placements(scores: npt.NDArray[np.floating], positive: npt.NDArray[np.bo
         ranks = np.searchsorted(other, mine, "left") + np.searchsorted(other, mine, "right")
         result[own] = ranks / (2 * max(len(other), 1))
     return result
-
-
-def paired_delong(
-    scores1: npt.NDArray[np.floating], scores2: npt.NDArray[np.floating], positive: npt.NDArray[np.bool_]
-) -> PairedAuc:
-    """Return DeLong's test for two scores of the same rows.
-
-    Parameters
-    ----------
-    scores1, scores2 : float array of shape (n,)
-    positive : bool array of shape (n,)
-        With at least two rows of each kind.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson 1988.
-
-    Examples
-    --------
-    >>> truth = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
-    >>> test = paired_delong(np.array([.1, .2, .3, .4, .5, .6]), np.array([.1, .5, .3, .4, .2, .6]), truth)
-    >>> round(test.difference, 4), round(test.p, 4)
-    (0.3333, 0.2207)
-    """
-    pairs = [row_placements(scores, positive) for scores in (scores1, scores2)]
-    first, second = (float(pair[positive].mean()) for pair in pairs)
-    apart = pairs[0] - pairs[1]
-    variance = sum(apart[rows].var(ddof=1) / rows.sum() for rows in (positive, ~positive))
-    error = math.sqrt(max(0.0, variance))
-    if error == 0:
-        return PairedAuc(first - second, 0.0, 1.0 if first == second else math.nan)
-    return PairedAuc(first - second, error, two_sided_p((first - second) / error))

@@ -13,14 +13,13 @@ import pandas as pd
 import pytest
 from scipy import optimize, stats
 from sklearn.metrics import roc_auc_score
-from statsmodels.stats.contingency_tables import mcnemar as other_mcnemar
 
 from evalreport.comparison.compare import compare
 from evalreport.comparison.differences import unpaired_difference
 from evalreport.engines.memory import summarise
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.inversion import paired_score
+from evalreport.intervals.inversion import ScoreCurve, paired_score
 from evalreport.intervals.paired import by_class, effective, label_cells, marginal_counts, of_mean
 from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.quantiles import two_sided_t
@@ -82,15 +81,14 @@ def test_all_pairs_of_real_models_have_mcnemar_and_delong_of_a_second_implementa
         right = [((scores >= 0.5) == truth) for scores in (a, b)]
         only = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
         assert (test.only_first, test.only_second) == only
-        table = [[0, only[0]], [only[1], 0]]
-        expected = other_mcnemar(table, exact=sum(only) < 25, correction=False).pvalue
-        assert test.p == pytest.approx(expected, rel=1e-9, abs=1e-300)
         k = min(only)
         mid = 2 * stats.binom.cdf(k, sum(only), 0.5) - stats.binom.pmf(k, sum(only), 0.5)
-        assert test.p_mid == pytest.approx(min(mid, 1.0), rel=1e-9, abs=1e-300)
-        z, p = naive_delong(truth, a, b)
+        assert test.p == pytest.approx(min(mid, 1.0), rel=1e-9, abs=1e-300)
+        z, _ = naive_delong(truth, a, b)
         assert delong.z == pytest.approx(z, abs=1e-8)
-        assert delong.p == pytest.approx(p, rel=1e-7)
+        for one, metric in ((test, "accuracy"), (delong, "roc_auc")):
+            told = next(d for d in result.of(metric, one.run) if d.baseline == one.baseline)
+            assert one.p == told.p, "one p value per difference"
         own = next(d for d in result.of("roc_auc", delong.run) if d.baseline == delong.baseline)
         assert own.difference == pytest.approx(roc_auc_score(truth, a) - roc_auc_score(truth, b), abs=1e-12)
         assert own.low is not None
@@ -121,6 +119,17 @@ def test_paired_score_limits_are_where_the_constrained_likelihood_says(counts: t
     low, high = paired_score(b, c, n)
     assert deviate(float(low)) == pytest.approx(1.959964, abs=2e-3)
     assert deviate(float(high)) == pytest.approx(-1.959964, abs=2e-3)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+def test_interval_of_a_proportion_excludes_0_exactly_where_mcnemars_mid_p_says_so(level: float) -> None:
+    for b, c in [(4, 0), (5, 0), (0, 0), (7, 1), (9, 2), *np.random.default_rng(4).integers(0, 40, (300, 2))]:
+        curve = ScoreCurve(int(b), int(c), 100)
+        low, high = curve.limits(level)
+        assert (low > 0 or high < 0) == (curve.p < 1 - level), (b, c)
+        assert low <= curve.gap <= high
+    p = 2 * stats.binom.cdf(2, 11, 0.5) - stats.binom.pmf(2, 11, 0.5)
+    assert ScoreCurve(9, 2, 100).p == pytest.approx(p)
 
 
 def test_paired_score_interval_agrees_with_mcnemars_chi_square() -> None:

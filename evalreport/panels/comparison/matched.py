@@ -17,7 +17,7 @@ from evalreport.comparison.alarms import PER_THOUSAND
 from evalreport.comparison.matched_values import AlarmList, MatchedCount, MatchedPoint
 from evalreport.comparison.values import Comparison
 from evalreport.evaluation.model import Evaluation
-from evalreport.format import at, count, decimals, fixed
+from evalreport.format import FINEST, at, count, decimals, fixed
 from evalreport.format import threshold as threshold_text
 from evalreport.panels.about import called, of_weights, positive, units
 from evalreport.panels.parts import Cell, Column, Look, Row, Section, Table
@@ -34,11 +34,13 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 def sentence(comparison: Comparison) -> Sentence:
     """Return what is left of a difference between two runs once both find as many."""
     points = {point.kind: point for point in comparison.matched}
-    if len(comparison.names) != 2 or not points:
+    if len(comparison.names) != 2 or "own_thresholds" not in points:
         return NOTHING
     own = points["own_thresholds"]
     if "equal_recall" not in points:
         words = "{base} finds all {what}, and would at any lower threshold: nothing is told at equal recall."
+        if not own.found.values[1]:
+            words = "{base} finds no {what} at its threshold: there is no recall to compare at."
         what = positive(comparison.evaluations[0])
         return say(words, base=shortened(own.baseline), what=what)
     point = points["equal_recall"]
@@ -48,11 +50,12 @@ def sentence(comparison: Comparison) -> Sentence:
         "worse": "_Matched, it is worse_: at equal recall",
         "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
     }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
-    words = lead + " {run:short} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
     weighted = comparison.evaluations[0].weighted
-    words += " (sums of weights)." if weighted else "."
     # between tied scores they lie on a line, and are told in whole rows, as the table does
     run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
+    words = " {run:short} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
+    words = " both raise {run_fp:count} false {run_fp:alarm|alarms}" if run_fp == base_fp else words
+    words = lead + words + (" (sums of weights)." if weighted else ".")
     told = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
     return paragraph(told, _lost(point, own))
 
@@ -138,6 +141,8 @@ def counts_cell(found: MatchedCount) -> Cell:
     >>> cell = counts_cell(MatchedCount((232, 276), -44, -63.07, -24.9, "worse"))
     >>> cell.words, cell.sub, cell.look
     ('276 → 232', '44 fewer, worse (25 to 63)', 'wrong')
+    >>> counts_cell(MatchedCount((5, 0), 5, 0.42, 9.6, "worse")).sub
+    '5 more, worse (0.4 to 9.6)'
     """
     after, before = (
         float(round(value)) for value in found.values
@@ -164,6 +169,8 @@ def _limits(found: MatchedCount, places: int = 0) -> str:
     if low < 0 < high:
         return f" ({fixed(low, places)} to {'+'}{fixed(high, places)})"
     near, far = sorted((abs(low), abs(high)))
+    while 0 < near < 0.5 * 10.0**-places and places < FINEST:  # an interval without 0 shows none
+        places += 1
     return f" ({fixed(near, places)} to {fixed(far, places)})"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalreport.comparison.values import Difference
 from evalreport.estimates import NONE, gap
-from evalreport.format import Style, at, decimals
+from evalreport.format import Style, at, decimals, gap_decimals
 from evalreport.metrics.catalogue import find
 from evalreport.panels.words import NOTHING, Number, Run, Sentence, bracketed
 
@@ -31,7 +31,7 @@ def stated(d: Difference) -> StatedDifference:
     """
     style = style_of(d)
     low, high = d.limits or (None, None)
-    places = None if low is None or high is None else decimals(low, high, style)
+    places = None if low is None or high is None else gap_decimals(low, high, style)
     after, before = (NONE if value is None else at(value, places, style) for value in d.values)
     shown = (NONE, NONE) if d.difference is None else gap(d.difference, low, high, style)
     return StatedDifference(before, after, *shown)

@@ -276,8 +276,8 @@ def mistakes(moved: Movement, test: McNemarResult | None) -> Sentence:
     Examples
     --------
     >>> moved = Movement("new", "old", 9, 6, 21, 249)
-    >>> mistakes(moved, McNemarResult("new", "old", 9, 6, 0.607, 0.454)).text
-    'both wrong 21, only old wrong 9, only new wrong 6; McNemar p = 0.61'
+    >>> mistakes(moved, McNemarResult("new", "old", 9, 6, 0.454)).text
+    'both wrong 21, only old wrong 9, only new wrong 6; McNemar p = 0.45'
     """
     words = say(
         "both wrong {moved.both_wrong:count}, only {moved.baseline} wrong {moved.fixed:count}, only "
