@@ -76,7 +76,9 @@ def _optima(found: ThresholdSelection) -> list[str]:
         promised += (f"held with {percent(level, 100)}",)
     weighted = ", weighted" if found.evaluation.weighted else ""
     counted = () if found.whole is None else (f"found{weighted}", f"missed{weighted}", f"alarms{weighted}")
-    rows: list[tuple[str, ...]] = [(*HEADS, *promised, *counted)]
+    known = any(best.no_skill is not None for best in found.optima.values())
+    unskilled = ("flagging all",) if known else ()
+    rows: list[tuple[str, ...]] = [(*HEADS, *unskilled, *promised, *counted)]
     for name, best in found.optima.items():
         style = objective_style(best.metric)
         metric = "" if name == best.metric else f" ({best.metric})"
@@ -90,11 +92,17 @@ def _optima(found: ThresholdSelection) -> list[str]:
                 _between(best.low, best.high),
                 _beside(best.apparent, out_of_sample, style),
                 *value_and_interval(out_of_sample, style),
+                *(_unskilled(best, style) for _ in unskilled),
                 *_promised(best, promised),
                 *(count(float(n)) for n in counts),
             )
         )
     return aligned(rows)
+
+
+def _unskilled(best: Optimum, style: Style) -> str:
+    """F1 of flagging every row."""
+    return "–" if best.no_skill is None else show(best.no_skill, style)
 
 
 def _there(found: ThresholdSelection) -> list[str]:

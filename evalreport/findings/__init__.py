@@ -35,6 +35,7 @@ RULES: tuple[Rule, ...] = (
     multilabel.empty_predictions,
     multilabel.label_load,
     scores.default_threshold,
+    scores.threshold_not_chosen,
     multilabel.one_threshold,
     sample.slice_gap,
     confusions.families,
@@ -97,6 +98,8 @@ SAID: Mapping[str, tuple[str, ...]] = {
     "top_confusions": ("no_skill",),
     "families": ("no_skill",),
     "miscalibrated": ("own_scores", "inverted", "constant_scores", "hard_scores"),
+    "never_predicted": ("threshold_not_chosen",),
+    "threshold_not_chosen": ("own_scores", "no_skill", "inverted", "constant_scores", "hard_scores"),
     "default_threshold": ("own_scores", "no_skill", "inverted", "constant_scores", "hard_scores"),
 }
 """Findings that are left out where one of these tells the cause."""

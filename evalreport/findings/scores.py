@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,16 @@ from evalreport.facts import BinaryCounts
 from evalreport.findings.chance import ranking_skill
 from evalreport.findings.words import Told, rule
 from evalreport.labels import Binary
+from evalreport.thresholds.objectives import MISS
 from evalreport.thresholds.optimum import Choice, Optimum
 from evalreport.values import Estimate, Result
 
 GAIN = 0.01
 """Smallest gain of F1 or MCC that is ever claimed; half of the interval is asked for, too."""
+RARE = 0.2
+"""Share of the positives below which their right probabilities seldom reach one half."""
+SILENT = 0.1
+"""Predicted positives, as a share of the positives, up to which a threshold finds almost none."""
 COSTLY = 0.5
 """Share of the negatives that may be flagged before a threshold is no advice: a choice by judgement."""
 
@@ -33,6 +39,8 @@ class RecommendedThreshold:
     f1_now : Estimate
     f1 : Estimate
         At the recommended one, on rows that took no part in its choice.
+    no_skill : float
+        F1 of flagging every row.
     """
 
     threshold: float
@@ -41,6 +49,7 @@ class RecommendedThreshold:
     fp: float
     f1_now: Estimate
     f1: Estimate
+    no_skill: float | None
 
 
 def recommended(ev: Evaluation) -> RecommendedThreshold | None:
@@ -48,7 +57,7 @@ def recommended(ev: Evaluation) -> RecommendedThreshold | None:
 
     F1 alone prefers low thresholds on calibrated scores, where the right one is a matter of what mistakes
     cost: MCC has to agree, both on rows that did not choose, and the scores must not be calibrated. A threshold
-    that calls nothing positive has no MCC; there it is enough that another one has, beyond its interval.
+    that predicts nothing as positive has no MCC; there it is enough that another one has, beyond its interval.
     """
     point, now = ev.threshold, ev.metrics.get("f1")
     if (
@@ -63,13 +72,44 @@ def recommended(ev: Evaluation) -> RecommendedThreshold | None:
     here = ev.confusion.binary(float("nan"))
     if not isinstance(best, Optimum) or not isinstance(now, Estimate) or f1 is None or mcc is None:
         return None
+    if almost_none(here) and here.positives < RARE * here.total:  # what a miss costs decides, not F1
+        return None
     if best.fp > COSTLY * here.negatives or ranking_skill(ev) != "demonstrated" or not gains(now, f1.value):
         return None
     silent = here.tp + here.fp == 0
-    agreed = (
-        (mcc.low or 0.0) > 0 if silent else gains(ev.metrics.get("mcc"), mcc.value) and not calibrated(ev)
+    agreed = not calibrated(ev) and (
+        (mcc.low or 0.0) > 0 if silent else gains(ev.metrics.get("mcc"), mcc.value)
     )
-    return RecommendedThreshold(best.threshold, here, best.tp, best.fp, now, f1) if agreed else None
+    return (
+        RecommendedThreshold(best.threshold, here, best.tp, best.fp, now, f1, best.no_skill)
+        if agreed
+        else None
+    )
+
+
+def unchosen(ev: Evaluation) -> bool:
+    """Return whether almost nothing is predicted positive at a default that nobody chose.
+
+    So it is with calibrated probabilities of a rare class, which seldom reach one half. The scores have to rank
+    better than chance, and no other threshold is recommended.
+    """
+    point = ev.threshold
+    if not isinstance(ev.space, Binary) or ev.confusion is None or point is None or point.origin != "default":
+        return False
+    if not almost_none(ev.confusion.binary(float("nan"))) or ranking_skill(ev) != "demonstrated":
+        return False
+    return recommended(ev) is None
+
+
+def almost_none(counts: BinaryCounts) -> bool:
+    """Return whether far fewer are predicted positive than are.
+
+    Examples
+    --------
+    >>> almost_none(BinaryCounts(1, 0, 109, 4000)), almost_none(BinaryCounts(20, 5, 90, 4000))
+    (True, False)
+    """
+    return bool(counts.tp + counts.fp <= SILENT * counts.positives)
 
 
 def calibrated(ev: Evaluation) -> bool:
@@ -181,7 +221,7 @@ def default_threshold(ev: Evaluation) -> Told | None:
     return Told(
         "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
         f"{finds} of {{positives:weight}} labelled {{label:label}}, {alarms}. "
-        "F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it.",
+        "F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it; flagging all reaches {no_skill:of f1}.",
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,
@@ -195,8 +235,39 @@ def default_threshold(ev: Evaluation) -> Told | None:
             "best_f1": better.f1.value,
             "best_f1_low": better.f1.low,
             "best_f1_high": better.f1.high,
+            "no_skill": better.no_skill,
         },
     )
+
+
+@rule(
+    section="threshold",
+    action="Choose it on validation data: by what a miss costs, as in --threshold cost:10 --tune-on FILE, or by a constraint"
+    " on recall or on the rate of predicted positives.",
+)
+def threshold_not_chosen(ev: Evaluation) -> Told | None:
+    """Almost nothing is predicted positive at the default threshold, which nobody chose."""
+    if not unchosen(ev) or ev.sweep is None or ev.threshold is None or ev.confusion is None:
+        return None
+    here, (f1, cost) = ev.confusion.binary(float("nan")), (ev.sweep.best(name) for name in ("f1", "cost"))
+    evidence: dict[str, Any] = {
+        "threshold": ev.threshold.value,
+        "tp": here.tp,
+        "positives": here.positives,
+        "label": ev.space.shown[1],
+    }
+    words = "At the default threshold of {threshold:threshold}, {tp:count} of {positives:weight} labelled {label:label} {tp:is|are} found. "
+    words += "That threshold was not chosen"
+    rare = here.positives < RARE * here.total and calibrated(ev)
+    words += ": calibrated probabilities of a rare label seldom reach it." if rare else "."
+    if isinstance(cost, Optimum) and cost.tp > here.tp and math.isfinite(cost.threshold):
+        evidence |= {"miss": MISS, "cost_threshold": cost.threshold, "cost_tp": cost.tp, "cost_fp": cost.fp}
+        words += " If a miss costs as much as {miss:alarms}, {cost_threshold:threshold} would find {cost_tp:count} with {cost_fp:alarms}."
+    value, now = value_elsewhere(f1), ev.metrics.get("f1")
+    if isinstance(f1, Optimum) and value is not None and isinstance(now, Estimate):
+        evidence |= {"f1": now.value, "best_f1": value.value, "no_skill": f1.no_skill}
+        words += " F1 is {f1:of f1}; at a threshold chosen for it, {best_f1:of f1} on held-out rows; flagging all reaches {no_skill:of f1}."
+    return Told(words, evidence)
 
 
 @rule(section="threshold", action="Pass --threshold, or a column of predictions with --pred.")

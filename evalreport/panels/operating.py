@@ -13,6 +13,7 @@ import numpy as np
 
 from evalreport.estimates import beside, with_interval
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.chance import Skill, ranking_skill
 from evalreport.findings.scores import recommended, value_elsewhere
 from evalreport.format import count, percent, plural, significant
 from evalreport.format import threshold as threshold_text
@@ -168,15 +169,44 @@ def advised(
 ) -> str | None:
     """Return the key of the candidate that the page recommends: the first that was asked for, or none.
 
-    A free choice that is no better elsewhere than the threshold in use is not recommended.
+    Not recommended is any threshold of scores that do not rank significantly better than chance, a free
+    choice that is no better on held-out rows than the threshold in use, and a constraint that is about as
+    likely missed as met on new rows.
     """
     keys = {one.key for one in found}
     if asked is not None:
         first = next(iter(asked), None)
-        if first is not None and without_gain(ev, asked[first]) is not None:
+        if first is None or unranked(ev) or without_gain(ev, asked[first]) is not None:
             return None
-        return next((key for key in (f"{first}-safe", first) if key in keys), None)
+        if f"{first}-safe" in keys:
+            return f"{first}-safe"
+        return first if first in keys and likely(asked[first]) else None
     return "f1" if "f1" in keys and recommended(ev) is not None else None
+
+
+UNRANKED: Mapping[Skill, str] = {
+    "none": "the scores rank no better than chance",
+    "not_demonstrated": "the scores do not rank significantly better than chance",
+    "reversed": "the scores rank worse than chance",
+}
+"""Rankings from which no threshold is recommended."""
+
+
+def unranked(ev: Evaluation) -> Sentence:
+    """Return why no threshold of these scores is recommended; nothing where one may be."""
+    if ev.facts.get("constant_scores"):
+        return say("all scores are equal")
+    why = UNRANKED.get(ranking_skill(ev) or "demonstrated")
+    return NOTHING if why is None else tell(ev, why + " (ROC AUC {roc_auc:ratio}, {roc_auc:ratio interval})")
+
+
+def likely(best: Optimum) -> bool:
+    """Return whether a choice will probably meet its constraint on new rows; a free choice has none."""
+    if best.bound is None:
+        return True
+    if best.hold is not None:
+        return best.hold.threshold is not None
+    return best.chance is not None and best.chance > COIN[1]
 
 
 def without_gain(ev: Evaluation, best: Optimum) -> float | None:
@@ -270,7 +300,9 @@ def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, 
         return "–", ""
     style, title = objective_style(one.best.metric), objective_title(one.best.metric)
     here = beside(one.best.apparent, other.value, style)
-    return with_interval(other.value, style), f"{title}, {other.method}; here {here}"
+    level = one.best.no_skill
+    unskilled = "" if level is None else f"; flagging all {beside(level, other.value, style)}"
+    return with_interval(other.value, style), f"{title}, {other.method}; here {here}{unskilled}"
 
 
 def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:

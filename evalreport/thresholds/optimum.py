@@ -77,6 +77,13 @@ class Optimum:
     hold: Hold | None = None
 
     @property
+    def no_skill(self) -> float | None:
+        """F1 of flagging every row, 2p / (1 + p) of a share p of positives: no threshold of scores that know
+        nothing is expected to reach more; None of other metrics."""
+        positives, rows = self.tp + self.fn, self.tp + self.fp + self.fn + self.tn
+        return 2 * positives / (rows + positives) if self.metric == "f1" and rows else None
+
+    @property
     def chance(self) -> float | None:
         """Chance that its bound holds in the population; None without a bound, or where nobody knows."""
         return None if self.out_of_sample is None else self.out_of_sample.chance
@@ -100,6 +107,7 @@ class Optimum:
             "honest_method": None if other is None else other.method,
             "honest_estimate": None if other is None else other.value,
             "bound": self._bound(),
+            "no_skill": self.no_skill,
         }
         return OptimumRecord(**(alike(self, OptimumRecord) | own))
 

@@ -126,6 +126,7 @@ class OptimumRecord:
     honest_estimate: Result | None
     bound: BoundRecord | None
     hold: Hold | None
+    no_skill: float | None
     reason: None = None
 
 

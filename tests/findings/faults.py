@@ -58,6 +58,14 @@ def mail(
     return predictions(MAIL, names(MAIL, truth), scores=Probabilities(score), **options)
 
 
+def rare_mail(n: int = 5000, typical: float = -4.2, seed: int = 0) -> Predictions:
+    """Right probabilities of rare spam, of which hardly any reaches one half."""
+    rng = random(seed)
+    score = 1 / (1 + np.exp(-rng.normal(typical, 1.0, n)))
+    truth = rng.random(n) < score
+    return predictions(MAIL, names(MAIL, truth), scores=Probabilities(score))
+
+
 def names(space: Binary, truth: Array) -> list[str]:
     return [space.names[int(value)] for value in truth]
 
@@ -317,6 +325,7 @@ PLANTED: Mapping[str, Planted] = {
     "default_threshold": Planted(
         lambda: evaluated(mail(4000, bend=lambda logit: logit - 3)), lambda: evaluated(mail(4000))
     ),
+    "threshold_not_chosen": Planted(lambda: evaluated(rare_mail()), lambda: evaluated(mail(4000))),
     "one_threshold": Planted(lambda: tags(bend=lambda logit: logit - 2), tags),
     "slice_gap": Planted(lambda: grouped(0.3), lambda: grouped(0.0)),
     "families": Planted(lambda: intents(relate), intents),

@@ -148,6 +148,7 @@ SHARE = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?=\s?%)")
 CONTRADICTIONS = (
     (r"[Nn]o better than chance|No skill:", r"the threshold is the problem"),
     (r"[Nn]o better than chance", r"point the wrong way"),
+    (r"No other threshold", r"the threshold is the problem|was not chosen"),
     (r"[Nn]o better than chance", r"ROC AUC (?:is )?(?:1\.00|0\.[89])"),
     (r"Not demonstrated to", r"No skill:"),
     (r"No mistakes", r"misses \d"),

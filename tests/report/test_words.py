@@ -271,6 +271,7 @@ ORACLES: Mapping[str, Oracle] = {
     "safe_tp": lambda f: [point["tp"] for point in safe_points(f)],
     "safe_fp": lambda f: [point["fp"] for point in safe_points(f)],
     "f1_best": lambda f: [f1_of(f.points[0])],
+    "no_skill": lambda f: [f.json["thresholds"]["optima"]["f1"]["no_skill"]],
     "f1_elsewhere": lambda f: [f.json["thresholds"]["optima"]["f1"]["honest"]],
     "observed": lambda f: [f.positive],
     "average_precision_micro": of_metric("average_precision_micro"),

@@ -19,7 +19,16 @@ from evalreport.panels.about import (
     units,
 )
 from evalreport.panels.intervals import Forest, ForestRow, forest_row
-from evalreport.panels.operating import COIN, ROUGH, advised, candidates, story, without_gain
+from evalreport.panels.operating import (
+    COIN,
+    ROUGH,
+    advised,
+    candidates,
+    likely,
+    story,
+    unranked,
+    without_gain,
+)
 from evalreport.panels.parts import Section
 from evalreport.panels.provenance import in_utc
 from evalreport.panels.tuned import how
@@ -74,7 +83,10 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
 def _gloss(name: str, best: Optimum) -> Sentence:
     at = threshold_text(best.threshold)
     if name == best.metric:
-        return say("at a threshold of {at}", at=at)
+        level = (
+            "" if best.no_skill is None else f"; flagging all {show(best.no_skill, objective_style(name))}"
+        )
+        return say("at a threshold of {at}{level}", at=at, level=level)
     return say("{metric} at a threshold of {at}", metric=objective_title(best.metric), at=at)
 
 
@@ -113,14 +125,18 @@ def panel(found: ThresholdSelection) -> Section:
 
 
 def headline(found: ThresholdSelection) -> Sentence:
-    """Return what was chosen for the first objective, and what it is worth elsewhere."""
+    """Return what was chosen for the first objective, and what it is worth elsewhere.
+
+    An objective without a value is passed over; a constraint that no threshold meets is reported.
+    """
     name, best = next(
-        ((name, best) for name, best in found.found.items() if name not in found.missing),
+        ((name, best) for name, best in found.found.items() if not isinstance(best, Undefined)),
         next(iter(found.found.items())),
     )
     match best:
         case Optimum():
-            return _threshold(name, best)
+            why = unranked(found.evaluation)
+            return say("_No threshold is recommended_: {why}.", why=why) if why else _threshold(name, best)
         case Cutoff():
             return _cutoff(found, best)
         case Tuned():
@@ -148,7 +164,8 @@ def _threshold(name: str, best: Optimum) -> Sentence:
     title = objective_title(name)
     if best.bound is None:
         words = "{title} is best at {threshold:threshold}: {values}"
-        return say(words, title=title, threshold=best.threshold, values=values)
+        chosen = say(words, title=title, threshold=best.threshold, values=values)
+        return chosen + _flagging_all(best)
     if best.hold is not None:
         return _held(title, best)
     at = say("{title} here at {threshold:threshold}", title=title, threshold=best.threshold)
@@ -156,6 +173,19 @@ def _threshold(name: str, best: Optimum) -> Sentence:
         words = "{at}; that it holds on new data has a chance of *{chance:percent}*"
         at = say(words + _coin(best.chance), at=at, chance=best.chance, of=ROUGH)
     return say("{at}. {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
+
+
+def _flagging_all(best: Optimum) -> Sentence:
+    """What F1 is without skill."""
+    if best.no_skill is None:
+        return NOTHING
+    style, value = (
+        objective_style(best.metric),
+        best.out_of_sample.value if best.out_of_sample else Undefined(""),
+    )
+    return say(
+        "Flagging all would reach {no_skill}.", no_skill=compared("no_skill", best.no_skill, value, style)
+    )
 
 
 def _coin(chance: float) -> str:
@@ -223,6 +253,8 @@ def _changed(found: ThresholdSelection) -> Sentence:
     if found.whole is None or not found.optima:
         return NOTHING
     best, now = next(iter(found.optima.values())), one_threshold(found.evaluation)
+    if unranked(found.evaluation):  # which the headline says
+        return NOTHING
     in_use = without_gain(found.evaluation, best)
     if in_use is not None:
         other = best.out_of_sample.value if best.out_of_sample else Undefined("")
@@ -234,7 +266,10 @@ def _changed(found: ThresholdSelection) -> Sentence:
             words + "is gained by the change.", in_use=here, threshold=math.nan if now is None else now
         )
     named = candidates(found.evaluation, found.whole, found.optima)
-    return story(named, advised(found.evaluation, named, found.optima))
+    advice = advised(found.evaluation, named, found.optima)
+    if advice is None and not likely(best):
+        return say("No threshold is recommended: the constraint may well be missed on new data.")
+    return story(named, advice)
 
 
 def _without(found: ThresholdSelection) -> Sentence:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.findings.chance import decision_skill, ranking_skill
-from evalreport.findings.scores import RecommendedThreshold, gains, recommended, value_elsewhere
+from evalreport.findings.scores import RecommendedThreshold, gains, recommended, unchosen, value_elsewhere
 from evalreport.format import significant
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
@@ -29,14 +29,25 @@ from evalreport.values import Estimate
 
 
 def better_threshold(ev: Evaluation) -> Sentence:
-    """Return what the recommended threshold would do, or that none is demonstrated to help."""
+    """Return what the recommended threshold would do, or that none was chosen, or that no other one helps."""
     better = recommended(ev)
     if better is not None:
         return _price_in_shares(ev, better) if ev.weighted else _price(better)
-    now = estimate(ev, "f1")
-    if ev.sweep is None or one_threshold(ev) is None or ranking_skill(ev) != "demonstrated":
+    if unchosen(ev):
+        words = (
+            "That threshold was not chosen: choose one by what a miss costs, or by a constraint on recall."
+        )
+        return say(words)
+    return _no_other(ev)
+
+
+def _no_other(ev: Evaluation) -> Sentence:
+    """That no other threshold is better; nothing where the one in use may be what fails."""
+    if ev.sweep is None or one_threshold(ev) is None:
         return NOTHING
-    best = ev.sweep.best("f1")
+    if ranking_skill(ev) != "demonstrated" or decision_skill(ev) != "demonstrated":
+        return NOTHING
+    now, best = estimate(ev, "f1"), ev.sweep.best("f1")
     then = value_elsewhere(best)
     if not isinstance(best, Optimum) or then is None or now is None or now.width is None:
         return NOTHING
@@ -61,7 +72,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
         parts.append("spares {alarms_fewer:count} of {fp:count} false alarms")
     return say(
         f"A threshold of *{{to:threshold}}* {' and '.join(parts)}; on rows that took no part in its choice, "
-        "F1 is {f1_elsewhere} instead of {f1:ratio}.",
+        "F1 is {f1_elsewhere} instead of {f1:ratio} (flagging all: {no_skill}).",
         {"found_more": found, "found_fewer": -found, "alarms_more": flagged, "alarms_fewer": -flagged},
         to=better.threshold,
         price=significant(flagged / found, 2) if found > 0 else "",
@@ -69,6 +80,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
         fp=better.now.fp,
         f1=better.f1_now,
         f1_elsewhere=compared("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
+        no_skill=compared("no_skill", better.no_skill or 0.0, better.f1_now, "ratio"),
     )
 
 
@@ -78,12 +90,14 @@ def _price_in_shares(ev: Evaluation, better: RecommendedThreshold) -> Sentence:
         ev,
         "A threshold of *{to:threshold}* finds {found_share:percent} of {positives} instead of "
         "{recall:percent} and flags {flagged_share:percent} of {negatives} instead of {fpr:percent}; on rows "
-        "that took no part in its choice, F1 is {f1_elsewhere} instead of {f1:ratio}.",
+        "that took no part in its choice, F1 is {f1_elsewhere} instead of {f1:ratio} (flagging all: "
+        "{no_skill}).",
         of=ev.rows,
         to=better.threshold,
         found_share=better.tp / better.now.positives,
         flagged_share=better.fp / better.now.negatives,
         f1_elsewhere=compared("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
+        no_skill=compared("no_skill", better.no_skill or 0.0, better.f1_now, "ratio"),
     )
 
 

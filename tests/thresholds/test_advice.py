@@ -1,0 +1,155 @@
+"""Which threshold is recommended, and which is only reported."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.cli.show_sweep import _optima
+from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.findings import find
+from evalreport.findings.chance import ranking_skill
+from evalreport.findings.scores import calibrated
+from evalreport.panels.operating import COIN, advised, candidates, likely, steps
+from evalreport.panels.selection.verdict import headline, summary
+from evalreport.panels.verdict.headline import headline as of_evaluation
+from evalreport.panels.verdict.summary import summary as of_summary
+from evalreport.predictions import predictions
+from evalreport.report.render import render
+from evalreport.thresholds.optimum import Optimum
+from tests.findings.faults import MAIL, evaluated, names, rare_mail
+
+OBJECTIVES = ("f1", "cost:10", "recall>=0.95", "precision>=0.05")
+
+
+@cache
+def scored(seed: int, n: int, share: float, skill: float) -> Evaluation:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < share
+    truth[:3] = True, True, False
+    score = 1 / (1 + np.exp(-(rng.normal(0, 1, n) + skill * truth - 1)))
+    return er.evaluate(truth.astype(int), scores=er.Probabilities(score), resamples=200)
+
+
+def recommended_rows(found: ThresholdSelection) -> list[str]:
+    assert found.whole is not None
+    named = candidates(found.evaluation, found.whole, found.optima)
+    table = steps(found.evaluation, found.whole, named, advised(found.evaluation, named, found.optima))
+    rows = () if table is None else table.rows
+    return [row[0].words for row in rows if "recommended" in str(row[0].sub)]
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize(("n", "share"), [(1000, 0.1), (400, 0.4)])
+def test_no_threshold_is_recommended_from_noise(objective: str, n: int, share: float) -> None:
+    lucky = 0
+    for seed in range(6):
+        ev = scored(seed, n, share, 0.0)
+        if ranking_skill(ev) == "demonstrated":
+            lucky += 1
+            continue
+        found = er.sweep(ev, objective)
+        assert isinstance(found, ThresholdSelection)
+        assert recommended_rows(found) == []
+        if isinstance(found.best, Optimum):
+            assert headline(found).text.startswith("No threshold is recommended: the scores"), seed
+            assert "recommended threshold" not in summary(found).text + render(found)
+    assert lucky <= 2
+
+
+@pytest.mark.parametrize("objective", ["f1", "cost:10"])
+def test_a_ranking_with_skill_may_recommend_one(objective: str) -> None:
+    chosen = [er.sweep(scored(seed, 1500, 0.1, 2.0), objective) for seed in range(4)]
+    assert all("No threshold is recommended" not in headline(found).text for found in chosen)
+    assert any(recommended_rows(found) for found in chosen)
+
+
+@pytest.mark.parametrize("objective", ["recall>=0.95", "precision>=0.5", "fpr<=0.02"])
+@pytest.mark.parametrize("hold", [None, 0.95])
+def test_a_constraint_that_may_well_be_missed_is_reported_and_not_recommended(
+    objective: str, hold: float | None
+) -> None:
+    seen = set()
+    for seed in range(3):
+        for n in (150, 1500):
+            found = er.sweep(scored(seed, n, 0.2, 1.5), objective, hold=hold)
+            assert isinstance(found, ThresholdSelection)
+            best = found.best
+            if not isinstance(best, Optimum) or found.whole is None:
+                continue
+            rows = recommended_rows(found)
+            named = candidates(found.evaluation, found.whole, found.optima)
+            safe = any(one.safe for one in named)
+            seen.add((safe, likely(best)))
+            assert bool(rows) == (safe or likely(best)), (seed, n, best.chance)
+            if not rows:
+                assert best.hold is not None or best.chance is None or best.chance <= COIN[1]
+                assert "No threshold is recommended: the constraint" in summary(found).text
+    assert seen
+
+
+def test_a_constraint_that_no_threshold_meets_is_the_headline() -> None:
+    truth = np.arange(200) % 4 == 0
+    scores = np.where(truth, 0.6, 0.3) + np.linspace(0, 0.1, 200)
+    scores[1] = 0.99
+    ev = er.evaluate(truth.astype(int), scores=er.Probabilities(scores), resamples=200)
+    found = er.sweep(ev, ["precision>=0.999", "f1"])
+    assert isinstance(found, ThresholdSelection)
+    assert headline(found).text.startswith("Nothing can be chosen: no threshold reaches precision>=0.999")
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.4])
+def test_beside_f1_is_that_of_flagging_all(share: float) -> None:
+    for seed in range(3):
+        ev = scored(seed, 800, share, 1.5)
+        p = float(ev["prevalence"].value or 0)
+        level = 2 * p / (1 + p)
+        found = er.sweep(ev, ["f1", "mcc"])
+        assert isinstance(found, ThresholdSelection)
+        optima = found.record()["optima"]
+        assert optima["f1"]["no_skill"] == pytest.approx(level, abs=1e-12)
+        assert optima["mcc"]["no_skill"] is None
+        printed = "\n".join(_optima(found))
+        assert "flagging all" in printed and f"{level:.2f}" in printed
+        every = er.evaluate(
+            np.array([1] * int(ev.rows * p + 0.5) + [0] * int(ev.rows * (1 - p) + 0.5)), np.ones(ev.rows, int)
+        )
+        assert every["f1"].value == pytest.approx(level, abs=1e-9), "it is the F1 of flagging all"
+
+
+@pytest.mark.parametrize("typical", [-4.6, -4.2, -3.8])
+def test_a_calibrated_model_of_a_rare_label_is_told_that_the_default_is_no_choice(typical: float) -> None:
+    for seed in range(3):
+        p = rare_mail(6000, typical, seed)
+        ev = er.evaluate(names(MAIL, p.y_true), scores=p.scores, labels=MAIL, resamples=200)
+        found = {finding.rule: finding for finding in ev.findings}
+        assert "threshold_not_chosen" in found, (seed, sorted(found))
+        assert "default_threshold" not in found and "never_predicted" not in found
+        claim, action = found["threshold_not_chosen"].claim, found["threshold_not_chosen"].action
+        assert ("calibrated probabilities of a rare label seldom reach it" in claim) == calibrated(ev)
+        assert "--threshold cost:10" in action and "constraint" in action
+        assert not any("max-f1" in finding.action for finding in ev.findings), "F1 likes low thresholds"
+        text = of_evaluation(ev).text + " " + of_summary(ev).text
+        assert "That threshold was not chosen" in text
+        assert "No other threshold" not in text
+
+
+def test_a_threshold_that_was_given_is_a_choice() -> None:
+    p = rare_mail()
+    given = predictions(MAIL, names(MAIL, p.y_true), scores=p.scores, threshold=0.5)
+    assert "threshold_not_chosen" not in {finding.rule for finding in find(evaluated(given))}
+
+
+def test_no_paragraph_says_that_no_threshold_helps_and_that_the_threshold_is_the_problem() -> None:
+    both = 0
+    for seed in range(6):
+        for typical in (-4.2, -3.0, -2.2):
+            for n in (300, 900, 3000):
+                text = of_summary(evaluated(rare_mail(n, typical, seed))).text
+                assert not ("No other threshold" in text and "is the problem" in text), text
+                both += "is the problem" in text
+    assert both, "else nothing was tested"
