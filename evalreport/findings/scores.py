@@ -263,10 +263,18 @@ def threshold_not_chosen(ev: Evaluation) -> Told | None:
     if isinstance(cost, Optimum) and cost.tp > here.tp and math.isfinite(cost.threshold):
         evidence |= {"miss": MISS, "cost_threshold": cost.threshold, "cost_tp": cost.tp, "cost_fp": cost.fp}
         words += " If a miss costs as much as {miss:alarms}, {cost_threshold:threshold} would find {cost_tp:count} with {cost_fp:alarms}."
-    value, now = value_elsewhere(f1), ev.metrics.get("f1")
-    if isinstance(f1, Optimum) and value is not None and isinstance(now, Estimate):
-        evidence |= {"f1": now.value, "best_f1": value.value, "no_skill": f1.no_skill}
-        words += " F1 is {f1:of f1}; at a threshold chosen for it, {best_f1:of f1} on held-out rows; flagging all reaches {no_skill:of f1}."
+    value = value_elsewhere(f1)
+    if isinstance(f1, Optimum) and value is not None:
+        now = ev.metrics.get(f1.metric)
+        evidence |= {
+            "f1_now": None if now is None else now.value,
+            "best_f1": value.value,
+            "no_skill": f1.no_skill,
+        }
+        words += (
+            " F1 is {f1_now:of f1}; at a threshold chosen for it, {best_f1:of f1} on held-out rows; flagging "
+        )
+        words += "all reaches {no_skill:of f1}."
     return Told(words, evidence)
 
 
